@@ -1,0 +1,159 @@
+/**
+ * The shape of a compiled artifact (reference 1, section 2.4). Everything that serving needs is in these two
+ * documents; `specs/` and `plugins/` ride along byte for byte.
+ */
+
+/** The format version that this build writes and the newest that it reads (section 9). */
+export const ARTIFACT_VERSION = 6;
+
+/** The manifest's field that carries the format version; its name is given by the reference (D11). */
+export const VERSION_FIELD = 'barbacane_artifact_version';
+
+export const MANIFEST_PATH = 'manifest.json';
+export const ROUTES_PATH = 'routes.json';
+export const SPECS_DIR = 'specs/';
+export const PLUGINS_DIR = 'plugins/';
+
+export type SpecType = 'openapi' | 'asyncapi';
+export type PluginType = 'middleware' | 'dispatcher';
+/** How much of a body a plugin sees: nothing, chunks as they pass, or all of it at once (D15). */
+export type BodyAccess = 'none' | 'stream' | 'buffer';
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+export interface SourceSpec {
+  /** Base name, as under `specs/`. */
+  readonly file: string;
+  /** `sha256:<hex>` of the bytes. */
+  readonly sha256: string;
+  readonly type: SpecType;
+  /** The specification's version, such as `3.1.0`. */
+  readonly version: string;
+}
+
+export interface PluginCapabilities {
+  /** True where either body is not `none` (D15). */
+  readonly body_access: boolean;
+  readonly host_functions: readonly string[];
+  readonly request_body: BodyAccess;
+  readonly response_body: BodyAccess;
+  /** CPU milliseconds a call, where it needs more than the default (D15). */
+  readonly cpu_ms?: number;
+}
+
+export interface ArtifactPlugin {
+  readonly name: string;
+  readonly version: string;
+  readonly plugin_type: PluginType;
+  readonly wasm_path: string;
+  /** `sha256:<hex>` of the module. */
+  readonly sha256: string;
+  readonly capabilities: PluginCapabilities;
+  /** This middleware answers CORS preflights, and its headers go on early refusals (D12). */
+  readonly preflight?: boolean;
+  /** This middleware identifies the caller; only such a plugin may write `x-auth-*` (D15). */
+  readonly authenticates?: boolean;
+  /** Which config properties hold upstream URLs or credential tables, from the plugin's config schema. */
+  readonly config_marks?: ConfigMarks;
+}
+
+/** JSON pointers into a plugin's config, with `*` for every element, taken from marks in its schema. */
+export interface ConfigMarks {
+  /** `x-gw-upstream: true`: a URL that the host connects to (D7, D26). */
+  readonly upstreams?: readonly string[];
+  /** `x-gw-credentials: "<property>"`: an array of objects that stays in the host, found by that property. */
+  readonly credentials?: readonly { readonly pointer: string; readonly property: string }[];
+}
+
+export interface Manifest {
+  readonly [VERSION_FIELD]: number;
+  readonly compiled_at: string;
+  readonly compiler_version: string;
+  readonly source_specs: readonly SourceSpec[];
+  readonly plugins?: readonly ArtifactPlugin[];
+  readonly routes_count: number;
+  readonly checksums: { readonly [path: string]: string };
+  readonly capabilities_enforced: boolean;
+  readonly mcp: { readonly enabled: boolean; readonly server_name?: string; readonly server_version?: string };
+  readonly artifact_hash: string;
+  readonly signature?: string;
+  readonly signing_public_key?: string;
+  readonly provenance: { readonly commit?: string; readonly source?: string };
+  /** Seals every other field of the manifest (D10). */
+  readonly manifest_hash: string;
+  readonly manifest_signature?: string;
+}
+
+export interface PluginUse {
+  readonly name: string;
+  /** Whole: schema defaults, plugin default, project and operation merged (D1); secrets are still references. */
+  readonly config: JsonObject;
+}
+
+/** A reference into `RoutesFile.schemas`. */
+export interface SchemaRef {
+  readonly $ref: string;
+}
+
+export type ParameterIn = 'path' | 'query' | 'header' | 'cookie';
+export type ParameterStyle =
+  | 'simple'
+  | 'label'
+  | 'matrix'
+  | 'form'
+  | 'spaceDelimited'
+  | 'pipeDelimited'
+  | 'deepObject';
+
+export interface Parameter {
+  /** As declared; header names in lower case. */
+  readonly name: string;
+  readonly in: ParameterIn;
+  readonly required: boolean;
+  readonly style: ParameterStyle;
+  readonly explode: boolean;
+  readonly allow_reserved?: boolean;
+  readonly allow_empty_value?: boolean;
+  /** Present when the parameter is declared with `content` instead of `schema`. */
+  readonly content_type?: string;
+  /** JSON types that the schema admits at its top, so that text can be read as one of them. */
+  readonly types: readonly string[];
+  /** For arrays and objects: the types of the items and of the properties. */
+  readonly item_types?: readonly string[];
+  readonly property_types?: { readonly [name: string]: readonly string[] };
+  readonly schema?: SchemaRef;
+}
+
+export interface RequestBody {
+  readonly required: boolean;
+  /** By media type or range, lower case, without parameters. */
+  readonly content: { readonly [mediaType: string]: { readonly schema?: SchemaRef } };
+}
+
+export interface Operation {
+  readonly index: number;
+  /** OpenAPI path template. */
+  readonly path: string;
+  /** Upper case. */
+  readonly method: string;
+  readonly operation_id?: string;
+  readonly dispatch: PluginUse;
+  readonly middlewares: readonly PluginUse[];
+  /** Base name of the spec. */
+  readonly spec: string;
+  /** Slug of the spec's title: the metric label `api` (D21). */
+  readonly api: string;
+  readonly parameters: readonly Parameter[];
+  readonly request_body?: RequestBody;
+  /** Headers admitted beyond the baseline (section 2.6), lower case; `*` at the end makes a prefix. */
+  readonly admitted_headers: readonly string[];
+  readonly deprecated?: boolean;
+  /** HTTP-date for `Sunset`. */
+  readonly sunset?: string;
+}
+
+export interface RoutesFile {
+  readonly operations: readonly Operation[];
+  /** JSON Schemas 2020-12, shared; each refers to others as `{"$ref": "gw:<id>"}`, with nothing beside it lost. */
+  readonly schemas: { readonly [id: string]: Json };
+}

@@ -1,0 +1,75 @@
+/** What each npm script does, under Node.js 26 and with the dependencies in place. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { buildPlugins } from './build-plugins.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** Runs a program to its end with our streams; resolves to its exit code. Signals reach it through the group. */
+function run(file: string, ...args: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: root, stdio: 'inherit' });
+    const forward = (signal: NodeJS.Signals) => child.kill(signal);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+const node = (...args: string[]) => run(process.execPath, ...args);
+const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+
+async function all(...steps: (() => Promise<number>)[]): Promise<number> {
+  for (const step of steps) {
+    const code = await step();
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+const tasks: Record<string, (args: string[]) => Promise<number>> = {
+  start: async (args) => {
+    await buildPlugins();
+    return node('operator/src/main.ts', 'local', ...(args.length > 0 ? args : ['examples/bookstore']));
+  },
+  test: async (args) => {
+    await buildPlugins();
+    return node('node_modules/vitest/vitest.mjs', 'run', ...args);
+  },
+  'test:long': async (args) => {
+    process.env['GW_TEST_LONG'] = '1';
+    await buildPlugins();
+    return node('node_modules/vitest/vitest.mjs', 'run', ...args);
+  },
+  bench: async (args) => {
+    await buildPlugins();
+    return all(
+      () => node('scripts/build.ts'),
+      () => node('test/bench/run.ts', ...args),
+    );
+  },
+  plugins: async () => buildPlugins({ force: true }).then(() => 0),
+  build: async (args) => {
+    await buildPlugins();
+    return node('scripts/build.ts', ...args);
+  },
+  generate: async (args) => {
+    await buildPlugins();
+    return node('scripts/generate.ts', ...args);
+  },
+  check: () =>
+    all(
+      () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
+      () => run(bin('tsc'), '-p', '.'),
+    ),
+  format: () => run(bin('biome'), 'check', '--write', '.'),
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+const task = tasks[name];
+if (!task) {
+  process.stderr.write(`unknown task "${name}": one of ${Object.keys(tasks).join(', ')}\n`);
+  process.exitCode = 1;
+} else {
+  process.exitCode = await task(args);
+}
