@@ -1,0 +1,186 @@
+/**
+ * The neutral request and response: what transport/ makes of a connection's bytes, and all that the pipeline,
+ * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
+ */
+import type { Readable, Writable } from 'node:stream';
+import type { Problem } from './problems.ts';
+import type { BoundPlugin } from './wasm/plugin.ts';
+
+/** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
+export type HeaderList = string[];
+
+/** What the transport offers for one request; the pipeline calls exactly one of the two, once. */
+export interface Responder {
+  /** Sends a whole response. */
+  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
+  /** Sends the head, and returns where the body goes. */
+  stream(x: Exchange, status: number, headers: HeaderList): Writable;
+  /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
+  abort(): void;
+}
+
+/** What the gateway knows of the operation that a request matched, as far as plugins may see it. */
+export interface MatchedOperation {
+  readonly path: string;
+  readonly operationId: string | undefined;
+  /** Names of path parameters, in the order of `Exchange.params`. */
+  readonly paramNames: readonly string[];
+}
+
+/** An answer that a plugin or the gateway has made. */
+export type Answer =
+  | { readonly status: number; readonly body: Uint8Array | string | null; readonly headers?: HeaderList }
+  | { readonly problem: Problem };
+
+/** A connection target that the host owns, with its circuit breaker. Made at load, one for each upstream URL. */
+export interface Upstream {
+  /** Origin and path of the base URL, for messages. */
+  readonly name: string;
+}
+
+/** A dispatcher's wish that the host proxies the request; the host owns both streams from then on. */
+export interface HandOff {
+  readonly upstream: Upstream;
+  /** Path and query to send, after the base URL's own path. */
+  readonly path: string;
+  /** Milliseconds until the upstream's response head must have arrived. */
+  readonly timeoutMs: number;
+}
+
+export type HeaderOp = 'set' | 'add' | 'remove';
+/** A change to response headers that a plugin staged before there was a response. */
+export interface StagedHeader {
+  readonly op: HeaderOp;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Thrown out of a plugin's wait when the request has got its answer meanwhile (an invalid body, a client that left). */
+export class Interrupted extends Error {}
+
+export class Exchange {
+  readonly method: string;
+  /** Path and query as the client sent them. */
+  readonly target: string;
+  /** As sent, without the query; never decoded. */
+  readonly path: string;
+  /** Without `?`; undefined where there is none. */
+  readonly query: string | undefined;
+  /** `http` or `https`. */
+  readonly scheme: string;
+  readonly responder: Responder;
+  /** Address of the client (D16). */
+  clientIp: string;
+  /** After admission: what plugins and upstreams see. */
+  headers: HeaderList;
+  /** The request's body as it arrives; null where the request has none. */
+  bodyStream: Readable | null;
+  /** Reads, limits and validates the body once; set by the pipeline. Rejects with `Interrupted` when `answer` says why. */
+  readBody: () => Promise<Uint8Array>;
+  /** The body in memory, once something has read or replaced it. */
+  body: Uint8Array | null = null;
+
+  requestId = '';
+  traceId = '';
+  operation: MatchedOperation | null = null;
+  /** Decoded values of the path parameters. */
+  params: readonly string[] = [];
+  /** What plugins tell each other; made on first use. */
+  context: Map<string, string> | null = null;
+  /** What one plugin keeps for itself between its hooks of this request. */
+  states: Map<BoundPlugin, Map<string, Uint8Array>> | null = null;
+
+  staged: StagedHeader[] | null = null;
+  answer: Answer | null = null;
+  handOff: HandOff | null = null;
+
+  /** Set for response hooks: what is about to be sent. */
+  responseStatus = 0;
+  responseHeaders: HeaderList = [];
+  /** Body of the response where it is in memory; null while it streams. */
+  responseBody: Uint8Array | string | null = null;
+
+  /** The client has gone, or the response is complete: nobody waits for anything any more. */
+  closed = false;
+  #closeListeners: Set<() => void> | null = null;
+
+  constructor(
+    responder: Responder,
+    request: {
+      method: string;
+      target: string;
+      scheme: string;
+      headers: HeaderList;
+      clientIp: string;
+      body: Readable | null;
+    },
+  ) {
+    this.responder = responder;
+    this.method = request.method;
+    this.target = request.target;
+    const mark = request.target.indexOf('?');
+    this.path = mark < 0 ? request.target : request.target.slice(0, mark);
+    this.query = mark < 0 ? undefined : request.target.slice(mark + 1);
+    this.scheme = request.scheme;
+    this.headers = request.headers;
+    this.clientIp = request.clientIp;
+    this.bodyStream = request.body;
+    this.readBody = noBody;
+  }
+
+  /** Calls back when the client goes away or the response is complete; returns the function that takes it back. */
+  onClose(listener: () => void): () => void {
+    if (this.closed) {
+      listener();
+      return () => {};
+    }
+    this.#closeListeners ??= new Set();
+    this.#closeListeners.add(listener);
+    return () => this.#closeListeners?.delete(listener);
+  }
+
+  /** Called by the transport, once. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    const listeners = this.#closeListeners;
+    this.#closeListeners = null;
+    if (listeners) for (const listener of listeners) listener();
+  }
+}
+
+function noBody(): Promise<Uint8Array> {
+  return Promise.resolve(new Uint8Array(0));
+}
+
+/** The first value of a header, or undefined. */
+export function headerOf(headers: HeaderList, name: string): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
+  return undefined;
+}
+
+/** All values of a header, joined as RFC 9110 section 5.3 says (cookies with `; `), or undefined. */
+export function joinedHeader(headers: HeaderList, name: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== name) continue;
+    const next = headers[i + 1] as string;
+    value = value === undefined ? next : `${value}${name === 'cookie' ? '; ' : ', '}${next}`;
+  }
+  return value;
+}
+
+/** Applies one change in place. */
+export function changeHeader(headers: HeaderList, op: HeaderOp, name: string, value: string): void {
+  if (op !== 'add') {
+    let kept = 0;
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] === name) continue;
+      headers[kept] = headers[i] as string;
+      headers[kept + 1] = headers[i + 1] as string;
+      kept += 2;
+    }
+    headers.length = kept;
+  }
+  if (op !== 'remove') headers.push(name, value);
+}

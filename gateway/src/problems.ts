@@ -1,0 +1,100 @@
+/**
+ * Every problem document that the gateway or a built-in plugin sends (RFC 9457; reference 1 section 7, D22).
+ * The one place where they are rendered; docs/problems.md is generated from the table.
+ */
+
+export interface ProblemType {
+  readonly status: number;
+  readonly title: string;
+  /** When it is sent. */
+  readonly when: string;
+}
+
+const table = {
+  'validation-failed': {
+    status: 400,
+    title: 'Request validation failed',
+    when: 'a parameter, the body, or a size limit does not hold',
+  },
+  'malformed-request': { status: 400, title: 'Malformed request', when: 'the request is not valid HTTP' },
+  unauthorized: { status: 401, title: 'Unauthorized', when: 'credentials are missing or not known' },
+  'authentication-failed': { status: 401, title: 'Authentication failed', when: 'credentials were refused' },
+  forbidden: { status: 403, title: 'Forbidden', when: 'the caller or its origin may not do this' },
+  'route-not-found': { status: 404, title: 'Not found', when: 'no operation has this path' },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Method not allowed',
+    when: 'the path has operations, but none with this method; `Allow` names those it has',
+  },
+  'request-timeout': { status: 408, title: 'Request timeout', when: 'the client sent its request too slowly' },
+  'payload-too-large': { status: 413, title: 'Payload Too Large', when: 'a plugin refused the size of the body' },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'Unsupported media type',
+    when: 'the operation does not accept this content type or content encoding',
+  },
+  'rate-limited': { status: 429, title: 'Too many requests', when: 'a quota is used up' },
+  'header-too-large': {
+    status: 431,
+    title: 'Request header fields too large',
+    when: 'one header is larger than `--max-header-size`',
+  },
+  'internal-error': { status: 500, title: 'Internal server error', when: 'the gateway failed; its log says how' },
+  'plugin-failed': {
+    status: 500,
+    title: 'Plugin failed',
+    when: 'a plugin trapped, or used up its CPU time or memory',
+  },
+  'upstream-failed': {
+    status: 502,
+    title: 'Bad gateway',
+    when: 'the upstream could not be reached, or its answer was not valid',
+  },
+  'upstream-unavailable': { status: 503, title: 'Service unavailable', when: 'the circuit breaker is open' },
+  overloaded: {
+    status: 503,
+    title: 'Service unavailable',
+    when: 'the gateway is at its limit of plugin instances or buffered bytes',
+  },
+  'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
+} as const satisfies Record<string, ProblemType>;
+
+export type ProblemName = keyof typeof table;
+export const PROBLEMS: Readonly<Record<ProblemName, ProblemType>> = table;
+export const PROBLEM_PREFIX = 'urn:gw:error:';
+
+/** One finding of a validation: where, what and why; shown in dev mode only (reference 1, section 4.3). */
+export interface ProblemError {
+  /** Part of the request: `path`, `query`, `header`, `cookie` or `body`. */
+  readonly in: string;
+  /** Parameter name, or JSON pointer into the body. */
+  readonly field: string;
+  readonly reason: string;
+}
+
+export interface Problem {
+  /** URN. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+  readonly errors?: readonly ProblemError[];
+  /** Further members, such as `client_ip`. */
+  readonly members?: { readonly [name: string]: unknown };
+  /** Headers that go with it, lower-case name and value in turn. */
+  readonly headers?: readonly string[];
+}
+
+export function problem(
+  name: ProblemName,
+  detail?: string,
+  more: Pick<Problem, 'errors' | 'headers' | 'members'> = {},
+): Problem {
+  const { status, title } = table[name];
+  return { type: PROBLEM_PREFIX + name, title, status, ...(detail === undefined ? {} : { detail }), ...more };
+}
+
+/** The document's JSON text. */
+export function renderProblem({ type, title, status, detail, errors, members }: Problem): string {
+  return JSON.stringify({ ...members, type, title, status, detail, errors });
+}

@@ -1,0 +1,75 @@
+/** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
+import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+import type { Exchange, Upstream } from '../exchange.ts';
+import type { RateLimitStore } from '../state/rate-limit-store.ts';
+
+/** What a hook decided. */
+export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
+/** Go on with the chain. */
+export const CONTINUE = 0;
+/** `Exchange.answer` holds the response; also after a plugin failed or was stopped. */
+export const ANSWERED = 1;
+/** `Exchange.handOff` holds the upstream (dispatchers). */
+export const HANDED_OFF = 2;
+
+/** The plugin cannot be loaded; the message says why and names the import, export or section. */
+export class PluginLoadError extends Error {}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/** What the runtime needs of the gateway around it. */
+export interface PluginServices {
+  readonly rateLimits: RateLimitStore;
+  /** Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses what D7 and D26 forbid. */
+  openUpstream(url: string, config: JsonObject): Upstream;
+  log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;
+  /** CPU seconds of one call, for `gw_wasm_execution_duration_seconds`. */
+  observe(plugin: string, fn: string): (seconds: number) => void;
+}
+
+export interface PluginLimits {
+  /** CPU milliseconds a call; default 25 (D31). */
+  readonly cpuMs: number;
+  /** Bytes of memory an instance; default 16 MiB. */
+  readonly memoryBytes: number;
+  /** Instances over the process; default 2000. */
+  readonly instances: number;
+  /** Calls that may wait for an instance; default 10000; past it 503. */
+  readonly queue: number;
+}
+
+export const DEFAULT_LIMITS: PluginLimits = { cpuMs: 25, memoryBytes: 16 << 20, instances: 2000, queue: 10_000 };
+
+/** A chunk's fate: null lets it pass unchanged, bytes replace it. */
+export type ChunkResult = Uint8Array | null;
+
+export interface BoundPlugin {
+  readonly name: string;
+  readonly plugin: ArtifactPlugin;
+  readonly hasRequestHook: boolean;
+  readonly hasResponseHook: boolean;
+  readonly hasRequestChunks: boolean;
+  readonly hasResponseChunks: boolean;
+  /** Each resolves always: a plugin that fails answers with a problem (ANSWERED). */
+  onRequest(x: Exchange): Promise<Outcome>;
+  onResponse(x: Exchange): Promise<Outcome>;
+  dispatch(x: Exchange): Promise<Outcome>;
+  /** Reject when the plugin fails: the stream is then cut. */
+  requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
+  requestEnd(x: Exchange): Promise<ChunkResult>;
+  responseChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
+  responseEnd(x: Exchange): Promise<ChunkResult>;
+  /** Drops the idle instances; calls in flight finish. */
+  close(): void;
+}
+
+export interface PluginRuntime {
+  /** Checks, meters and compiles a module. Throws PluginLoadError. */
+  load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule>;
+  close(): void;
+}
+
+export interface LoadedModule {
+  /** Binds it to a config whose secrets are resolved; equal configs share a pool. Throws PluginLoadError. */
+  bind(config: JsonObject): Promise<BoundPlugin>;
+}
