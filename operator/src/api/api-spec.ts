@@ -1,0 +1,77 @@
+import { ageColumn, conditionColumn, conditions, dataKey, diagnostics, hashColumn, objectName, reasonColumn } from './shared.ts';
+import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+
+/** `kubectl apply` keeps a copy in an annotation of at most 256 KiB, so a longer document goes into a ConfigMap. */
+export const MAX_INLINE = 200 * 1024;
+
+const spec = {
+  type: 'object',
+  required: ['source'],
+  properties: {
+    file: {
+      type: 'string',
+      description:
+        'File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or the ConfigMap\'s key.',
+      maxLength: 200,
+      pattern: '^[A-Za-z0-9_][-A-Za-z0-9._]*\\.(ya?ml|json)$',
+    },
+    source: {
+      type: 'object',
+      description: 'Where the document is: exactly one of these.',
+      properties: {
+        inline: {
+          type: 'string',
+          description: `The document itself, of at most ${MAX_INLINE} characters.`,
+          minLength: 1,
+          maxLength: MAX_INLINE,
+        },
+        configMap: {
+          type: 'object',
+          required: ['name'],
+          description:
+            'A ConfigMap of this namespace. Every key is a file that the document may $ref by its name; a key that ends in ".gz" holds the file gzipped, and goes by the name without it.',
+          properties: {
+            name: objectName,
+            key: { ...dataKey, description: 'Key of the document. Default: the only key.' },
+          },
+        },
+      },
+      'x-kubernetes-validations': [
+        { rule: 'has(self.inline) != has(self.configMap)', message: 'exactly one of inline and configMap must be set' },
+      ],
+    },
+  },
+} as const satisfies Schema;
+
+const status = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', minimum: 0 },
+    conditions,
+    artifactHash: { type: 'string', description: 'The artifact that holds this document and is served.' },
+    projects: {
+      type: 'array',
+      description: 'The GatewayProjects that take this document.',
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'string' },
+    },
+    diagnostics,
+    diagnosticsCount: { type: 'integer', minimum: 0 },
+  },
+} as const satisfies Schema;
+
+/** One OpenAPI document, and the files that it refers to. */
+export const apiSpecKind = {
+  kind: 'ApiSpec',
+  plural: 'apispecs',
+  singular: 'apispec',
+  shortNames: ['gwspec'],
+  description: 'One OpenAPI or AsyncAPI document and the files that it refers to.',
+  spec,
+  status,
+  columns: [conditionColumn('Ready'), reasonColumn('Ready'), hashColumn, ageColumn],
+  validations: [],
+} as const satisfies KindDefinition;
+
+export type ApiSpecSpec = FromSchema<typeof spec>;
+export type ApiSpecStatus = FromSchema<typeof status>;

@@ -1,0 +1,41 @@
+import { stringify } from 'yaml';
+import { GROUP, type KindDefinition, VERSION } from './schema.ts';
+
+/** The CustomResourceDefinition of a kind. */
+export function crd(definition: KindDefinition): object {
+  const { kind, plural, singular, shortNames, description, spec, status, columns, validations } = definition;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${GROUP}`, labels: { 'app.kubernetes.io/part-of': 'gw' } },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: { kind, plural, singular, listKind: `${kind}List`, shortNames, categories: ['gw'] },
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          additionalPrinterColumns: columns,
+          subresources: { status: {} },
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description,
+              required: ['spec'],
+              properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec, status },
+              ...(validations.length > 0 ? { 'x-kubernetes-validations': validations } : {}),
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** Its YAML, as in crds/. */
+export function crdYaml(definition: KindDefinition): string {
+  return stringify(crd(definition), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+

@@ -1,0 +1,81 @@
+import { ageColumn, conditionColumn, conditions, hashColumn, objectName, reasonColumn } from './shared.ts';
+import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+
+const ignored = 'Accepted and ignored: Kustomize\'s transformers put it into every kind of this name.';
+
+const spec = {
+  type: 'object',
+  required: ['project', 'artifact'],
+  properties: {
+    project: { ...objectName, description: 'The GatewayProject, in this namespace.' },
+    artifact: {
+      type: 'object',
+      description: 'What to roll out: exactly one of these. An older revision is the rollback.',
+      properties: {
+        hash: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', description: 'The artifact_hash of a kept revision.' },
+        revision: { type: 'integer', minimum: 1, description: 'Number of a kept revision, from the project\'s status.revisions.' },
+        latest: {
+          type: 'boolean',
+          description: 'The newest artifact that compiles, now and later.',
+        },
+      },
+      'x-kubernetes-validations': [
+        {
+          rule: '(has(self.hash) ? 1 : 0) + (has(self.revision) ? 1 : 0) + (has(self.latest) && self.latest ? 1 : 0) == 1',
+          message: 'exactly one of hash, revision and latest must be set',
+        },
+      ],
+    },
+    replicas: { type: 'integer', description: ignored },
+    selector: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, description: ignored },
+    template: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, description: ignored },
+  },
+} as const satisfies Schema;
+
+const status = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', minimum: 0 },
+    conditions,
+    artifactHash: { type: 'string', description: 'The artifact that this resolves to.' },
+    revision: { type: 'integer', minimum: 1, description: 'Its revision.' },
+    outcome: {
+      type: 'string',
+      enum: ['Pending', 'Progressing', 'Succeeded', 'Failed', 'Superseded'],
+      description: 'How the rollout stands or ended.',
+    },
+    pods: {
+      type: 'object',
+      properties: {
+        updated: { type: 'integer', minimum: 0, description: 'Ready pods that serve this artifact.' },
+        total: { type: 'integer', minimum: 0, description: 'Pods that are wanted.' },
+      },
+    },
+    completedAt: { type: 'string', format: 'date-time', description: 'When every ready pod served it for the first time.' },
+  },
+} as const satisfies Schema;
+
+/** One artifact rolled to one project (D39). */
+export const deploymentKind = {
+  kind: 'Deployment',
+  plural: 'deployments',
+  singular: 'deployment',
+  shortNames: ['gwdeploy'],
+  description:
+    'One artifact rolled to one project: a hash, a revision or the latest. Of several on one project the newest wins.',
+  spec,
+  status,
+  columns: [
+    { name: 'Project', type: 'string', jsonPath: '.spec.project' },
+    { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
+    conditionColumn('Ready'),
+    reasonColumn('Ready'),
+    { name: 'Revision', type: 'integer', jsonPath: '.status.revision' },
+    hashColumn,
+    ageColumn,
+  ],
+  validations: [],
+} as const satisfies KindDefinition;
+
+export type DeploymentSpec = FromSchema<typeof spec>;
+export type DeploymentStatus = FromSchema<typeof status>;

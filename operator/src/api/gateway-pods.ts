@@ -1,0 +1,131 @@
+/** The parts of a GatewayProject that shape its pods, their Service and the options of `gw serve`. */
+import { labelSelector, objectName } from './shared.ts';
+import type { Schema } from './schema.ts';
+
+const stringMap = { type: 'object', additionalProperties: { type: 'string' } } as const satisfies Schema;
+const quantities = {
+  type: 'object',
+  additionalProperties: { 'x-kubernetes-int-or-string': true },
+} as const satisfies Schema;
+
+export const secretsSchema = {
+  type: 'object',
+  description: 'Secrets of this namespace that env:// and file:// references in config resolve to.',
+  properties: {
+    env: {
+      type: 'array',
+      maxItems: 50,
+      'x-kubernetes-list-type': 'set',
+      items: objectName,
+      description: 'Every key of these Secrets becomes an environment variable of that name. GW_ variables cannot be read by env:// references.',
+    },
+    directory: {
+      ...objectName,
+      description: 'Every key of this Secret becomes a file under /var/run/secrets/gw (GW_SECRETS_DIR).',
+    },
+  },
+} as const satisfies Schema;
+
+export const podsSchema = {
+  type: 'object',
+  default: {},
+  properties: {
+    replicas: { type: 'integer', minimum: 0, maximum: 1000, default: 1, description: 'Number of gateway pods.' },
+    image: { type: 'string', minLength: 1, maxLength: 1024, description: 'Image of the pods. Default: the operator\'s own.' },
+    imagePullPolicy: { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'], default: 'IfNotPresent' },
+    imagePullSecrets: { type: 'array', maxItems: 20, 'x-kubernetes-list-type': 'set', items: objectName },
+    resources: {
+      type: 'object',
+      default: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+      description: 'Requests and limits of the gateway\'s container.',
+      properties: { requests: quantities, limits: quantities },
+    },
+    labels: { ...stringMap, description: 'More labels for the pods; gw.dev/ and app.kubernetes.io/ ones cannot be replaced.' },
+    annotations: { ...stringMap, description: 'More annotations for the pods; gw.dev/ ones cannot be replaced.' },
+    nodeSelector: stringMap,
+    priorityClassName: { type: 'string', maxLength: 253 },
+    tolerations: {
+      type: 'array',
+      maxItems: 50,
+      'x-kubernetes-list-type': 'atomic',
+      items: {
+        type: 'object',
+        properties: {
+          key: { type: 'string' },
+          operator: { type: 'string', enum: ['Exists', 'Equal'] },
+          value: { type: 'string' },
+          effect: { type: 'string', enum: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] },
+          tolerationSeconds: { type: 'integer' },
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+export const serviceSchema = {
+  type: 'object',
+  default: {},
+  properties: {
+    type: { type: 'string', enum: ['ClusterIP', 'NodePort', 'LoadBalancer'], default: 'ClusterIP' },
+    port: { type: 'integer', minimum: 1, maximum: 65535, default: 80 },
+    nodePort: { type: 'integer', minimum: 1, maximum: 65535, description: 'For types NodePort and LoadBalancer. Default: chosen by the cluster.' },
+    annotations: stringMap,
+  },
+  'x-kubernetes-validations': [
+    { rule: "!has(self.nodePort) || self.type != 'ClusterIP'", message: 'nodePort needs type NodePort or LoadBalancer' },
+  ],
+} as const satisfies Schema;
+
+export const networkPolicySchema = {
+  type: 'object',
+  default: {},
+  description: 'Who may reach the pods\' admin port (8081); the traffic port is open to all.',
+  properties: {
+    enabled: { type: 'boolean', default: true },
+    scrapers: {
+      type: 'array',
+      maxItems: 20,
+      'x-kubernetes-list-type': 'atomic',
+      description: 'Pods that may scrape metrics, besides the operator\'s.',
+      items: { type: 'object', properties: { namespaceSelector: labelSelector, podSelector: labelSelector } },
+    },
+  },
+} as const satisfies Schema;
+
+/** Options of `gw serve`, by the names of its flags. */
+export const serveSchema = {
+  type: 'object',
+  default: {},
+  description: 'Options of `gw serve`.',
+  properties: {
+    logLevel: { type: 'string', enum: ['trace', 'debug', 'info', 'warn', 'error'], default: 'info' },
+    logFormat: { type: 'string', enum: ['json', 'pretty'], default: 'json' },
+    maxBodySize: { type: 'integer', minimum: 0, description: 'Bytes. Default: 1048576.' },
+    maxHeaders: { type: 'integer', minimum: 1, description: 'Default: 100.' },
+    maxHeaderSize: { type: 'integer', minimum: 1, description: 'Bytes. Default: 8192.' },
+    maxUriLength: { type: 'integer', minimum: 1, description: 'Bytes. Default: 8192.' },
+    maxConnections: { type: 'integer', minimum: 1, description: 'Connections at once (GW_MAX_CONNECTIONS). Default: 10000.' },
+    trustedProxies: {
+      type: 'array',
+      maxItems: 100,
+      'x-kubernetes-list-type': 'set',
+      items: { type: 'string', minLength: 1, maxLength: 64 },
+      description: 'Addresses (CIDR) whose X-Forwarded-For is believed. Default: none.',
+    },
+    keepaliveTimeout: { type: 'integer', minimum: 1, description: 'Seconds that a connection may idle. Default: 60.' },
+    drainDelay: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 300,
+      default: 8,
+      description: 'Seconds that a stopping pod goes on accepting, while endpoints are withdrawn.',
+    },
+    shutdownTimeout: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 3600,
+      default: 30,
+      description: 'Seconds that requests in flight may take after that.',
+    },
+  },
+} as const satisfies Schema;

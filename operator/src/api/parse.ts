@@ -1,0 +1,51 @@
+/** Turns a schema into the check that makes an unknown value an object of its kind. */
+import { Ajv } from 'ajv';
+import { isRecord, type KubeObject, type Resource } from '../runtime/kube-object.ts';
+import type { FromSchema, Schema } from './schema.ts';
+
+/** Not strict: schemas carry the x-kubernetes keywords. Defaults are filled in, as the API server does. */
+const ajv = new Ajv({ strict: false, useDefaults: true, allErrors: true, validateFormats: false });
+
+const metadata = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    namespace: { type: 'string' },
+    uid: { type: 'string' },
+    resourceVersion: { type: 'string' },
+    generation: { type: 'integer' },
+    creationTimestamp: { type: 'string' },
+    deletionTimestamp: { type: 'string' },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+    annotations: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+} as const satisfies Schema;
+
+/** A value is no object of the kind that it claims to be; the message names what is wrong, by JSON pointer. */
+export class ObjectError extends Error {}
+
+/** A kind whose objects hold what `body` (the properties beside metadata) says. */
+export function resource<B extends Schema>(
+  apiVersion: string,
+  kind: string,
+  plural: string,
+  body: B,
+): Resource<KubeObject & FromSchema<B>> {
+  const check = ajv.compile<KubeObject & FromSchema<B>>({
+    type: 'object',
+    required: ['metadata', ...(body.required ?? [])],
+    properties: { metadata, ...body.properties },
+  });
+  return {
+    apiVersion,
+    kind,
+    plural,
+    parse(value) {
+      const object = isRecord(value) ? { ...value, apiVersion, kind } : value;
+      if (check(object)) return object;
+      const reasons = (check.errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message}`);
+      throw new ObjectError(`${kind}: ${[...new Set(reasons)].slice(0, 5).join('; ')}`);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { ageColumn, conditionColumn, conditions, dataKey, objectName, reasonColumn } from './shared.ts';
+import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+
+/** The name that specs use in `x-gw-middlewares` and `x-gw-dispatch`. */
+export const pluginName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 63,
+  pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
+} as const satisfies Schema;
+
+const package_ = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: objectName,
+    wasm: { ...dataKey, description: 'Key of the WebAssembly module. Default: the only key that ends in ".wasm".' },
+    manifest: { ...dataKey, description: 'Key of the plugin\'s manifest.', default: 'plugin.toml' },
+    configSchema: { ...dataKey, description: 'Key of the JSON Schema of its config, read where it exists.', default: 'config-schema.json' },
+  },
+} as const satisfies Schema;
+
+const spec = {
+  type: 'object',
+  required: ['source'],
+  properties: {
+    plugin: { ...pluginName, description: 'The name under which specs use it. Default: the name of the object.' },
+    version: { type: 'string', maxLength: 64, description: 'The version that the plugin\'s manifest must carry. Default: any.' },
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      description: 'What the module must hash to, in hex. Default: not checked.',
+    },
+    source: {
+      type: 'object',
+      description: 'Where the plugin is: exactly one of these.',
+      properties: {
+        builtin: {
+          type: 'object',
+          description: 'A plugin that comes with gw.',
+          properties: { name: { ...pluginName, description: 'Default: the name under which specs use it.' } },
+        },
+        configMap: { ...package_, description: 'A plugin package in the keys of a ConfigMap (binaryData for the module).' },
+        secret: { ...package_, description: 'A plugin package in the keys of a Secret.' },
+      },
+      'x-kubernetes-validations': [
+        {
+          rule: '(has(self.builtin) ? 1 : 0) + (has(self.configMap) ? 1 : 0) + (has(self.secret) ? 1 : 0) == 1',
+          message: 'exactly one of builtin, configMap and secret must be set',
+        },
+      ],
+    },
+    defaultConfig: {
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      description: 'Config below that of the project and of the operation; merged by property.',
+    },
+  },
+} as const satisfies Schema;
+
+const status = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', minimum: 0 },
+    conditions,
+    plugin: { type: 'string' },
+    version: { type: 'string', description: 'As its manifest says.' },
+    type: { type: 'string', description: 'middleware or dispatcher.' },
+    sha256: { type: 'string', description: 'Of the module, in hex.' },
+    hostFunctions: {
+      type: 'array',
+      description: 'The capabilities that it declares.',
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'string' },
+    },
+  },
+} as const satisfies Schema;
+
+/** One plugin, where it comes from and its default config. */
+export const pluginRefKind = {
+  kind: 'PluginRef',
+  plural: 'pluginrefs',
+  singular: 'pluginref',
+  shortNames: ['gwplugin'],
+  description: 'One plugin: built in, or a package in a ConfigMap or Secret, with its default config.',
+  spec,
+  status,
+  columns: [
+    { name: 'Plugin', type: 'string', jsonPath: '.status.plugin' },
+    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    conditionColumn('Ready'),
+    reasonColumn('Ready'),
+    { name: 'Hash', type: 'string', jsonPath: '.status.sha256', priority: 1 },
+    ageColumn,
+  ],
+  validations: [],
+} as const satisfies KindDefinition;
+
+export type PluginRefSpec = FromSchema<typeof spec>;
+export type PluginRefStatus = FromSchema<typeof status>;

@@ -1,0 +1,97 @@
+/** Pieces of schema that several kinds have: conditions, diagnostics, names and references. */
+import type { FromSchema, PrinterColumn, Schema } from './schema.ts';
+
+/** At most so many diagnostics are kept in a status (design: an object must stay far below etcd's limit). */
+export const MAX_DIAGNOSTICS = 50;
+
+/** Name of an object in the same namespace. */
+export const objectName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+} as const satisfies Schema;
+
+/** Key of a ConfigMap or Secret. */
+export const dataKey = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' } as const satisfies Schema;
+
+export const labelSelector = {
+  type: 'object',
+  description: 'Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them.',
+  properties: {
+    matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+    matchExpressions: {
+      type: 'array',
+      maxItems: 32,
+      items: {
+        type: 'object',
+        required: ['key', 'operator'],
+        properties: {
+          key: { type: 'string', minLength: 1 },
+          operator: { type: 'string', enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'] },
+          values: { type: 'array', maxItems: 64, items: { type: 'string' } },
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+export type LabelSelector = FromSchema<typeof labelSelector>;
+
+export const conditions = {
+  type: 'array',
+  description: 'What holds of the object, by type; see the table of reasons.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+    properties: {
+      type: { type: 'string', maxLength: 316 },
+      status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+      observedGeneration: { type: 'integer', minimum: 0 },
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+      reason: { type: 'string', maxLength: 1024 },
+      message: { type: 'string', maxLength: 32768 },
+    },
+  },
+} as const satisfies Schema;
+
+export type Condition = FromSchema<typeof conditions>[number];
+
+export const diagnostics = {
+  type: 'array',
+  description: `What the compiler found, errors first; at most ${MAX_DIAGNOSTICS}, \`diagnosticsCount\` is the whole number.`,
+  maxItems: MAX_DIAGNOSTICS,
+  'x-kubernetes-list-type': 'atomic',
+  items: {
+    type: 'object',
+    required: ['code', 'severity', 'message'],
+    properties: {
+      code: { type: 'string', description: 'Code of the error reference, such as E1020.' },
+      severity: { type: 'string', enum: ['error', 'warning'] },
+      message: { type: 'string' },
+      hint: { type: 'string', description: 'What to do about it.' },
+      apiSpec: { type: 'string', description: 'The ApiSpec whose file it is about.' },
+      file: { type: 'string' },
+      pointer: { type: 'string', description: 'JSON pointer into the file.' },
+      line: { type: 'integer' },
+      column: { type: 'integer' },
+    },
+  },
+} as const satisfies Schema;
+
+export type StatusDiagnostic = FromSchema<typeof diagnostics>[number];
+
+/** The column that shows a condition's status. */
+export function conditionColumn(type: string): PrinterColumn {
+  return { name: type, type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].status` };
+}
+
+/** The column that shows a condition's reason. */
+export function reasonColumn(type: string): PrinterColumn {
+  return { name: 'Reason', type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].reason` };
+}
+
+export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+export const hashColumn: PrinterColumn = { name: 'Hash', type: 'string', jsonPath: '.status.artifactHash' };

@@ -1,0 +1,153 @@
+/** Leader election by a Lease: of several replicas one reconciles, and another takes over when it stops renewing. */
+import { ApiError, type ApiServer } from './api-server.ts';
+import { pause } from './backoff.ts';
+import { isRecord } from './kube-object.ts';
+import { microTime } from './micro-time.ts';
+
+export interface LeaseOptions {
+  readonly namespace: string;
+  readonly name: string;
+  /** Who we are: the pod's name. */
+  readonly identity: string;
+  /** Seconds that a Lease lasts without being renewed; default 15. */
+  readonly durationSeconds?: number;
+  /** Seconds between renewals; default 2. */
+  readonly renewSeconds?: number;
+  readonly onError: (error: unknown) => void;
+}
+
+interface LeaseSpec {
+  readonly holderIdentity: string;
+  readonly leaseDurationSeconds: number;
+  readonly acquireTime: string;
+  readonly renewTime: string;
+  readonly leaseTransitions: number;
+}
+
+interface Held {
+  readonly version: string;
+  readonly spec: LeaseSpec;
+}
+
+export class Lease {
+  readonly #api: ApiServer;
+  readonly #options: LeaseOptions;
+  readonly #path: string;
+  readonly #duration: number;
+  readonly #renew: number;
+  readonly #abort = new AbortController();
+  /** What another holder last wrote and when we saw it: clocks of two machines are never compared. */
+  #observed: { readonly renewTime: string; readonly holder: string; readonly at: number } | undefined;
+  #held: Held | undefined;
+  #renewing: Promise<void> = Promise.resolve();
+
+  constructor(api: ApiServer, options: LeaseOptions) {
+    this.#api = api;
+    this.#options = options;
+    this.#path = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(options.namespace)}/leases`;
+    this.#duration = options.durationSeconds ?? 15;
+    this.#renew = options.renewSeconds ?? 2;
+  }
+
+  /** Resolves when the Lease is ours; `onLost` is called once if it then cannot be renewed in time. False when closed. */
+  async acquire(onLost: () => void): Promise<boolean> {
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      try {
+        this.#held = await this.#take();
+      } catch (error) {
+        this.#options.onError(error);
+      }
+      if (this.#held) {
+        this.#renewing = this.#keep(onLost);
+        return true;
+      }
+      await pause(this.#renew * 1000 * (0.8 + 0.4 * Math.random()), signal);
+    }
+    return false;
+  }
+
+  /** Stops, and gives the Lease back, so that another replica need not wait for it to run out. */
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#renewing;
+    const held = this.#held;
+    this.#held = undefined;
+    if (!held) return;
+    try {
+      await this.#write(held.version, { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(new Date()) });
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  async #keep(onLost: () => void): Promise<void> {
+    const { signal } = this.#abort;
+    let renewed = Date.now();
+    for (;;) {
+      await pause(this.#renew * 1000, signal);
+      if (signal.aborted || !this.#held) return;
+      try {
+        const before = this.#held;
+        this.#held = await this.#write(before.version, { ...before.spec, renewTime: microTime(new Date()) });
+        renewed = Date.now();
+      } catch (error) {
+        this.#options.onError(error);
+        const taken = error instanceof ApiError && error.status === 409;
+        // Two thirds of the duration: we must have stopped before anyone else may start.
+        if (taken || Date.now() - renewed > (this.#duration * 1000 * 2) / 3) {
+          this.#held = undefined;
+          onLost();
+          return;
+        }
+      }
+    }
+  }
+
+  async #take(): Promise<Held | undefined> {
+    const now = microTime(new Date());
+    const mine = { holderIdentity: this.#options.identity, leaseDurationSeconds: this.#duration, acquireTime: now, renewTime: now };
+    let current: unknown;
+    try {
+      current = await this.#api.json({ method: 'GET', path: `${this.#path}/${this.#options.name}` });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      return this.#write(undefined, { ...mine, leaseTransitions: 0 });
+    }
+    const { version, spec } = read(current);
+    const holder = String(spec['holderIdentity'] ?? '');
+    const renewTime = String(spec['renewTime'] ?? '');
+    if (holder !== '' && holder !== this.#options.identity) {
+      if (this.#observed?.renewTime !== renewTime || this.#observed.holder !== holder) {
+        this.#observed = { renewTime, holder, at: Date.now() };
+        return undefined;
+      }
+      const lasts = Number(spec['leaseDurationSeconds'] ?? this.#duration) * 1000;
+      if (Date.now() - this.#observed.at < lasts) return undefined;
+    }
+    const transitions = Number(spec['leaseTransitions'] ?? 0) + (holder === this.#options.identity ? 0 : 1);
+    return this.#write(version, { ...mine, leaseTransitions: transitions });
+  }
+
+  /** Creates without a version; with one, fails with 409 when another has written since. */
+  async #write(version: string | undefined, spec: LeaseSpec): Promise<Held> {
+    const { name, namespace } = this.#options;
+    const answer = await this.#api.json({
+      method: version === undefined ? 'POST' : 'PUT',
+      path: version === undefined ? this.#path : `${this.#path}/${name}`,
+      body: {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name, namespace, ...(version === undefined ? {} : { resourceVersion: version }) },
+        spec,
+      },
+    });
+    return { version: read(answer).version, spec };
+  }
+}
+
+function read(lease: unknown): { version: string; spec: { readonly [name: string]: unknown } } {
+  if (!isRecord(lease) || !isRecord(lease['metadata'])) throw new Error('the API server sent no Lease');
+  const spec = isRecord(lease['spec']) ? lease['spec'] : {};
+  return { version: String(lease['metadata']['resourceVersion'] ?? ''), spec };
+}

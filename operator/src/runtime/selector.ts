@@ -1,0 +1,24 @@
+import type { LabelSelector } from '../api/shared.ts';
+
+type Labels = { readonly [name: string]: string };
+
+/** Whether the labels satisfy the selector; an empty selector selects everything. */
+export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
+  for (const [name, value] of Object.entries(selector.matchLabels ?? {})) if (labels[name] !== value) return false;
+  for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
+    const value = labels[key];
+    const among = value !== undefined && values.includes(value);
+    if (operator === 'In' && !among) return false;
+    if (operator === 'NotIn' && among) return false;
+    if (operator === 'Exists' && value === undefined) return false;
+    if (operator === 'DoesNotExist' && value !== undefined) return false;
+  }
+  return true;
+}
+
+/** The query form of equality requirements, `a=b,c=d`. */
+export function selectorText(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
+}

@@ -1,0 +1,189 @@
+/**
+ * One list and watch loop: lists in pages, then follows changes from where the list ended. Connections that break,
+ * time out or stay silent are resumed at the last version seen (bookmarks move it along); when the server has
+ * forgotten that version (410), the list is read again and what has gone meanwhile is reported as deleted.
+ */
+import { type ApiServer, ApiError } from './api-server.ts';
+import { backoff, pause } from './backoff.ts';
+import { isRecord, type KubeObject, type Resource } from './kube-object.ts';
+import type { Change, Watch, WatchOptions } from './objects.ts';
+import { collectionPath } from './paths.ts';
+import { selectorText } from './selector.ts';
+
+export interface WatchEvents {
+  /** A break that is being resumed; `error` is what ended the connection. */
+  onRestart(resource: string, error: unknown): void;
+}
+
+const PAGE = '250';
+const SERVER_TIMEOUT_S = 290;
+const BASE_MS = 200;
+const MAX_MS = 30_000;
+
+export class Watcher implements Watch {
+  readonly synced: Promise<void>;
+  readonly #api: ApiServer;
+  readonly #resource: Resource<KubeObject>;
+  readonly #options: WatchOptions;
+  readonly #onChange: (change: Change) => void;
+  readonly #events: WatchEvents;
+  readonly #abort = new AbortController();
+  readonly #running: Promise<void>;
+  /** What has been reported and not deleted since: needed to see deletions across a new list. */
+  readonly #known = new Map<string, KubeObject>();
+  #resolveSynced: () => void = () => undefined;
+
+  constructor(
+    api: ApiServer,
+    resource: Resource<KubeObject>,
+    options: WatchOptions,
+    onChange: (change: Change) => void,
+    events: WatchEvents,
+  ) {
+    this.#api = api;
+    this.#resource = resource;
+    this.#options = options;
+    this.#onChange = onChange;
+    this.#events = events;
+    this.synced = new Promise((resolve) => {
+      this.#resolveSynced = resolve;
+    });
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    this.#resolveSynced();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    let version: string | undefined;
+    let failures = 0;
+    while (!signal.aborted) {
+      const started = Date.now();
+      try {
+        if (version === undefined) {
+          version = await this.#list();
+          this.#resolveSynced();
+        }
+        for await (const seen of this.#follow(version)) {
+          version = seen;
+          failures = 0;
+        }
+        // The server ends every watch after its timeout: that is no failure, unless it does so at once.
+        if (Date.now() - started > 1000) continue;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof ApiError && error.status === 410) version = undefined;
+        this.#events.onRestart(this.#resource.plural, error);
+        if (error instanceof ApiError && error.retryAfter) await pause(error.retryAfter * 1000, signal);
+      }
+      await pause(backoff(failures++, BASE_MS, MAX_MS), signal);
+    }
+  }
+
+  async #list(): Promise<string> {
+    const gone = new Set(this.#known.keys());
+    let token: string | undefined;
+    let version = '';
+    do {
+      const page = await this.#api.json({
+        method: 'GET',
+        path: collectionPath(this.#resource, this.#options.namespace),
+        query: { limit: PAGE, continue: token, labelSelector: this.#labels() },
+        accept: this.#accept('PartialObjectMetadataList'),
+        signal: this.#abort.signal,
+      });
+      if (!isRecord(page) || !isRecord(page['metadata']) || !Array.isArray(page['items'])) {
+        throw new Error(`the API server's answer is no list of ${this.#resource.plural}`);
+      }
+      for (const item of page['items']) {
+        const object = this.#object(item);
+        gone.delete(id(object));
+        this.#report(object);
+      }
+      const { continue: next, resourceVersion } = page['metadata'];
+      token = typeof next === 'string' && next !== '' ? next : undefined;
+      if (typeof resourceVersion === 'string') version = resourceVersion;
+    } while (token !== undefined);
+    for (const key of gone) this.#forget(key);
+    return version;
+  }
+
+  async *#follow(from: string): AsyncGenerator<string> {
+    const lines = this.#api.lines({
+      method: 'GET',
+      path: collectionPath(this.#resource, this.#options.namespace),
+      query: {
+        watch: '1',
+        allowWatchBookmarks: 'true',
+        resourceVersion: from,
+        timeoutSeconds: String(Math.round(SERVER_TIMEOUT_S * (0.9 + Math.random() * 0.2))),
+        labelSelector: this.#labels(),
+      },
+      accept: this.#accept('PartialObjectMetadata'),
+      signal: this.#abort.signal,
+    });
+    for await (const line of lines) {
+      const event: unknown = JSON.parse(line);
+      if (!isRecord(event)) throw new Error('the API server sent no watch event');
+      const { type, object: value } = event;
+      if (type === 'ERROR') throw watchError(value);
+      if (type !== 'BOOKMARK') {
+        const object = this.#object(value);
+        if (type === 'DELETED') this.#forget(id(object), object);
+        else this.#report(object);
+      }
+      const version = isRecord(value) && isRecord(value['metadata']) ? value['metadata']['resourceVersion'] : undefined;
+      if (typeof version === 'string') yield version;
+    }
+  }
+
+  #report(object: KubeObject): void {
+    const key = id(object);
+    const before = this.#known.get(key);
+    if (before?.metadata.resourceVersion === object.metadata.resourceVersion && before !== undefined) return;
+    // Only the metadata is kept: the watcher is no cache, and Pods and ConfigMaps would fill one.
+    this.#known.set(key, { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata });
+    this.#onChange({ type: before ? 'modified' : 'added', object });
+  }
+
+  #forget(key: string, last?: KubeObject): void {
+    const object = last ?? this.#known.get(key);
+    this.#known.delete(key);
+    if (object) this.#onChange({ type: 'deleted', object });
+  }
+
+  #object(value: unknown): KubeObject {
+    const { apiVersion, kind } = this.#resource;
+    if (isRecord(value) && isMeta(value['metadata'])) {
+      if (this.#options.metadataOnly) return { apiVersion, kind, metadata: value['metadata'] };
+      // Items of lists carry neither apiVersion nor kind.
+      return { ...value, apiVersion, kind, metadata: value['metadata'] };
+    }
+    throw new Error(`the API server sent an object of ${this.#resource.plural} without metadata`);
+  }
+
+  #labels(): string | undefined {
+    return this.#options.labels ? selectorText(this.#options.labels) : undefined;
+  }
+
+  #accept(as: string): string {
+    return this.#options.metadataOnly ? `application/json;as=${as};v=v1;g=meta.k8s.io` : 'application/json';
+  }
+}
+
+function isMeta(value: unknown): value is KubeObject['metadata'] {
+  return isRecord(value) && typeof value['name'] === 'string';
+}
+
+function id(object: KubeObject): string {
+  return `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+}
+
+function watchError(value: unknown): ApiError {
+  if (!isRecord(value)) return new ApiError(500, '', 'the watch ended with an error');
+  return new ApiError(Number(value['code'] ?? 500), String(value['reason'] ?? ''), String(value['message'] ?? ''));
+}
