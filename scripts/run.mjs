@@ -1,8 +1,8 @@
 // Entry of every npm script, plain JavaScript that runs on Node.js 20: it installs what is missing and goes on
 // under Node.js 26, from the platform package that comes with the dependencies. See CONTRIBUTING.md.
 import { spawn, spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +16,11 @@ function installed() {
   const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const have = JSON.parse(readFileSync(hidden, 'utf8')).packages;
   return Object.entries(want).every(
-    ([path, entry]) => path === '' || !path.startsWith('node_modules/') || entry.optional || entry.peer ||
+    ([path, entry]) =>
+      path === '' ||
+      !path.startsWith('node_modules/') ||
+      entry.optional ||
+      entry.peer ||
       have[path]?.version === entry.version,
   );
 }
@@ -46,7 +50,9 @@ function runtime() {
       return join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'node');
     } catch {}
   }
-  return fail(`there is no Node.js 26 package for ${process.platform}-${process.arch}; install Node.js 26 and run again`);
+  return fail(
+    `there is no Node.js 26 package for ${process.platform}-${process.arch}; install Node.js 26 and run again`,
+  );
 }
 
 if (!installed()) install();

@@ -9,12 +9,20 @@ import type { BoundPlugin } from './wasm/plugin.ts';
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];
 
+/** A request's body as it arrives. */
+export interface BodyStream extends Readable {
+  /** Bytes so far. */
+  readonly received: number;
+}
+
 /** What the transport offers for one request; the pipeline calls exactly one of the two, once. */
 export interface Responder {
   /** Sends a whole response. */
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
   /** Sends the head, and returns where the body goes. */
   stream(x: Exchange, status: number, headers: HeaderList): Writable;
+  /** Whether the response has begun. */
+  readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
   abort(): void;
 }
@@ -64,17 +72,25 @@ export class Exchange {
   readonly target: string;
   /** As sent, without the query; never decoded. */
   readonly path: string;
-  /** Without `?`; undefined where there is none. */
-  readonly query: string | undefined;
+  /** Without `?`; undefined where there is none. A plugin may take parameters out (`request_query_remove`). */
+  query: string | undefined;
   /** `http` or `https`. */
   readonly scheme: string;
   readonly responder: Responder;
+  /** Address at the other end of the connection. */
+  readonly peer: string;
   /** Address of the client (D16). */
   clientIp: string;
-  /** After admission: what plugins and upstreams see. */
+  /** Why the transport found the request malformed; it is answered with 400. */
+  fault: string | null = null;
+  /** Milliseconds, on the monotonic clock. */
+  readonly startedAt = performance.now();
+  /** As they arrived, names in any case; until admission `headers` is the same list. */
+  readonly rawHeaders: HeaderList;
+  /** After admission: what plugins and upstreams see, names in lower case. */
   headers: HeaderList;
   /** The request's body as it arrives; null where the request has none. */
-  bodyStream: Readable | null;
+  bodyStream: BodyStream | null;
   /** Reads, limits and validates the body once; set by the pipeline. Rejects with `Interrupted` when `answer` says why. */
   readBody: () => Promise<Uint8Array>;
   /** The body in memory, once something has read or replaced it. */
@@ -82,6 +98,8 @@ export class Exchange {
 
   requestId = '';
   traceId = '';
+  /** Two hexadecimal digits of W3C trace flags. */
+  traceFlags = '00';
   operation: MatchedOperation | null = null;
   /** Decoded values of the path parameters. */
   params: readonly string[] = [];
@@ -112,7 +130,7 @@ export class Exchange {
       scheme: string;
       headers: HeaderList;
       clientIp: string;
-      body: Readable | null;
+      body: BodyStream | null;
     },
   ) {
     this.responder = responder;
@@ -122,7 +140,9 @@ export class Exchange {
     this.path = mark < 0 ? request.target : request.target.slice(0, mark);
     this.query = mark < 0 ? undefined : request.target.slice(mark + 1);
     this.scheme = request.scheme;
+    this.rawHeaders = request.headers;
     this.headers = request.headers;
+    this.peer = request.clientIp;
     this.clientIp = request.clientIp;
     this.bodyStream = request.body;
     this.readBody = noBody;

@@ -1,0 +1,157 @@
+/** `gw serve` (reference 1, section 4.3). */
+import { Command, Option } from 'commander';
+import { SecretError } from '../secrets/secrets.ts';
+import { type RunningGateway, type ServeOptions, startGateway } from '../serve.ts';
+import { createLog, type Level, LOG_LEVELS, type LogFormat } from '../telemetry/log.ts';
+import {
+  adminAddress,
+  list,
+  listenAddress,
+  logFormatOption,
+  logLevelOption,
+  seconds,
+  wholeNumber,
+  yesOrNo,
+} from './options.ts';
+import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
+
+interface Flags extends Omit<ServeOptions, 'env' | 'trustedKeys' | 'secretsDir' | 'allowInternalEgress'> {
+  readonly logLevel: Level;
+  readonly logFormat: LogFormat;
+}
+
+const EXAMPLES = `
+Examples:
+  $ gw serve --artifact api.gwa
+  $ gw serve --artifact api.gwa --listen 127.0.0.1:9000 --dev
+  $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
+  $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
+
+Every option can come from a variable: --log-level from GW_LOG_LEVEL, and so on.
+
+Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not resolve.`;
+
+/** An option whose variable is its name: `--max-body-size` from GW_MAX_BODY_SIZE. */
+function option(flags: string, description: string): Option {
+  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
+  return new Option(flags, description).env(`GW_${name.replaceAll('-', '_').toUpperCase()}`);
+}
+
+export function serveCommand(program: Program): Command {
+  return new Command('serve')
+    .description('Serve the API of a compiled artifact.')
+    .addOption(option('--artifact <path>', 'artifact file, or folder of its parts').makeOptionMandatory())
+    .addOption(
+      option('--listen <address>', 'listen address')
+        .argParser(listenAddress)
+        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
+    )
+    .addOption(option('--dev', 'verbose problem documents, plaintext upstreams allowed').default(false))
+    .addOption(logLevelOption())
+    .addOption(logFormatOption('json'))
+    .addOption(option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576))
+    .addOption(option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
+    .addOption(
+      option('--max-header-size <bytes>', 'largest request header')
+        .argParser(wholeNumber(64, 1 << 20))
+        .default(8192),
+    )
+    .addOption(
+      option('--max-uri-length <bytes>', 'longest URI')
+        .argParser(wholeNumber(16, 1 << 20))
+        .default(8192),
+    )
+    .addOption(option('--allow-plaintext-upstream', 'allow http:// upstreams').default(false))
+    .addOption(option('--keepalive-timeout <seconds>', 'idle time of a connection').argParser(seconds).default(60))
+    .addOption(
+      option('--shutdown-timeout <seconds>', 'time for requests in flight to end').argParser(seconds).default(30),
+    )
+    .addOption(
+      option('--drain-delay <seconds>', 'after SIGTERM, time in which connections are still accepted')
+        .argParser(seconds)
+        .default(0),
+    )
+    .addOption(
+      option('--admin-bind <address>', 'admin address, or "off"')
+        .argParser(adminAddress)
+        .default({ host: '127.0.0.1', port: 8081 }, '127.0.0.1:8081'),
+    )
+    .addOption(
+      option('--egress-allow <cidr-or-host>', 'open the egress guard for an address range or host (repeatable)')
+        .argParser(list)
+        .default([], 'none'),
+    )
+    .addOption(
+      option('--trusted-proxies <cidr>', 'proxies whose X-Forwarded-For is believed (repeatable)')
+        .argParser(list)
+        .default([], 'none'),
+    )
+    .addOption(option('--expose-health <boolean>', 'serve /__gw/health').argParser(yesOrNo).default(true))
+    .addOption(
+      option('--plugin-cpu-ms <ms>', 'CPU time of a plugin call').argParser(wholeNumber(1, 60_000)).default(25),
+    )
+    .addOption(option('--max-connections <count>', 'most client connections').argParser(wholeNumber(1)).default(10_000))
+    .addOption(
+      option('--max-upstream-response-bytes <bytes>', 'largest upstream body that a plugin may hold whole')
+        .argParser(wholeNumber(1))
+        .default(16_777_216),
+    )
+    .addOption(
+      option('--max-buffered-bytes <bytes>', 'most bytes of request bodies in memory at once')
+        .argParser(wholeNumber(1))
+        .default(256 << 20),
+    )
+    .addHelpText('after', EXAMPLES)
+    .action((flags: Flags) => run(flags, program));
+}
+
+async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Promise<void> {
+  const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat);
+  let gateway: RunningGateway;
+  try {
+    gateway = await startGateway(
+      {
+        ...flags,
+        env,
+        trustedKeys: list(env['GW_TRUSTED_PUBKEY'] ?? '', []),
+        secretsDir: env['GW_SECRETS_DIR'] || undefined,
+        allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),
+      },
+      log,
+    );
+  } catch (error) {
+    log.flush();
+    stderr(`gw serve: ${error instanceof Error ? error.message : String(error)}\n`);
+    return exit(error instanceof SecretError ? EXIT_SECRET : EXIT_FAILURE);
+  }
+  let stopping = false;
+  const stop = () => {
+    // A second signal means now.
+    if (stopping) return exit(EXIT_FAILURE);
+    stopping = true;
+    gateway.stop().then(
+      () => {
+        log.flush();
+        exit(0);
+      },
+      (error: unknown) => {
+        log.logger.error({ err: error }, 'shutdown failed');
+        log.flush();
+        exit(EXIT_FAILURE);
+      },
+    );
+  };
+  onSignal('SIGTERM', stop);
+  onSignal('SIGINT', stop);
+  onSignal('SIGHUP', () => {
+    gateway.reload().catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.logger.error({ reason }, 'reload failed: the previous artifact and secrets go on serving');
+    });
+  });
+}
+
+/** `RUST_LOG` overrides the level (D25); of its directives only a plain level is meant for us. */
+function levelOf(level: Level, override: string | undefined): Level {
+  return LOG_LEVELS.find((each) => each === override?.toLowerCase()) ?? level;
+}

@@ -1,0 +1,105 @@
+/**
+ * Connects to upstreams through the guard: resolves once, vets every address, connects to one of them by number,
+ * and checks the peer of the socket, so that neither a literal, a second DNS answer nor a redirect slips through.
+ */
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+import type { buildConnector } from 'undici';
+import type { EgressGuard } from './guard.ts';
+
+/** The guard said no; becomes 502 and one line in the log. */
+export class EgressRefused extends Error {
+  readonly code = 'GW_EGRESS_REFUSED';
+}
+
+/** No connection within the time. */
+export class ConnectTimeout extends Error {
+  readonly code = 'GW_CONNECT_TIMEOUT';
+}
+
+export interface ConnectorOptions {
+  readonly guard: EgressGuard;
+  readonly timeoutMs: number;
+  /** For `https:`: client certificate and roots. */
+  readonly secureContext?: SecureContext;
+}
+
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  return (target, callback) => {
+    open(target, options).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+}
+
+async function open(target: buildConnector.Options, options: ConnectorOptions): Promise<Socket> {
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  const deadline = AbortSignal.timeout(options.timeoutMs);
+  const addresses = await vetted(host, options.guard);
+  const secure = target.protocol === 'https:';
+  const port = Number(target.port || (secure ? 443 : 80));
+  let last: unknown;
+  for (const address of addresses) {
+    try {
+      const socket = await connectTo(address, port, deadline);
+      if (!options.guard.permits(host, socket.remoteAddress ?? '')) {
+        socket.destroy();
+        throw new EgressRefused(`connection to ${host} ended at an address that egress does not allow`);
+      }
+      return secure ? await handshake(socket, host, deadline, options.secureContext) : socket;
+    } catch (error) {
+      last = error;
+      if (deadline.aborted) break;
+    }
+  }
+  throw deadline.aborted ? new ConnectTimeout(`no connection to ${host}:${port} in ${options.timeoutMs} ms`) : last;
+}
+
+async function vetted(host: string, guard: EgressGuard): Promise<string[]> {
+  const found = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address);
+  const refused = found.find((address) => !guard.permits(host, address));
+  if (refused !== undefined) {
+    throw new EgressRefused(
+      `${host} (${refused}) is a loopback, private, link-local or metadata address: egress to it is not allowed; open it with --egress-allow`,
+    );
+  }
+  if (found.length === 0) throw new Error(`${host} has no address`);
+  return found;
+}
+
+function connectTo(host: string, port: number, deadline: AbortSignal): Promise<Socket> {
+  const socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+  return settled(socket, 'connect', deadline);
+}
+
+function handshake(raw: Socket, host: string, deadline: AbortSignal, context?: SecureContext): Promise<Socket> {
+  const socket = connectTls({
+    socket: raw,
+    ...(isIP(host) ? { host } : { servername: host, host }),
+    ALPNProtocols: ['http/1.1'],
+    ...(context ? { secureContext: context } : {}),
+  });
+  return settled(socket, 'secureConnect', deadline);
+}
+
+/** Resolves with the socket on the event, rejects on its error or at the deadline, and then destroys it. */
+function settled<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', deadline: AbortSignal): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const end = (error?: Error) => {
+      socket.off(event, done).off('error', end).off('close', closed);
+      deadline.removeEventListener('abort', late);
+      if (!error) return resolve(socket);
+      socket.on('error', () => {});
+      socket.destroy();
+      reject(error);
+    };
+    const done = () => end();
+    const closed = () => end(new Error('the connection was closed before it was ready'));
+    const late = () => end(new ConnectTimeout('no connection in time'));
+    socket.once(event, done).once('error', end).once('close', closed);
+    deadline.addEventListener('abort', late, { once: true });
+    if (deadline.aborted) late();
+  });
+}

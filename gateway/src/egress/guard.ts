@@ -1,0 +1,52 @@
+/**
+ * The egress guard (reference 1 section 8, D26): plugins' connections reach public addresses only, unless an
+ * operator opened it. It vets addresses, not names: see connector.ts for how a vetted address stays the one used.
+ */
+import type ipaddr from 'ipaddr.js';
+import { type Cidr, inAnyCidr, parseAddress, parseCidr } from '../headers/client-ip.ts';
+
+/** Public by number, private by meaning: Azure's platform endpoint, Oracle's and Alibaba's metadata services. */
+const METADATA = ['168.63.129.16', '192.0.0.192', '100.100.100.200'].map(parseCidr);
+
+export interface EgressOptions {
+  /** `GW_ALLOW_INTERNAL_EGRESS`: no guard at all. */
+  readonly allowInternal: boolean;
+  /** `--egress-allow`: CIDRs and addresses; host names, also as `*.example.org`. */
+  readonly allow: readonly string[];
+}
+
+export class EgressGuard {
+  readonly #allowInternal: boolean;
+  readonly #cidrs: readonly Cidr[];
+  readonly #hosts: ReadonlySet<string>;
+  readonly #suffixes: readonly string[];
+
+  /** Throws an Error that names an entry which is neither an address, a CIDR nor a host name. */
+  constructor({ allowInternal, allow }: EgressOptions) {
+    this.#allowInternal = allowInternal;
+    const numeric = allow.filter((entry) => entry.includes('/') || parseAddress(entry));
+    const names = allow.filter((entry) => !numeric.includes(entry)).map((entry) => entry.toLowerCase());
+    const bad = names.find((name) => !/^(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?\.?$/.test(name));
+    if (bad !== undefined) throw new Error(`--egress-allow "${bad}" is neither a CIDR, an address nor a host name`);
+    this.#cidrs = numeric.map(parseCidr);
+    this.#hosts = new Set(names.filter((name) => !name.startsWith('*.')));
+    this.#suffixes = names.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
+  }
+
+  /** Whether this address may be connected to for this host name (or literal). */
+  permits(host: string, address: string): boolean {
+    if (this.#allowInternal) return true;
+    const parsed = parseAddress(address);
+    if (!parsed) return false;
+    return this.#permitsHost(host.toLowerCase()) || inAnyCidr(parsed, this.#cidrs) || isPublic(parsed);
+  }
+
+  #permitsHost(host: string): boolean {
+    return this.#hosts.has(host) || this.#suffixes.some((suffix) => host.endsWith(suffix));
+  }
+}
+
+/** Global unicast; forms of IPv6 that embed an IPv4 address (NAT64, 6to4, Teredo) count as not public. */
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return address.range() === 'unicast' && !inAnyCidr(address, METADATA);
+}

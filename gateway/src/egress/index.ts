@@ -1,0 +1,1 @@
+export { EgressGuard, type EgressOptions } from './guard.ts';

@@ -1,0 +1,237 @@
+/**
+ * Carries a handed-off request to its upstream and the answer back, both bodies streaming, on undici's `dispatch`.
+ * Tells the pipeline when the response's head is there, or which problem stands in its place.
+ */
+import type { Readable, Writable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { type Exchange, type HandOff, type HeaderList, headerOf, joinedHeader } from '../exchange.ts';
+import { STANDARD_NAMES, traceparentOf } from '../headers/standard.ts';
+import { type Problem, problem } from '../problems.ts';
+import { ConnectTimeout, EgressRefused } from './connector.ts';
+import type { HttpUpstream } from './upstream.ts';
+
+/** What the pipeline does with an upstream's answer. */
+export interface ProxyEvents {
+  /** The head has arrived. Returns where the body goes, at once or when response hooks are done. */
+  head(x: Exchange, status: number, headers: HeaderList): Writable | Promise<Writable | null>;
+  /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
+  failed(x: Exchange, answer: Problem, cause: string): void;
+  /** The head was sent, but the body broke off. */
+  broken(x: Exchange, cause: string): void;
+  done(x: Exchange, bytes: number): void;
+}
+
+/** Not forwarded in either direction (RFC 9110 section 7.6.1), nor what is set anew. */
+const HOP_BY_HOP = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade'],
+]);
+const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
+const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
+/** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
+const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
+
+export interface ProxyRequest {
+  readonly x: Exchange;
+  readonly handOff: HandOff & { readonly upstream: HttpUpstream };
+  /** Whether the connection comes from a trusted proxy, whose forwarding headers hold (D16). */
+  readonly trustedPeer: boolean;
+  /** The body to send: what was read into memory, or what still streams. */
+  readonly body: Uint8Array | Readable | null;
+  /** Content-Length of a streaming body, where it is known and stays true. */
+  readonly contentLength: string | undefined;
+}
+
+export function proxy(request: ProxyRequest, events: ProxyEvents): void {
+  const { x, handOff } = request;
+  if (!handOff.upstream.breaker.admits()) {
+    const retryAfter = String(handOff.upstream.breaker.retryAfter());
+    const answer = problem('upstream-unavailable', 'The upstream has failed repeatedly and is given time to recover.', {
+      headers: ['retry-after', retryAfter],
+    });
+    return events.failed(x, answer, 'circuit breaker open');
+  }
+  new ProxyExchange(request, events).start();
+}
+
+class ProxyExchange implements Dispatcher.DispatchHandler {
+  readonly #request: ProxyRequest;
+  readonly #events: ProxyEvents;
+  readonly #x: Exchange;
+  readonly #upstream: HttpUpstream;
+  #controller: Dispatcher.DispatchController | null = null;
+  #sink: Writable | null = null;
+  #headSent = false;
+  #finished = false;
+  #retried = false;
+  #bytes = 0;
+  #offClose: (() => void) | null = null;
+
+  constructor(request: ProxyRequest, events: ProxyEvents) {
+    this.#request = request;
+    this.#events = events;
+    this.#x = request.x;
+    this.#upstream = request.handOff.upstream;
+  }
+
+  start(): void {
+    const { handOff, body } = this.#request;
+    if (this.#x.closed) return this.#leave();
+    this.#upstream.pool.dispatch(
+      {
+        method: this.#x.method as Dispatcher.HttpMethod,
+        path: this.#upstream.basePath + handOff.path,
+        headers: requestHeaders(this.#request),
+        body: body as Uint8Array | Readable | null,
+        headersTimeout: handOff.timeoutMs,
+        bodyTimeout: handOff.timeoutMs,
+      },
+      this,
+    );
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#offClose ??= this.#x.onClose(() => this.#leave());
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    parsed: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#upstream.breaker.succeeded();
+    const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
+    if ('then' in sink) {
+      controller.pause();
+      sink.then(
+        (ready) => this.#ready(ready, controller),
+        (error: unknown) => controller.abort(error instanceof Error ? error : new Error(String(error))),
+      );
+    } else this.#ready(sink, null);
+  }
+
+  #ready(sink: Writable | null, paused: Dispatcher.DispatchController | null): void {
+    if (sink === null) {
+      // A response hook answered instead: the upstream's body goes nowhere.
+      this.#finished = true;
+      this.#offClose?.();
+      this.#controller?.abort(new Error('replaced by a response hook'));
+      return;
+    }
+    this.#headSent = true;
+    this.#sink = sink;
+    sink.on('drain', () => this.#controller?.resume());
+    paused?.resume();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#sink !== null && !this.#sink.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#offClose?.();
+    this.#sink?.end();
+    this.#events.done(this.#x, this.#bytes);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#finished) return;
+    if (this.#mayRetry(error)) {
+      this.#retried = true;
+      return this.start();
+    }
+    this.#finished = true;
+    this.#offClose?.();
+    if (this.#x.closed) return this.#upstream.breaker.abandoned();
+    if (this.#headSent) return this.#events.broken(this.#x, error.message);
+    if (this.#x.answer !== null && 'problem' in this.#x.answer) {
+      // The request's own body was refused on its way (too large, cut off): that says nothing of the upstream.
+      this.#upstream.breaker.abandoned();
+      return this.#events.failed(this.#x, this.#x.answer.problem, error.message);
+    }
+    this.#upstream.breaker.failed();
+    this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
+  }
+
+  /** Once, where a kept-alive connection had been closed by the upstream and nothing of a body was sent (RFC 9110, 9.2.2). */
+  #mayRetry(error: Error): boolean {
+    const { method } = this.#x;
+    if (this.#retried || this.#headSent || this.#x.closed) return false;
+    if (this.#request.body !== null || !IDEMPOTENT.has(method)) return false;
+    const code = codeOf(error);
+    return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+  }
+
+  #leave(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#upstream.breaker.abandoned();
+    this.#controller?.abort(new Error('the client went away'));
+    this.#events.done(this.#x, this.#bytes);
+  }
+}
+
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function problemOf(error: Error): Problem {
+  const code = codeOf(error);
+  if (error instanceof ConnectTimeout || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return problem('upstream-timeout', 'The upstream did not answer in time.');
+  }
+  if (error instanceof EgressRefused) {
+    return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');
+  }
+  return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
+}
+
+function requestHeaders({ x, handOff, trustedPeer, body, contentLength }: ProxyRequest): string[] {
+  const headers: string[] = ['host', handOff.upstream.authority];
+  const from = x.headers;
+  const named = headerOf(from, 'connection');
+  const hops = named === undefined || named === 'keep-alive' ? undefined : tokens(named);
+  for (let i = 0; i < from.length; i += 2) {
+    const name = from[i] as string;
+    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent') continue;
+    if (hops?.has(name)) continue;
+    if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
+    headers.push(name, from[i + 1] as string);
+  }
+  const chain = joinedHeader(from, 'x-forwarded-for');
+  headers.push('x-forwarded-for', chain === undefined ? x.peer : `${chain}, ${x.peer}`);
+  if (!trustedPeer) {
+    headers.push('x-forwarded-proto', x.scheme);
+    const host = headerOf(from, 'host');
+    if (host !== undefined) headers.push('x-forwarded-host', host);
+    headers.push('x-real-ip', x.clientIp);
+  }
+  headers.push('x-request-id', x.requestId, 'traceparent', traceparentOf(x));
+  if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
+  else if (contentLength !== undefined) headers.push('content-length', contentLength);
+  return headers;
+}
+
+function responseHeaders(parsed: Record<string, string | string[] | undefined>): HeaderList {
+  const headers: string[] = [];
+  const connection = parsed['connection'];
+  const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
+  for (const name in parsed) {
+    if (NOT_TO_CLIENT.has(name) || hops?.has(name)) continue;
+    const value = parsed[name];
+    if (typeof value === 'string') headers.push(name, value);
+    else if (value) for (const each of value) headers.push(name, each);
+  }
+  return headers;
+}
+
+function tokens(list: string): Set<string> {
+  return new Set(list.split(',').map((token) => token.trim().toLowerCase()));
+}

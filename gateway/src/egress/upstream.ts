@@ -1,0 +1,121 @@
+/** An upstream: base URL, pooled connections through the guard, mutual TLS, circuit breaker. Made at load. */
+import { createSecureContext, rootCertificates } from 'node:tls';
+import { Pool } from 'undici';
+import type { JsonObject } from '../artifact/format.ts';
+import type { Upstream } from '../exchange.ts';
+import { CircuitBreaker } from './breaker.ts';
+import { createConnector } from './connector.ts';
+import type { EgressGuard } from './guard.ts';
+
+/** The config of an upstream is not usable; stops the load (exit 1). */
+export class UpstreamError extends Error {}
+
+/** Reads a PEM file of `tls.*`, confined as `file://` secrets are (D24). */
+export type ReadPem = (path: string) => string;
+
+export interface UpstreamOptions {
+  readonly guard: EgressGuard;
+  readonly readPem: ReadPem;
+  /** `--allow-plaintext-upstream`, or dev mode. */
+  readonly allowPlaintext: boolean;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export class HttpUpstream implements Upstream {
+  readonly name: string;
+  /** `host[:port]`, for the `Host` header. */
+  readonly authority: string;
+  /** Path of the base URL, without a slash at its end. */
+  readonly basePath: string;
+  readonly pool: Pool;
+  readonly breaker = new CircuitBreaker();
+
+  constructor(url: URL, tls: JsonObject | undefined, timeoutMs: number, options: UpstreamOptions) {
+    this.name = url.origin + url.pathname;
+    this.authority = url.host;
+    this.basePath = url.pathname.replace(/\/+$/, '');
+    const secureContext = tls ? clientContext(tls, options.readPem) : undefined;
+    this.pool = new Pool(url.origin, {
+      connect: createConnector({
+        guard: options.guard,
+        timeoutMs: Math.min(timeoutMs, CONNECT_TIMEOUT_MS),
+        ...(secureContext ? { secureContext } : {}),
+      }),
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: 64 << 10,
+    });
+  }
+}
+
+function clientContext(tls: JsonObject, readPem: ReadPem) {
+  const pem = (field: string) => {
+    const path = tls[field];
+    return typeof path === 'string' && path !== '' ? readPem(path) : undefined;
+  };
+  const [cert, key, ca] = [pem('client_cert'), pem('client_key'), pem('ca')];
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UpstreamError('tls.client_cert and tls.client_key belong together: give both or neither');
+  }
+  return createSecureContext({
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+  });
+}
+
+/** All upstreams of one loaded artifact; equal URL and TLS settings share connections and breaker. */
+export class Upstreams {
+  readonly #options: UpstreamOptions;
+  readonly #open = new Map<string, HttpUpstream>();
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+  }
+
+  /** Throws UpstreamError: not http(s), plaintext where that is not allowed, PEM files that do not read. */
+  open(text: string, config: JsonObject): HttpUpstream {
+    const tls = isObject(config['tls']) ? config['tls'] : undefined;
+    const timeout = typeof config['timeout'] === 'number' ? config['timeout'] * 1000 : CONNECT_TIMEOUT_MS;
+    const key = JSON.stringify([text, tls ?? null, timeout]);
+    const known = this.#open.get(key);
+    if (known) return known;
+    const url = parseUpstream(text, this.#options.allowPlaintext);
+    const upstream = new HttpUpstream(url, tls, timeout, this.#options);
+    this.#open.set(key, upstream);
+    return upstream;
+  }
+
+  /** Closes idle connections; those in use end with their requests. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#open.values()].map(({ pool }) => pool.close()));
+  }
+}
+
+function parseUpstream(text: string, allowPlaintext: boolean): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new UpstreamError('an upstream URL is not a valid URL');
+  }
+  const name = url.origin + url.pathname;
+  if (url.username !== '' || url.password !== '') {
+    throw new UpstreamError(`upstream ${name} holds credentials in its URL: use a header or an authentication plugin`);
+  }
+  if (url.protocol === 'http:') {
+    if (!allowPlaintext) {
+      throw new UpstreamError(
+        `upstream ${name} is plaintext: use https://, or allow it with --allow-plaintext-upstream`,
+      );
+    }
+  } else if (url.protocol !== 'https:') {
+    throw new UpstreamError(`upstream ${name} is not http:// or https://`);
+  }
+  return url;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,235 @@
+/** Everything that serving needs of one artifact, decided at load: routes, chains, validators, metric places. */
+
+import { type JsonObject, type Operation, type PluginUse, VERSION_FIELD } from './artifact/format.ts';
+import type { Artifact } from './artifact/index.ts';
+import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
+import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
+import { Admission } from './headers/admission.ts';
+import { Router } from './router/router.ts';
+import { parseTemplate } from './router/template.ts';
+import type { Secrets } from './secrets/secrets.ts';
+import type { RateLimitStore } from './state/rate-limit-store.ts';
+import type { Cell, Metrics, OperationMetrics } from './telemetry/metrics.ts';
+import { BodyValidator } from './validation/body.ts';
+import { ParameterValidator } from './validation/parameters.ts';
+import { Schemas } from './validation/schemas.ts';
+import { createPluginRuntime } from './wasm/index.ts';
+import {
+  type BoundPlugin,
+  type LoadedModule,
+  type LogLevel,
+  type PluginLimits,
+  PluginLoadError,
+  type PluginRuntime,
+} from './wasm/plugin.ts';
+
+export interface Step {
+  readonly plugin: BoundPlugin;
+  readonly requestTime: Cell;
+  readonly responseTime: Cell;
+}
+
+export interface LoadedOperation {
+  readonly operation: Operation;
+  readonly matched: MatchedOperation;
+  readonly admission: Admission;
+  readonly parameters: ParameterValidator | null;
+  readonly body: BodyValidator | null;
+  readonly middlewares: readonly Step[];
+  readonly dispatcher: BoundPlugin;
+  /** The middleware that answers preflights and decorates early refusals (D12). */
+  readonly preflight: BoundPlugin | null;
+  readonly requestChunks: boolean;
+  readonly responseChunks: boolean;
+  /** A middleware wants the whole response body. */
+  readonly buffersResponse: boolean;
+  readonly metrics: OperationMetrics;
+  /** Some middleware has a response hook. */
+  readonly responseHooks: boolean;
+  /** Where the time from dispatch to the response's head is counted, by upstream. */
+  dispatchTime(upstream: Upstream | null): Cell;
+  /** Deprecation headers, name and value in turn. */
+  readonly headers: readonly string[];
+}
+
+/** One loaded artifact. Requests in flight keep theirs while a newer one takes over. */
+export class Generation {
+  readonly artifact: Artifact;
+  readonly router: Router<LoadedOperation>;
+  /** For requests that match nothing. */
+  readonly baseline = new Admission([]);
+  readonly health: { status: 'healthy'; artifact_version: number; compiler_version: string; routes_count: number };
+  inFlight = 0;
+  #retired = false;
+  readonly #close: () => void;
+
+  constructor(artifact: Artifact, router: Router<LoadedOperation>, close: () => void) {
+    const { manifest } = artifact;
+    this.artifact = artifact;
+    this.router = router;
+    this.health = {
+      status: 'healthy',
+      artifact_version: manifest[VERSION_FIELD],
+      compiler_version: manifest.compiler_version,
+      routes_count: manifest.routes_count,
+    };
+    this.#close = close;
+  }
+
+  /** A request that counted in `inFlight` has ended. */
+  release(): void {
+    if (--this.inFlight === 0 && this.#retired) this.#close();
+  }
+
+  /** No new request comes: frees plugins and connections when the last one has ended. */
+  retire(): void {
+    this.#retired = true;
+    if (this.inFlight === 0) this.#close();
+  }
+}
+
+export interface GenerationDeps {
+  readonly secrets: Secrets;
+  readonly metrics: Metrics;
+  readonly rateLimits: RateLimitStore;
+  readonly upstreams: UpstreamOptions;
+  readonly limits: PluginLimits;
+  readonly dev: boolean;
+  readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
+}
+
+/** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
+export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
+  const upstreams = new Upstreams(deps.upstreams);
+  const runtime = createPluginRuntime(
+    {
+      rateLimits: deps.rateLimits,
+      openUpstream: (url, config) => upstreams.open(url, config),
+      log: deps.log,
+      observe: (plugin, fn) => {
+        const cell = deps.metrics.execution(plugin, fn);
+        return (seconds) => cell.observe(seconds);
+      },
+    },
+    deps.limits,
+  );
+  try {
+    const chains = new Chains(await loadModules(artifact, runtime), deps.secrets);
+    const schemas = new Schemas(artifact.routes.schemas, deps.dev);
+    const admissions = new Map<string, Admission>();
+    const router = new Router<LoadedOperation>();
+    for (const operation of artifact.routes.operations) {
+      const loaded = await loadOperation(operation, { chains, schemas, admissions, metrics: deps.metrics });
+      router.add(operation.method, operation.path, loaded);
+    }
+    return new Generation(artifact, router, () => {
+      runtime.close();
+      void upstreams.close();
+    });
+  } catch (error) {
+    runtime.close();
+    await upstreams.close();
+    throw error;
+  }
+}
+
+async function loadModules(artifact: Artifact, runtime: PluginRuntime): Promise<Map<string, LoadedModule>> {
+  const modules = new Map<string, LoadedModule>();
+  for (const plugin of artifact.manifest.plugins ?? []) {
+    const wasm = artifact.plugins.get(plugin.name);
+    if (!wasm) throw new PluginLoadError(`the artifact lists plugin "${plugin.name}" but does not hold it`);
+    modules.set(plugin.name, await runtime.load(plugin, wasm));
+  }
+  return modules;
+}
+
+/** Binds plugins to configs, each pair once: operations that say the same share a pool. */
+class Chains {
+  readonly #modules: ReadonlyMap<string, LoadedModule>;
+  readonly #secrets: Secrets;
+  readonly #bound = new Map<string, Promise<BoundPlugin>>();
+
+  constructor(modules: ReadonlyMap<string, LoadedModule>, secrets: Secrets) {
+    this.#modules = modules;
+    this.#secrets = secrets;
+  }
+
+  bind({ name, config }: PluginUse): Promise<BoundPlugin> {
+    const key = `${name}\0${JSON.stringify(config)}`;
+    let bound = this.#bound.get(key);
+    if (!bound) {
+      bound = this.#bind(name, config);
+      this.#bound.set(key, bound);
+    }
+    return bound;
+  }
+
+  #bind(name: string, config: JsonObject): Promise<BoundPlugin> {
+    const module = this.#modules.get(name);
+    if (!module) throw new PluginLoadError(`an operation uses plugin "${name}", which the artifact does not hold`);
+    return module.bind(this.#secrets.resolve(config));
+  }
+}
+
+interface OperationDeps {
+  readonly chains: Chains;
+  readonly schemas: Schemas;
+  readonly admissions: Map<string, Admission>;
+  readonly metrics: Metrics;
+}
+
+async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
+  const { method, path, api, parameters, request_body, deprecated, sunset } = operation;
+  const { names } = parseTemplate(path);
+  const middlewares: Step[] = [];
+  for (const use of operation.middlewares) {
+    const plugin = await deps.chains.bind(use);
+    middlewares.push({
+      plugin,
+      requestTime: deps.metrics.middleware(use.name, 'request'),
+      responseTime: deps.metrics.middleware(use.name, 'response'),
+    });
+  }
+  const plugins = middlewares.map(({ plugin }) => plugin);
+  return {
+    operation,
+    matched: { path, operationId: operation.operation_id, paramNames: names },
+    admission: sharedAdmission(operation.admitted_headers, deps.admissions),
+    parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, names, deps.schemas),
+    body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
+    middlewares,
+    dispatcher: await deps.chains.bind(operation.dispatch),
+    preflight: plugins.find(({ plugin }) => plugin.preflight) ?? null,
+    requestChunks: plugins.some(({ hasRequestChunks }) => hasRequestChunks),
+    responseChunks: plugins.some(({ hasResponseChunks }) => hasResponseChunks),
+    buffersResponse: plugins.some(({ plugin }) => plugin.capabilities.response_body === 'buffer'),
+    responseHooks: plugins.some(({ hasResponseHook }) => hasResponseHook),
+    metrics: deps.metrics.operation(method, path, api),
+    dispatchTime: dispatchTimes(operation.dispatch.name, deps.metrics),
+    headers: [...(deprecated ? ['deprecation', 'true'] : []), ...(sunset === undefined ? [] : ['sunset', sunset])],
+  };
+}
+
+function dispatchTimes(dispatcher: string, metrics: Metrics): LoadedOperation['dispatchTime'] {
+  const cells = new Map<Upstream | null, Cell>();
+  return (upstream) => {
+    let cell = cells.get(upstream);
+    if (!cell) {
+      cell = metrics.dispatch(dispatcher, upstream?.name ?? '');
+      cells.set(upstream, cell);
+    }
+    return cell;
+  };
+}
+
+function sharedAdmission(declared: readonly string[], known: Map<string, Admission>): Admission {
+  const key = declared.join(',');
+  const admission = known.get(key) ?? new Admission(declared);
+  known.set(key, admission);
+  return admission;
+}
+
+/** The upstream of a hand-off is always one that this gateway opened. */
+export function isHttpUpstream(upstream: unknown): upstream is HttpUpstream {
+  return upstream instanceof HttpUpstream;
+}

@@ -1,0 +1,63 @@
+/**
+ * Request header admission (reference 1, section 2.6): an operation keeps the headers of the baseline and those
+ * that it, its security schemes and its plugins declare; all others are dropped before anything sees them.
+ */
+import type { HeaderList } from '../exchange.ts';
+
+/** Admitted for every operation. `*` at the end makes a prefix. */
+export const BASELINE: readonly string[] = [
+  ...['host', 'content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'expect', 'range'],
+  ...['accept', 'accept-encoding', 'accept-language', 'accept-charset', 'user-agent', 'cache-control', 'pragma'],
+  ...['if-*', 'origin', 'access-control-request-method', 'access-control-request-headers'],
+  ...['traceparent', 'tracestate', 'x-request-id', 'upgrade', 'connection', 'sec-websocket-*'],
+  ...['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded'],
+];
+
+/** Never taken from a client, whatever a spec declares. */
+const RESERVED_PREFIX = 'x-auth-';
+
+/** Decisions remembered by the name's spelling; past it, names are decided anew each time. */
+const CACHE_LIMIT = 512;
+
+export class Admission {
+  readonly #names = new Set<string>();
+  readonly #prefixes: string[] = [];
+  /** Spelling as received, to the lower-case name, or null where it is dropped. */
+  readonly #decided = new Map<string, string | null>();
+
+  /** `declared`: lower-case names beyond the baseline. */
+  constructor(declared: readonly string[]) {
+    for (const name of [...BASELINE, ...declared]) {
+      if (name.endsWith('*')) this.#prefixes.push(name.slice(0, -1));
+      else this.#names.add(name);
+    }
+  }
+
+  /** The lower-case name, or null where it is dropped. */
+  decide(name: string): string | null {
+    const known = this.#decided.get(name);
+    if (known !== undefined) return known;
+    const lower = name.toLowerCase();
+    const admitted =
+      !lower.startsWith(RESERVED_PREFIX) &&
+      (this.#names.has(lower) || this.#prefixes.some((prefix) => lower.startsWith(prefix)));
+    const decision = admitted ? lower : null;
+    if (this.#decided.size < CACHE_LIMIT) this.#decided.set(name, decision);
+    return decision;
+  }
+
+  /** The admitted part of headers as they arrived. */
+  admit(raw: readonly string[]): HeaderList {
+    const admitted: string[] = [];
+    for (let i = 0; i < raw.length; i += 2) {
+      const name = this.decide(raw[i] as string);
+      if (name !== null) admitted.push(name, raw[i + 1] as string);
+    }
+    return admitted;
+  }
+
+  /** Names that were dropped, for the log. */
+  dropped(raw: readonly string[]): string[] {
+    return raw.filter((name, i) => i % 2 === 0 && this.decide(name) === null).map((name) => name.toLowerCase());
+  }
+}

@@ -1,0 +1,54 @@
+/** The client's address (D16): the connection's, unless that is a trusted proxy; then the forwarded chain decides. */
+import ipaddr from 'ipaddr.js';
+import { type HeaderList, joinedHeader } from '../exchange.ts';
+
+export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** `10.0.0.0/8`, or one address. Throws an Error that names the text. */
+export function parseCidr(text: string): Cidr {
+  try {
+    if (text.includes('/')) return ipaddr.parseCIDR(text);
+    const address = ipaddr.parse(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  } catch {
+    throw new Error(`"${text}" is neither an IP address nor a CIDR such as 10.0.0.0/8`);
+  }
+}
+
+/** Maps IPv4 in IPv6 to IPv4; undefined for what is no address. */
+export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+export function inAnyCidr(address: ipaddr.IPv4 | ipaddr.IPv6, cidrs: readonly Cidr[]): boolean {
+  return cidrs.some(([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as never));
+}
+
+export class ClientAddress {
+  readonly #trusted: readonly Cidr[];
+  constructor(trustedProxies: readonly string[]) {
+    this.#trusted = trustedProxies.map(parseCidr);
+  }
+
+  /** Whether the connection comes from a trusted proxy. */
+  trusts(peer: string): boolean {
+    if (this.#trusted.length === 0) return false;
+    const address = parseAddress(peer);
+    return address !== undefined && inAnyCidr(address, this.#trusted);
+  }
+
+  /** Read from the right: the first address that is not a trusted proxy. */
+  of(peer: string, headers: HeaderList): string {
+    if (!this.trusts(peer)) return peer;
+    const chain = joinedHeader(headers, 'x-forwarded-for')?.split(',') ?? [];
+    let client = peer;
+    for (const hop of chain.reverse()) {
+      const address = parseAddress(hop.trim());
+      if (!address) return client;
+      client = address.toString();
+      if (!inAnyCidr(address, this.#trusted)) return client;
+    }
+    const real = parseAddress(joinedHeader(headers, 'x-real-ip')?.trim() ?? '');
+    return chain.length === 0 && real ? real.toString() : client;
+  }
+}

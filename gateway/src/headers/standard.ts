@@ -1,0 +1,62 @@
+/** Response headers that every answer carries (reference 1, section 4.4), and the identifiers behind two of them. */
+import { randomFillSync, randomUUID } from 'node:crypto';
+import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { VERSION } from '../version.ts';
+
+const SERVER = `gw/${VERSION}`;
+
+/** Ours replace what an upstream or plugin sent under these names. */
+export const STANDARD_NAMES: ReadonlySet<string> = new Set([
+  'server',
+  'x-request-id',
+  'x-trace-id',
+  'x-content-type-options',
+  'x-frame-options',
+]);
+
+export function addStandardHeaders(x: Exchange, headers: HeaderList): void {
+  headers.push('server', SERVER, 'x-request-id', x.requestId, 'x-trace-id', x.traceId);
+  headers.push('x-content-type-options', 'nosniff', 'x-frame-options', 'DENY');
+}
+
+/** Sets request id and trace context from the request, or new ones. */
+export function identify(x: Exchange): void {
+  const requestId = headerOf(x.headers, 'x-request-id');
+  x.requestId = requestId !== undefined && isPlain(requestId) ? requestId : randomUUID();
+  const traceparent = headerOf(x.headers, 'traceparent');
+  const trace = traceparent === undefined ? null : TRACEPARENT.exec(traceparent);
+  x.traceId = trace?.[1] ?? randomHex(16);
+  x.traceFlags = trace?.[2] ?? '00';
+}
+
+/** W3C trace context for the next hop. */
+export function traceparentOf(x: Exchange): string {
+  return `00-${x.traceId}-${randomHex(8)}-${x.traceFlags}`;
+}
+
+/** Up to 128 visible ASCII characters: anything else from a client is not echoed. */
+function isPlain(value: string): boolean {
+  if (value.length === 0 || value.length > 128) return false;
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i);
+    if (code < 0x21 || code > 0x7e) return false;
+  }
+  return true;
+}
+
+/** Version, trace id, parent id, flags; later versions may go on after them. All-zero ids are invalid. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-.*)?$/;
+
+const pool = Buffer.allocUnsafeSlow(8192);
+let used = pool.length;
+
+/** Random bytes as hexadecimal text, from a pool, for identifiers (not for secrets). */
+export function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const text = pool.toString('hex', used, used + bytes);
+  used += bytes;
+  return text;
+}

@@ -1,0 +1,54 @@
+/** What is checked before anything else of a request is looked at (reference 1, section 8; D12). */
+import type { Exchange } from './exchange.ts';
+import { type Problem, problem } from './problems.ts';
+import type { ValidationReason } from './telemetry/metrics.ts';
+
+export interface RequestLimits {
+  /** Bytes. */
+  readonly maxBodySize: number;
+  readonly maxHeaders: number;
+  /** Bytes of one header, name and value. */
+  readonly maxHeaderSize: number;
+  /** Bytes. */
+  readonly maxUriLength: number;
+}
+
+export interface Refusal {
+  readonly reason: ValidationReason;
+  readonly problem: Problem;
+}
+
+function refusal(reason: ValidationReason, detail: string): Refusal {
+  return { reason, problem: problem('validation-failed', detail) };
+}
+
+/** `.` and `..`, also percent-encoded: a path that climbs means one thing to us and another to an upstream. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null {
+  const { target, rawHeaders } = x;
+  if (target.length > limits.maxUriLength) {
+    return refusal('uri-length', `The URI has ${target.length} bytes; the limit is ${limits.maxUriLength} bytes.`);
+  }
+  if (rawHeaders.length > 2 * limits.maxHeaders) {
+    return refusal('header-count', `There are ${rawHeaders.length / 2} headers; the limit is ${limits.maxHeaders}.`);
+  }
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const size = (rawHeaders[i] as string).length + (rawHeaders[i + 1] as string).length;
+    if (size > limits.maxHeaderSize) {
+      const detail = `A header has ${size} bytes; the limit is ${limits.maxHeaderSize} bytes.`;
+      return { reason: 'header-size', problem: problem('header-too-large', detail) };
+    }
+  }
+  if (x.fault !== null) return malformed(x.fault);
+  if (target.charCodeAt(0) !== 47 && target !== '*') return malformed('The request target must be a path.');
+  if (target.includes('#')) return malformed('The request target must not hold a fragment.');
+  if (x.path.includes('/.') || x.path.includes('/%2')) {
+    if (DOT_SEGMENT.test(x.path)) return malformed('The path must not hold "." or ".." segments.');
+  }
+  return null;
+}
+
+function malformed(detail: string): Refusal {
+  return { reason: 'malformed', problem: problem('malformed-request', detail) };
+}

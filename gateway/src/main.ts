@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/** The `gw` command line (reference 1, section 4.3). */
+import { Command, CommanderError } from 'commander';
+import { compileCommand } from './cli/compile.ts';
+import type { Program } from './cli/program.ts';
+import { serveCommand } from './cli/serve.ts';
+import { VERSION } from './version.ts';
+
+const program: Program = {
+  env: process.env,
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  exit: (code) => process.exit(code),
+  onSignal: (signal, listener) => void process.on(signal, listener),
+};
+
+const gw = new Command('gw')
+  .description('A spec-driven API gateway: compiles OpenAPI and AsyncAPI documents and serves them.')
+  .version(VERSION, '-V, --version', 'print the version')
+  .showSuggestionAfterError()
+  .configureHelp({ showGlobalOptions: true })
+  .addHelpText(
+    'after',
+    '\nExamples:\n  $ gw compile --manifest gw.yaml --output api.gwa\n  $ gw serve --artifact api.gwa\n',
+  )
+  .addCommand(compileCommand(program))
+  .addCommand(serveCommand(program));
+
+for (const command of [gw, ...gw.commands]) command.exitOverride();
+
+try {
+  await gw.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  // Usage errors exit with 1, and with 2 for `gw compile` (D27); --help and --version are none.
+  if (error.exitCode !== 0) process.exitCode = process.argv[2] === 'compile' ? 2 : 1;
+}

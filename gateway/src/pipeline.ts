@@ -1,0 +1,372 @@
+/**
+ * A request's life, from the moment that the transport has its head until the access log has its line (D12):
+ * limits, route, admission, identifiers, reserved paths, preflight, parameters, middlewares, body, dispatcher,
+ * response hooks, standard headers, metrics.
+ */
+import { Writable } from 'node:stream';
+import { type ProxyEvents, proxy } from './egress/proxy.ts';
+import { type Answer, changeHeader, type Exchange, type HeaderList, headerOf } from './exchange.ts';
+import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
+import type { ClientAddress } from './headers/client-ip.ts';
+import { addStandardHeaders, identify } from './headers/standard.ts';
+import { checkLimits, type RequestLimits } from './limits.ts';
+import { type Problem, problem, renderProblem } from './problems.ts';
+import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
+import { decodeSegment } from './router/template.ts';
+import { chunkTransform } from './streams.ts';
+import type { OperationMetrics, ValidationReason } from './telemetry/metrics.ts';
+import type { Recorder } from './telemetry/recorder.ts';
+import {
+  type BodyReading,
+  type BufferBudget,
+  bodyReader,
+  invalid,
+  needsReading,
+  tooLarge,
+} from './validation/read-body.ts';
+import { ANSWERED, HANDED_OFF } from './wasm/plugin.ts';
+
+export interface PipelineOptions {
+  readonly limits: RequestLimits;
+  readonly reserved: ReservedOptions;
+  readonly client: ClientAddress;
+  readonly budget: BufferBudget;
+  readonly recorder: Recorder;
+  /** Verbose problem documents. */
+  readonly dev: boolean;
+  /** Bytes of an upstream's body that a plugin wants whole (`GW_MAX_UPSTREAM_RESPONSE_BYTES`). */
+  readonly maxBufferedResponse: number;
+}
+
+/** Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run (D12). */
+const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
+/** In metrics and log, where the client left before it had its answer. */
+const CLIENT_CLOSED = 499;
+
+/** Serves one request with one generation; never throws. */
+export function serve(x: Exchange, gw: Generation, options: PipelineOptions): void {
+  const course = new Course(x, gw, options);
+  course.run().catch((error: unknown) => course.crashed(error));
+}
+
+class Course implements ProxyEvents, BodyReading {
+  readonly #x: Exchange;
+  readonly #gw: Generation;
+  readonly #options: PipelineOptions;
+  #op: LoadedOperation | null = null;
+  #metrics: OperationMetrics;
+  /** Middlewares whose request hook has run: their response hooks run in reverse. */
+  #ran = 0;
+  #dispatchedAt = 0;
+  #recorded = false;
+  #buffering = false;
+
+  constructor(x: Exchange, gw: Generation, options: PipelineOptions) {
+    this.#x = x;
+    this.#gw = gw;
+    this.#options = options;
+    this.#metrics = options.recorder.metrics.unmatched(x.method);
+    gw.inFlight++;
+  }
+
+  async run(): Promise<void> {
+    const x = this.#x;
+    const refusal = checkLimits(x, this.#options.limits);
+    const match = refusal ? null : this.#gw.router.find(x.method, x.path);
+    this.#admit(match?.value ?? null);
+    identify(x);
+    if (refusal) return this.#refuse(refusal.reason, refusal.problem);
+    if (x.path.startsWith(RESERVED_PREFIX)) return this.#answer(reserved(x, this.#gw, this.#options.reserved));
+    if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
+    const op = match.value;
+    this.#op = op;
+    this.#metrics = op.metrics;
+    x.operation = op.matched;
+    x.params = match.params.map(decodePath);
+
+    const { maxBodySize } = this.#options.limits;
+    if (x.bodyStream !== null) {
+      const length = Number(headerOf(x.headers, 'content-length') ?? 0);
+      if (length > maxBodySize) return this.#refuse('body-size', tooLarge(length, maxBodySize));
+    }
+    if (op.parameters !== null) {
+      const errors = op.parameters.validate(x, match.params, this.#options.dev);
+      if (errors) return this.#refuse((errors[0]?.in ?? 'path') as ValidationReason, invalid(errors));
+    }
+    if (x.bodyStream !== null || op.body?.required) x.readBody = bodyReader(x, this);
+
+    for (const { plugin, requestTime } of op.middlewares) {
+      this.#ran++;
+      if (!plugin.hasRequestHook) continue;
+      const from = performance.now();
+      const outcome = await plugin.onRequest(x);
+      requestTime.observe((performance.now() - from) / 1000);
+      if (outcome === ANSWERED) return this.#answer(x.answer);
+      if (x.closed) return this.#record(CLIENT_CLOSED, 0);
+    }
+    return this.#dispatch(op);
+  }
+
+  #admit(op: LoadedOperation | null): void {
+    const x = this.#x;
+    const admission = op?.admission ?? this.#gw.baseline;
+    x.headers = admission.admit(x.rawHeaders);
+    x.clientIp = this.#options.client.of(x.peer, x.headers);
+    const dropped = (x.rawHeaders.length - x.headers.length) / 2;
+    if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
+  }
+
+  /** No operation has this path, or none with this method: preflight, 404 or 405. */
+  async #unrouted(allow: readonly string[]): Promise<void> {
+    const x = this.#x;
+    if (allow.length === 0) return this.#answer({ problem: problem('route-not-found', 'No operation has this path.') });
+    const wanted = x.method === 'OPTIONS' ? headerOf(x.headers, 'access-control-request-method') : undefined;
+    if (wanted !== undefined && headerOf(x.headers, 'origin') !== undefined) {
+      const op = this.#gw.router.find(wanted, x.path).value;
+      if (op?.preflight) {
+        this.#metrics = this.#options.recorder.metrics.operation('OPTIONS', op.operation.path, op.operation.api);
+        x.operation = op.matched;
+        if ((await op.preflight.onRequest(x)) === ANSWERED) return this.#answer(x.answer);
+      }
+    }
+    const detail = `The path has no ${x.method} operation.`;
+    const headers = ['allow', allow.join(', ')];
+    return this.#answer({ problem: problem('method-not-allowed', detail, { headers }) });
+  }
+
+  async #dispatch(op: LoadedOperation): Promise<void> {
+    const x = this.#x;
+    if (op.body !== null && x.body === null) {
+      const reads = needsReading(x, this);
+      if (reads === undefined) return this.#answer(x.answer);
+      if (reads) {
+        await x.readBody().catch(() => null);
+        if (x.body === null) return this.#answer(x.answer);
+      }
+    }
+    this.#dispatchedAt = performance.now();
+    const outcome = await op.dispatcher.dispatch(x);
+    const { handOff } = x;
+    if (outcome !== HANDED_OFF || handOff === null) {
+      op.dispatchTime(null).observe((performance.now() - this.#dispatchedAt) / 1000);
+      return this.#answer(x.answer);
+    }
+    const { upstream } = handOff;
+    if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
+    const streams = x.body === null && x.bodyStream !== null;
+    const body = streams && op.requestChunks ? this.#transformed(op) : streams ? x.bodyStream : x.body;
+    const known = streams && !op.requestChunks ? headerOf(x.headers, 'content-length') : undefined;
+    const trustedPeer = this.#options.client.trusts(x.peer);
+    proxy({ x, handOff: { ...handOff, upstream }, trustedPeer, body, contentLength: known }, this);
+  }
+
+  #transformed(op: LoadedOperation) {
+    const plugins = op.middlewares.map(({ plugin }) => plugin);
+    const transform = chunkTransform(this.#x, plugins, 'request');
+    this.#x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
+    return transform;
+  }
+
+  // --- BodyReading
+
+  get validator() {
+    return this.#op?.body ?? null;
+  }
+
+  get budget() {
+    return this.#options.budget;
+  }
+
+  get maxBodySize() {
+    return this.#options.limits.maxBodySize;
+  }
+
+  refuse(x: Exchange, reason: ValidationReason, answer: Problem): void {
+    this.#options.recorder.validationFailed(this.#metrics, reason);
+    x.answer = { problem: answer };
+  }
+
+  // --- ProxyEvents
+
+  head(x: Exchange, status: number, headers: HeaderList): Writable | Promise<Writable | null> {
+    const op = this.#op as LoadedOperation;
+    op.dispatchTime(x.handOff?.upstream ?? null).observe((performance.now() - this.#dispatchedAt) / 1000);
+    x.responseStatus = status;
+    x.responseHeaders = headers;
+    applyStaged(x);
+    if (op.buffersResponse) return this.#collect(op);
+    if (this.#ran > 0 && op.responseHooks) return this.#hookedHead(op);
+    return this.#sink(op);
+  }
+
+  failed(x: Exchange, answer: Problem, cause: string): void {
+    if (x.closed) return this.#record(CLIENT_CLOSED, 0);
+    this.#options.recorder.upstreamFailed(x, cause);
+    this.#answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
+  }
+
+  broken(x: Exchange, cause: string): void {
+    this.#options.recorder.upstreamFailed(x, cause);
+    x.responder.abort();
+    this.#record(x.responseStatus, 0);
+  }
+
+  done(x: Exchange, bytes: number): void {
+    if (!this.#buffering) this.#record(x.responseStatus === 0 ? CLIENT_CLOSED : x.responseStatus, bytes);
+  }
+
+  /** Sends the head of a streaming response; its body follows through the chunk hooks, if there are any. */
+  #sink(op: LoadedOperation): Writable {
+    const x = this.#x;
+    const { responseStatus: status, responseHeaders: headers } = x;
+    headers.push(...op.headers);
+    addStandardHeaders(x, headers);
+    if (!op.responseChunks || this.#ran === 0) return x.responder.stream(x, status, headers);
+    changeHeader(headers, 'remove', 'content-length', '');
+    const plugins = op.middlewares.slice(0, this.#ran).map(({ plugin }) => plugin);
+    const transform = chunkTransform(x, plugins.reverse(), 'response');
+    transform.on('error', () => x.responder.abort()).pipe(x.responder.stream(x, status, headers));
+    return transform;
+  }
+
+  async #hookedHead(op: LoadedOperation): Promise<Writable | null> {
+    const x = this.#x;
+    if (!(await this.#responseHooks(op))) return this.#sink(op);
+    this.#buffering = true;
+    this.#send();
+    return null;
+  }
+
+  /** Holds the whole body for a plugin that declared `response_body = "buffer"`, then goes on as for any answer. */
+  #collect(op: LoadedOperation): Writable {
+    const x = this.#x;
+    this.#buffering = true;
+    const chunks: Uint8Array[] = [];
+    let held = 0;
+    return new Writable({
+      write: (chunk: Uint8Array, _encoding, done) => {
+        held += chunk.length;
+        if (held <= this.#options.maxBufferedResponse) chunks.push(chunk);
+        done();
+      },
+      final: (done) => {
+        done();
+        if (held > this.#options.maxBufferedResponse) {
+          return this.failed(
+            x,
+            problem('upstream-failed', 'The upstream sent more than the gateway holds.'),
+            'too large',
+          );
+        }
+        x.responseBody = Buffer.concat(chunks);
+        changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+        this.#responseHooks(op).then(
+          () => this.#send(),
+          (error: unknown) => this.crashed(error),
+        );
+      },
+    });
+  }
+
+  // --- answers
+
+  #refuse(reason: ValidationReason, answer: Problem): Promise<void> {
+    this.#options.recorder.validationFailed(this.#metrics, reason);
+    return this.#answer({ problem: answer });
+  }
+
+  /** An answer that stands in memory: a plugin's or ours. Null where the client has gone. */
+  async #answer(answer: Answer | null): Promise<void> {
+    const x = this.#x;
+    if (x.closed) return this.#record(CLIENT_CLOSED, 0);
+    if (answer === null) throw new Error('a plugin ended the request without an answer');
+    this.#setResponse(answer);
+    const op = this.#op;
+    if (op !== null) {
+      await this.#corsOnRefusal(op);
+      applyStaged(x);
+      if (this.#ran > 0 && op.responseHooks) await this.#responseHooks(op);
+    } else applyStaged(x);
+    if (x.closed) return this.#record(CLIENT_CLOSED, 0);
+    this.#send();
+  }
+
+  #setResponse(answer: Answer): void {
+    const x = this.#x;
+    if ('problem' in answer) {
+      const { errors: _, ...plain } = answer.problem;
+      x.responseStatus = answer.problem.status;
+      x.responseHeaders = ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])];
+      x.responseBody = renderProblem(this.#options.dev ? answer.problem : plain);
+    } else {
+      x.responseStatus = answer.status;
+      x.responseHeaders = answer.headers ? [...answer.headers] : [];
+      x.responseBody = answer.body;
+    }
+  }
+
+  async #corsOnRefusal({ preflight, middlewares }: LoadedOperation): Promise<void> {
+    const x = this.#x;
+    if (preflight === null || !READABLE_REFUSALS.has(x.responseStatus)) return;
+    if (middlewares.slice(0, this.#ran).some(({ plugin }) => plugin === preflight)) return;
+    if (headerOf(x.headers, 'origin') === undefined) return;
+    const { answer } = x;
+    await preflight.onRequest(x);
+    x.answer = answer;
+  }
+
+  /** True where a hook put another answer in the response's place. */
+  async #responseHooks(op: LoadedOperation): Promise<boolean> {
+    const x = this.#x;
+    let replaced = false;
+    for (let i = this.#ran - 1; i >= 0; i--) {
+      const step = op.middlewares[i];
+      if (!step?.plugin.hasResponseHook) continue;
+      x.answer = null;
+      const from = performance.now();
+      const outcome = await step.plugin.onResponse(x);
+      step.responseTime.observe((performance.now() - from) / 1000);
+      if (outcome !== ANSWERED || x.answer === null) continue;
+      replaced = true;
+      this.#setResponse(x.answer);
+    }
+    return replaced;
+  }
+
+  #send(): void {
+    const x = this.#x;
+    const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
+    if (this.#op !== null) headers.push(...this.#op.headers);
+    addStandardHeaders(x, headers);
+    x.responder.send(x, status, headers, body);
+    this.#record(status, body === null ? 0 : body.length);
+  }
+
+  crashed(error: unknown): void {
+    const x = this.#x;
+    this.#options.recorder.crashed(x, error);
+    if (this.#recorded || x.closed) return;
+    if (x.responder.headSent) return x.responder.abort();
+    this.#setResponse({ problem: problem('internal-error', 'The gateway failed. Its log has the request id.') });
+    this.#send();
+  }
+
+  #record(status: number, responseBytes: number): void {
+    if (this.#recorded) return;
+    this.#recorded = true;
+    this.#gw.release();
+    this.#options.recorder.finished(this.#x, this.#metrics, status, responseBytes);
+  }
+}
+
+function applyStaged(x: Exchange): void {
+  if (x.staged === null) return;
+  for (const { op, name, value } of x.staged) changeHeader(x.responseHeaders, op, name, value);
+  x.staged = null;
+}
+
+/** A greedy value holds several segments: each is decoded by itself. */
+function decodePath(raw: string): string {
+  if (!raw.includes('%')) return raw;
+  return raw.includes('/') ? raw.split('/').map(decodeSegment).join('/') : decodeSegment(raw);
+}

@@ -1,0 +1,87 @@
+/** Secret references in plugin config (reference 1, section 2.5; D24): `env://VAR` and `file:///path`. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { isAbsolute, sep } from 'node:path';
+import type { Json, JsonObject } from '../artifact/format.ts';
+
+/** A reference that does not resolve: `gw serve` exits with 13. The message names the reference, never a value. */
+export class SecretError extends Error {}
+
+export interface SecretSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `GW_SECRETS_DIR`; undefined refuses every `file://`. */
+  readonly dir: string | undefined;
+}
+
+const MAX_BYTES = 1 << 20;
+
+export class Secrets {
+  readonly #env: SecretSources['env'];
+  readonly #dir: string | undefined;
+
+  constructor({ env, dir }: SecretSources) {
+    this.#env = env;
+    this.#dir = dir;
+  }
+
+  /** The config with every reference replaced, also in arrays and nested objects. Throws SecretError. */
+  resolve(config: JsonObject): JsonObject {
+    return this.#object(config);
+  }
+
+  /** A file inside the secrets directory, as text without one newline at its end. Throws SecretError. */
+  readFile(path: string): string {
+    const reference = `file://${path}`;
+    if (this.#dir === undefined) {
+      throw new SecretError(`${reference} needs GW_SECRETS_DIR: set it to the directory that holds the secrets`);
+    }
+    if (!isAbsolute(path)) throw new SecretError(`${reference} is not an absolute path`);
+    let inside: string;
+    let root: string;
+    try {
+      root = realpathSync(this.#dir);
+      inside = realpathSync(path);
+    } catch (error) {
+      throw new SecretError(`${reference} cannot be read (${codeOf(error)})`);
+    }
+    if (!inside.startsWith(root.endsWith(sep) ? root : root + sep)) {
+      throw new SecretError(`${reference} lies outside of GW_SECRETS_DIR`);
+    }
+    try {
+      const bytes = readFileSync(inside);
+      if (bytes.length > MAX_BYTES) throw new SecretError(`${reference} is larger than 1 MiB`);
+      return bytes.toString('utf8').replace(/\r?\n$/, '');
+    } catch (error) {
+      if (error instanceof SecretError) throw error;
+      throw new SecretError(`${reference} cannot be read (${codeOf(error)})`);
+    }
+  }
+
+  #object(value: JsonObject): JsonObject {
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#value(each)]));
+  }
+
+  #value(value: Json): Json {
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    return isArray(value) ? value.map((each) => this.#value(each)) : this.#object(value);
+  }
+
+  #text(text: string): string {
+    if (text.startsWith('file://')) return this.readFile(text.slice('file://'.length));
+    if (!text.startsWith('env://')) return text;
+    const name = text.slice('env://'.length);
+    if (name.startsWith('GW_')) throw new SecretError(`${text} names a variable of gw itself, which is not allowed`);
+    const value = this.#env[name];
+    if (value === undefined) throw new SecretError(`${text}: the variable is not set`);
+    if (value === '') throw new SecretError(`${text}: the variable is empty`);
+    return value;
+  }
+}
+
+function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

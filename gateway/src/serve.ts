@@ -1,0 +1,201 @@
+/** A running gateway: what starts, in order, and stops in the reverse of it. */
+import type { AddressInfo } from 'node:net';
+import { isIP } from 'node:net';
+import { serveAdmin } from './admin/admin.ts';
+import { readArtifact } from './artifact/index.ts';
+import { EgressGuard } from './egress/guard.ts';
+import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
+import { ClientAddress, parseAddress } from './headers/client-ip.ts';
+import { type PipelineOptions, serve } from './pipeline.ts';
+import { Secrets } from './secrets/secrets.ts';
+import { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
+import type { Log } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { Recorder } from './telemetry/recorder.ts';
+import { createHttp1Transport, type Transport } from './transport/http1.ts';
+import { BufferBudget } from './validation/read-body.ts';
+import { DEFAULT_LIMITS } from './wasm/plugin.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ServeOptions {
+  /** File, or folder of parts (D29). */
+  readonly artifact: string;
+  readonly listen: ListenAddress;
+  /** Null where it is off. */
+  readonly adminBind: ListenAddress | null;
+  readonly dev: boolean;
+  readonly maxBodySize: number;
+  readonly maxHeaders: number;
+  readonly maxHeaderSize: number;
+  readonly maxUriLength: number;
+  readonly allowPlaintextUpstream: boolean;
+  /** Seconds. */
+  readonly keepaliveTimeout: number;
+  /** Seconds. */
+  readonly shutdownTimeout: number;
+  /** Seconds that a draining server still accepts connections. */
+  readonly drainDelay: number;
+  readonly egressAllow: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly exposeHealth: boolean;
+  /** CPU milliseconds a plugin call (D31). */
+  readonly pluginCpuMs: number;
+  readonly maxConnections: number;
+  readonly maxUpstreamResponseBytes: number;
+  readonly maxBufferedBytes: number;
+  readonly allowInternalEgress: boolean;
+  /** Hex Ed25519 keys; empty: signatures are not checked. */
+  readonly trustedKeys: readonly string[];
+  readonly secretsDir: string | undefined;
+  /** For `env://` references. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface RunningGateway {
+  readonly address: AddressInfo;
+  readonly adminAddress: AddressInfo | null;
+  /** Loads the artifact and its secrets anew; keeps the old one where that fails, and rejects with the reason. */
+  reload(): Promise<void>;
+  /** Drains and stops; resolves when everything is closed. */
+  stop(): Promise<void>;
+}
+
+/** Rejects with what stopped it: ArtifactError, SecretError, PluginLoadError, UpstreamError, or a bind failure. */
+export async function startGateway(options: ServeOptions, log: Log): Promise<RunningGateway> {
+  const startedAt = performance.now();
+  const { logger } = log;
+  const metrics = new Metrics();
+  const rateLimits = new MemoryRateLimitStore();
+  const guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+
+  async function load(): Promise<Generation> {
+    const artifact = await readArtifact(options.artifact, { trustedKeys: options.trustedKeys });
+    const secrets = new Secrets({ env: options.env, dir: options.secretsDir });
+    const deps: GenerationDeps = {
+      secrets,
+      metrics,
+      rateLimits,
+      upstreams: {
+        guard,
+        readPem: (path) => secrets.readFile(path),
+        allowPlaintext: options.allowPlaintextUpstream || options.dev,
+      },
+      limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
+      dev: options.dev,
+      log: (level, plugin, message, x) => logger[level]({ plugin, request_id: x?.requestId }, message),
+    };
+    return loadGeneration(artifact, deps);
+  }
+
+  let generation = await load();
+  let draining = false;
+  logArtifact(generation);
+  if (options.trustedKeys.length === 0) {
+    logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
+  }
+
+  function logArtifact({ artifact: { manifest } }: Generation): void {
+    const { artifact_hash, routes_count, plugins } = manifest;
+    const names = (plugins ?? []).map(({ name, version }) => `${name}@${version}`);
+    logger.info({ artifact_hash, routes: routes_count, plugins: names }, 'artifact loaded');
+  }
+
+  const recorder = new Recorder(metrics, log, options.dev);
+  const pipeline: PipelineOptions = {
+    limits: options,
+    reserved: { exposeHealth: options.exposeHealth },
+    client: new ClientAddress(options.trustedProxies),
+    budget: new BufferBudget(options.maxBufferedBytes),
+    recorder,
+    dev: options.dev,
+    maxBufferedResponse: options.maxUpstreamResponseBytes,
+  };
+  const limits = { ...options, keepAliveTimeoutMs: options.keepaliveTimeout * 1000 };
+  const traffic = createHttp1Transport(limits, {
+    request: (x) => serve(x, generation, pipeline),
+    connectionOpened: () => {
+      metrics.connections++;
+      metrics.activeConnections++;
+    },
+    connectionClosed: () => {
+      metrics.activeConnections--;
+    },
+    malformed: () => recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
+  });
+  const admin = createHttp1Transport(limits, {
+    request: (x) => serveAdmin(x, { generation: () => generation, draining: () => draining, metrics, startedAt }),
+    connectionOpened: () => {},
+    connectionClosed: () => {},
+    malformed: () => {},
+  });
+
+  const adminAddress = options.adminBind ? await bind(admin, options.adminBind, '--admin-bind') : null;
+  if (options.adminBind && !isLoopback(options.adminBind.host)) {
+    logger.warn(
+      { admin: shown(adminAddress) },
+      'the admin port has no authentication and is not on a loopback address',
+    );
+  }
+  let address: AddressInfo;
+  try {
+    address = await bind(traffic, options.listen, '--listen');
+  } catch (error) {
+    await admin.close(0);
+    generation.retire();
+    throw error;
+  }
+  logger.info({ listen: shown(address), admin: shown(adminAddress) }, 'serving');
+
+  return {
+    address,
+    adminAddress,
+    async reload() {
+      const next = await load();
+      const previous = generation;
+      generation = next;
+      previous.retire();
+      logArtifact(next);
+    },
+    async stop() {
+      draining = true;
+      traffic.beginDrain();
+      logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
+      await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));
+      await traffic.close(options.shutdownTimeout * 1000);
+      if (adminAddress) await admin.close(0);
+      generation.retire();
+      logger.info('stopped');
+    },
+  };
+}
+
+/** The address cannot be listened on. */
+export class BindError extends Error {}
+
+async function bind(transport: Transport, { host, port }: ListenAddress, option: string): Promise<AddressInfo> {
+  try {
+    return await transport.listen(host, port);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const reason =
+      code === 'EADDRINUSE'
+        ? 'it is in use: stop the other process or choose another port'
+        : code === 'EACCES'
+          ? 'that needs more rights: choose a port above 1023'
+          : String(error instanceof Error ? error.message : error);
+    throw new BindError(`cannot listen on ${host}:${port} (${option}): ${reason}`, { cause: error });
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || parseAddress(host)?.range() === 'loopback';
+}
+
+function shown(address: AddressInfo | null): string {
+  if (!address) return 'off';
+  return isIP(address.address) === 6 ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`;
+}

@@ -1,0 +1,104 @@
+/** Reads a request's body into memory, once, within the limits, and validates it (D12). */
+import type { Exchange } from '../exchange.ts';
+import { headerOf, Interrupted } from '../exchange.ts';
+import { type Problem, type ProblemError, problem } from '../problems.ts';
+import type { ValidationReason } from '../telemetry/metrics.ts';
+import { BodyTooLarge } from '../transport/body.ts';
+import type { BodyFault, BodyValidator } from './body.ts';
+
+/** Bytes of bodies that the process holds in memory at once. */
+export class BufferBudget {
+  readonly #most: number;
+  #used = 0;
+  constructor(most: number) {
+    this.#most = most;
+  }
+  take(bytes: number): boolean {
+    if (this.#used + bytes > this.#most) return false;
+    this.#used += bytes;
+    return true;
+  }
+  give(bytes: number): void {
+    this.#used -= bytes;
+  }
+}
+
+export interface BodyReading {
+  readonly validator: BodyValidator | null;
+  readonly budget: BufferBudget;
+  readonly maxBodySize: number;
+  refuse(x: Exchange, reason: ValidationReason, answer: Problem): void;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Whether the body must be read before the dispatcher may see it; undefined where it was refused. */
+export function needsReading(x: Exchange, reading: BodyReading): boolean | undefined {
+  const { validator } = reading;
+  if (!validator) return false;
+  if (x.bodyStream === null) {
+    if (!validator.required) return false;
+    refuseFault(x, reading, { kind: 'invalid', errors: [{ in: 'body', field: '/', reason: 'is required' }] });
+    return undefined;
+  }
+  const head = validator.head(headerOf(x.headers, 'content-type'), headerOf(x.headers, 'content-encoding'));
+  if ('reads' in head) return head.reads;
+  refuseFault(x, reading, head);
+  return undefined;
+}
+
+/** The value for `Exchange.readBody`. */
+export function bodyReader(x: Exchange, reading: BodyReading): () => Promise<Uint8Array> {
+  let pending: Promise<Uint8Array> | undefined;
+  return () => {
+    pending ??= read(x, reading);
+    return pending;
+  };
+}
+
+async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
+  const reads = needsReading(x, reading);
+  if (reads === undefined) throw new Interrupted('the body is not valid');
+  const stream = x.bodyStream;
+  if (stream === null) return NOTHING;
+  const chunks: Uint8Array[] = [];
+  let held = 0;
+  x.onClose(() => reading.budget.give(held));
+  try {
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      if (!reading.budget.take(chunk.length)) {
+        x.answer = { problem: problem('overloaded', 'The gateway holds as many request bodies as it may. Try again.') };
+        throw new Interrupted('no memory for the body');
+      }
+      held += chunk.length;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof BodyTooLarge) reading.refuse(x, 'body-size', tooLarge(error.received, reading.maxBodySize));
+    throw error instanceof Interrupted ? error : new Interrupted('the body did not arrive', { cause: error });
+  }
+  const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+  const fault = reads ? reading.validator?.validate(headerOf(x.headers, 'content-type'), body) : null;
+  if (fault) {
+    refuseFault(x, reading, fault);
+    throw new Interrupted('the body is not valid');
+  }
+  x.body = body;
+  return body;
+}
+
+export function tooLarge(actual: number, limit: number): Problem {
+  return problem('validation-failed', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
+}
+
+function refuseFault(x: Exchange, { refuse }: BodyReading, fault: BodyFault): void {
+  if (fault.kind === 'unsupported') {
+    refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
+  } else refuse(x, 'body', invalid(fault.errors));
+}
+
+/** The problem for a request that does not match the spec; `errors` are shown in dev mode only. */
+export function invalid(errors: readonly ProblemError[]): Problem {
+  const parts = [...new Set(errors.map((error) => error.in))].join(', ');
+  return problem('validation-failed', `The request does not match the API description (${parts}).`, { errors });
+}

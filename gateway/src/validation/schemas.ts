@@ -1,0 +1,105 @@
+/** JSON Schema validators of one artifact, compiled on first use from its shared table (design: pay when asked). */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { RE2JS } from 're2js';
+import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
+import type { ProblemError } from '../problems.ts';
+
+const PREFIX = 'gw:';
+
+/** Linear time whatever the input; what RE2 cannot express (look-around, back-references) runs on the host's engine. */
+function regExp(pattern: string, flags: string): { test(text: string): boolean } {
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return { test: (text) => compiled.matcher(text).find() };
+  } catch {
+    return new RegExp(pattern, flags);
+  }
+}
+// Ajv writes this text into standalone code; we never make any.
+regExp.code = 'regExp';
+
+/** Null where the value is valid. */
+export type Validator = (value: unknown) => readonly ErrorObject[] | null;
+
+export class Schemas {
+  readonly #table: RoutesFile['schemas'];
+  readonly #ajv: Ajv2020;
+  readonly #compiled = new Map<string, ValidateFunction>();
+
+  /** `verbose`: collect all errors of a value, not the first only (dev mode). */
+  constructor(table: RoutesFile['schemas'], verbose: boolean) {
+    this.#table = table;
+    this.#ajv = new Ajv2020({
+      strict: false,
+      allErrors: verbose,
+      validateSchema: false,
+      addUsedSchema: false,
+      inlineRefs: false,
+      logger: false,
+      code: { regExp: regExp as never },
+    });
+    (addFormats as unknown as typeof addFormats.default)(this.#ajv);
+  }
+
+  /** Throws an Error that names the schema where it does not compile. */
+  validator({ $ref }: SchemaRef): Validator {
+    let validate: ValidateFunction | undefined;
+    return (value) => {
+      validate ??= this.#compile($ref);
+      return validate(value) ? null : (validate.errors ?? []);
+    };
+  }
+
+  #compile(ref: string): ValidateFunction {
+    const known = this.#compiled.get(ref);
+    if (known) return known;
+    this.#add(ref);
+    const made = this.#ajv.getSchema(ref);
+    if (!made) throw new Error(`the artifact has no schema ${ref}`);
+    this.#compiled.set(ref, made as ValidateFunction);
+    return made as ValidateFunction;
+  }
+
+  /** Adds the schema and all that it refers to; each once. */
+  #add(ref: string): void {
+    const waiting = [ref];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (this.#ajv.schemas[next]) continue;
+      const schema = this.#table[next.slice(PREFIX.length)];
+      if (schema === undefined) throw new Error(`the artifact has no schema ${next}`);
+      this.#ajv.addSchema(schema as never, next);
+      collectRefs(schema, waiting);
+    }
+  }
+}
+
+function collectRefs(schema: Json, found: string[]): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if (Array.isArray(schema)) {
+    for (const each of schema) collectRefs(each, found);
+    return;
+  }
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === '$ref' && typeof value === 'string' && value.startsWith(PREFIX))
+      found.push(value.split('#')[0] as string);
+    else collectRefs(value, found);
+  }
+}
+
+/** At most this many findings go into a problem document. */
+const MOST = 20;
+
+export function describeErrors(errors: readonly ErrorObject[], part: string, field: string): ProblemError[] {
+  return errors.slice(0, MOST).map(({ instancePath, message, params }) => ({
+    in: part,
+    field: part === 'body' ? instancePath || '/' : field + instancePath,
+    reason: `${message ?? 'is not valid'}${detail(params)}`,
+  }));
+}
+
+function detail(params: Record<string, unknown>): string {
+  const { additionalProperty, allowedValues } = params;
+  if (typeof additionalProperty === 'string') return `: "${additionalProperty}"`;
+  return Array.isArray(allowedValues) ? `: ${JSON.stringify(allowedValues)}` : '';
+}

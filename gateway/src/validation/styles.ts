@@ -1,0 +1,173 @@
+/**
+ * Takes parameters out of a request as OpenAPI's styles write them (OpenAPI 3.1, section 4.8.12.3). Each reader
+ * gives `undefined` where the parameter is absent, and `MALFORMED` where it is not written in its style.
+ */
+import type { Parameter } from '../artifact/format.ts';
+import { decode, readAs } from './text.ts';
+
+export const MALFORMED: unique symbol = Symbol('malformed');
+
+/** Name and value of each query parameter or cookie, still encoded, in order. */
+export type Pairs = readonly (readonly [name: string, value: string])[];
+
+type Value = unknown;
+
+const isArray = ({ types }: Parameter) => types.includes('array');
+const isObject = ({ types }: Parameter) => types.includes('object');
+
+/** `a=1&b=2`: names decoded, values not yet. */
+export function splitQuery(query: string): Pairs {
+  return query.split('&').flatMap((part): [string, string][] => {
+    if (part === '') return [];
+    const mark = part.indexOf('=');
+    const name = decode(mark < 0 ? part : part.slice(0, mark), true);
+    return name === undefined ? [] : [[name, mark < 0 ? '' : part.slice(mark + 1)]];
+  });
+}
+
+/** `a=1; b=2` (RFC 6265, section 5.4). */
+export function splitCookies(header: string): Pairs {
+  return header.split(';').flatMap((part): [string, string][] => {
+    const mark = part.indexOf('=');
+    return mark < 0
+      ? []
+      : [
+          [
+            part.slice(0, mark).trim(),
+            part
+              .slice(mark + 1)
+              .trim()
+              .replace(/^"(.*)"$/, '$1'),
+          ],
+        ];
+  });
+}
+
+/** Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject. */
+export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean): Value {
+  const text = (raw: string) => decode(raw, plus);
+  if (parameter.style === 'deepObject') return readDeepObject(parameter, pairs, text);
+  if (isObject(parameter) && parameter.explode) return readExplodedObject(parameter, pairs, text);
+  const own = pairs.filter(([name]) => name === parameter.name).map(([, value]) => value);
+  const [first] = own;
+  if (first === undefined) return undefined;
+  if (parameter.content_type !== undefined) return readContent(parameter, first, text);
+  if (isArray(parameter) && parameter.explode) return all(own.map((each) => item(parameter, text(each))));
+  if (!isArray(parameter) && !isObject(parameter)) {
+    const value = text(first);
+    return value === undefined || own.length > 1 ? MALFORMED : readAs(value, parameter.types);
+  }
+  // The delimiter separates before decoding, so that an encoded one stays inside its value; `%20` and `%7C` are
+  // how the two other styles must write theirs in a URL.
+  const delimiter = { spaceDelimited: /%20|\+| /, pipeDelimited: /%7[Cc]|\|/ }[parameter.style as string] ?? ',';
+  return delimited(parameter, first === '' ? [] : first.split(delimiter), text);
+}
+
+/** Path and header parameters: simple, label, matrix. The text of a path parameter is still encoded. */
+export function readText(parameter: Parameter, raw: string, encoded: boolean): Value {
+  const text = (part: string) => (encoded ? decode(part, false) : part);
+  if (parameter.content_type !== undefined) return readContent(parameter, raw, text);
+  switch (parameter.style) {
+    case 'label':
+      if (!raw.startsWith('.')) return MALFORMED;
+      return delimitedOrPlain(parameter, raw.slice(1), parameter.explode ? '.' : ',', text);
+    case 'matrix':
+      return readMatrix(parameter, raw, text);
+    default:
+      return delimitedOrPlain(parameter, raw, ',', text);
+  }
+}
+
+type Text = (raw: string) => string | undefined;
+
+function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
+  if (!raw.startsWith(';')) return MALFORMED;
+  const pairs = raw
+    .slice(1)
+    .split(';')
+    .map((part): [string, string] => {
+      const mark = part.indexOf('=');
+      return mark < 0 ? [part, ''] : [part.slice(0, mark), part.slice(mark + 1)];
+    });
+  if (parameter.explode && isObject(parameter)) return readExplodedObject(parameter, pairs, text);
+  const own = pairs.filter(([name]) => name === parameter.name).map(([, value]) => value);
+  if (own.length === 0 || own.length !== pairs.length) return MALFORMED;
+  if (isArray(parameter) && parameter.explode) return all(own.map((each) => item(parameter, text(each))));
+  return delimitedOrPlain(parameter, own[0] as string, ',', text);
+}
+
+function delimitedOrPlain(parameter: Parameter, raw: string, delimiter: string, text: Text): Value {
+  if (isArray(parameter)) return delimited(parameter, raw === '' ? [] : raw.split(delimiter), text);
+  if (isObject(parameter)) {
+    if (!parameter.explode) return delimited(parameter, raw === '' ? [] : raw.split(delimiter), text);
+    const pairs = raw.split(delimiter).map((part): [string, string] => {
+      const mark = part.indexOf('=');
+      return mark < 0 ? [part, ''] : [part.slice(0, mark), part.slice(mark + 1)];
+    });
+    return readExplodedObject(parameter, pairs, text);
+  }
+  const value = text(raw);
+  return value === undefined ? MALFORMED : readAs(value, parameter.types);
+}
+
+function delimited(parameter: Parameter, parts: readonly string[], text: Text): Value {
+  // White space around the commas of a header's list is not part of the values (RFC 9110, section 5.6.1).
+  const values = parts.map((part) => text(parameter.in === 'header' ? part.trim() : part));
+  if (!isObject(parameter)) return all(values.map((each) => item(parameter, each)));
+  if (values.length % 2 !== 0) return MALFORMED;
+  const entries: [string, Value][] = [];
+  for (let i = 0; i < values.length; i += 2) {
+    const [name, value] = [values[i], values[i + 1]];
+    if (name === undefined || value === undefined) return MALFORMED;
+    entries.push([name, property(parameter, name, value)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function readExplodedObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
+  const known = parameter.property_types ?? {};
+  const entries: [string, Value][] = [];
+  for (const [name, raw] of pairs) {
+    if (!Object.hasOwn(known, name)) continue;
+    const value = text(raw);
+    if (value === undefined) return MALFORMED;
+    entries.push([name, property(parameter, name, value)]);
+  }
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** `filter[name]=x`: one level, as OpenAPI defines it. */
+function readDeepObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
+  const entries: [string, Value][] = [];
+  for (const [name, raw] of pairs) {
+    if (!name.startsWith(`${parameter.name}[`) || !name.endsWith(']')) continue;
+    const key = name.slice(parameter.name.length + 1, -1);
+    const value = text(raw);
+    if (value === undefined || key.includes('[') || entries.some(([other]) => other === key)) return MALFORMED;
+    entries.push([key, property(parameter, key, value)]);
+  }
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function readContent(parameter: Parameter, raw: string, text: Text): Value {
+  const value = text(raw);
+  if (value === undefined) return MALFORMED;
+  if (!/[/+]json$/.test(parameter.content_type ?? '')) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return MALFORMED;
+  }
+}
+
+function item({ item_types }: Parameter, value: string | undefined): Value {
+  return value === undefined ? MALFORMED : readAs(value, item_types ?? []);
+}
+
+function property({ property_types }: Parameter, name: string, value: string): Value {
+  return readAs(value, (property_types && Object.hasOwn(property_types, name) && property_types[name]) || []);
+}
+
+function all(values: Value[]): Value {
+  return values.includes(MALFORMED) ? MALFORMED : values;
+}
