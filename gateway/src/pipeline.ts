@@ -230,7 +230,6 @@ class Course implements ProxyEvents, BodyReading {
   }
 
   async #hookedHead(op: LoadedOperation): Promise<Writable | null> {
-    const x = this.#x;
     if (!(await this.#responseHooks(op))) return this.#sink(op);
     this.#buffering = true;
     this.#send();

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { ClientAddress, parseCidr } from './client-ip.ts';
+
+it.each([
+  ['no trusted proxy: the connection', [], '10.0.0.1', ['x-forwarded-for', '1.2.3.4'], '10.0.0.1'],
+  [
+    'trusted: last hop that is none',
+    ['10.0.0.0/8'],
+    '10.0.0.1',
+    ['x-forwarded-for', '6.6.6.6, 1.2.3.4, 10.0.0.9'],
+    '1.2.3.4',
+  ],
+  [
+    'several headers are one chain',
+    ['10.0.0.0/8'],
+    '10.0.0.1',
+    ['x-forwarded-for', '1.1.1.1', 'x-forwarded-for', '2.2.2.2'],
+    '2.2.2.2',
+  ],
+  ['all trusted: the farthest', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '10.0.0.3, 10.0.0.2'], '10.0.0.3'],
+  ['rubbish ends the chain', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4, x'], '10.0.0.1'],
+  ['x-real-ip without a chain', ['10.0.0.0/8'], '10.0.0.1', ['x-real-ip', '1.2.3.4'], '1.2.3.4'],
+  ['IPv6', ['fd00::/8'], 'fd00::1', ['x-forwarded-for', '2001:db8::1'], '2001:db8::1'],
+  ['mapped IPv4', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '::ffff:1.2.3.4'], '1.2.3.4'],
+])('%s (D16)', (_name, trusted, peer, headers, client) => {
+  expect(new ClientAddress(trusted).of(peer, headers)).toBe(client);
+});
+
+it('refuses what is no CIDR', () => {
+  expect(() => parseCidr('10.0.0.0/99')).toThrow('neither an IP address nor a CIDR');
+});
