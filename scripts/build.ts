@@ -1,0 +1,47 @@
+/**
+ * Bundles what the image holds into dist/image: `gw.js`, `gw-operator.js`, the compile worker, and the built-in
+ * plugins beside them. The Dockerfile copies that folder and nothing else.
+ */
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { VERSION } from '../gateway/src/version.ts';
+
+const root = join(import.meta.dirname, '..');
+const out = join(root, 'dist', 'image');
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+const { warnings } = await build({
+  absWorkingDir: root,
+  entryPoints: {
+    gw: 'gateway/src/main.ts',
+    'gw-operator': 'operator/src/main.ts',
+    'compile-worker': 'control/src/compile-worker.ts',
+  },
+  outdir: out,
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node26',
+  format: 'esm',
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
+  banner: {
+    js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
+  },
+});
+if (warnings.length > 0) process.exitCode = 1;
+
+writeFileSync(join(out, 'package.json'), `${JSON.stringify({ name: 'gw', version: VERSION, type: 'module' })}\n`);
+const plugins = join(root, 'gateway', 'plugins');
+for (const name of readdirSync(plugins)) {
+  mkdirSync(join(out, 'plugins', name), { recursive: true });
+  for (const file of ['plugin.toml', 'config-schema.json', `${name}.wasm`]) {
+    cpSync(join(plugins, name, file), join(out, 'plugins', name, file));
+  }
+}
+cpSync(join(root, 'LICENSE'), join(out, 'LICENSE'));
