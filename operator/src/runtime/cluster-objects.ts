@@ -28,18 +28,34 @@ export class ClusterObjects implements Objects {
     }
   }
 
-  async list<T extends KubeObject>(resource: Resource<T>, { namespace, labels }: ListOptions): Promise<readonly T[]> {
-    const found: T[] = [];
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]> {
+    const { apiVersion, kind } = resource;
+    const items = await this.#items(resource, options, 'application/json');
+    // Items of lists carry neither apiVersion nor kind.
+    return items.map((item) => resource.parse(isRecord(item) ? { ...item, apiVersion, kind } : item));
+  }
+
+  async listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]> {
+    const { apiVersion, kind } = resource;
+    const items = await this.#items(resource, options, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io');
+    return items.map((item) => {
+      const { metadata } = resource.parse(item);
+      return { apiVersion, kind, metadata };
+    });
+  }
+
+  async #items(resource: Resource<KubeObject>, options: ListOptions, accept: string): Promise<readonly unknown[]> {
+    const found: unknown[] = [];
     let token: string | undefined;
     do {
       const page = await this.#api.json({
         method: 'GET',
-        path: collectionPath(resource, namespace),
-        query: { limit: PAGE, continue: token, labelSelector: labels ? selectorText(labels) : undefined },
+        path: collectionPath(resource, options.namespace),
+        query: { limit: PAGE, continue: token, labelSelector: selectorText(options) },
+        accept,
       });
       if (!isRecord(page) || !Array.isArray(page['items'])) throw new Error(`no list of ${resource.plural}`);
-      const { apiVersion, kind } = resource;
-      for (const item of page['items']) found.push(resource.parse(isRecord(item) ? { ...item, apiVersion, kind } : item));
+      found.push(...page['items']);
       const next = isRecord(page['metadata']) ? page['metadata']['continue'] : undefined;
       token = typeof next === 'string' && next !== '' ? next : undefined;
     } while (token !== undefined);

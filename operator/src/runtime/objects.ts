@@ -7,6 +7,8 @@ export interface ListOptions {
   readonly namespace?: string;
   /** Labels that must be equal. */
   readonly labels?: { readonly [name: string]: string };
+  /** A label that must be there, whatever its value. */
+  readonly hasLabel?: string;
 }
 
 export type ChangeType = 'added' | 'modified' | 'deleted';
@@ -32,6 +34,8 @@ export interface Objects {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined>;
   /** In the order of names. */
   list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]>;
+  /** As `list`, but without spec, data and status: what is heavy stays on the server. */
+  listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]>;
   /** Server-side apply: our fields become exactly these, those of others stay. */
   apply(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
   /** The same for the status subresource. Does nothing when the object is gone. */

@@ -92,7 +92,7 @@ export class Watcher implements Watch {
       const page = await this.#api.json({
         method: 'GET',
         path: collectionPath(this.#resource, this.#options.namespace),
-        query: { limit: PAGE, continue: token, labelSelector: this.#labels() },
+        query: { limit: PAGE, continue: token, labelSelector: selectorText(this.#options) },
         accept: this.#accept('PartialObjectMetadataList'),
         signal: this.#abort.signal,
       });
@@ -121,7 +121,7 @@ export class Watcher implements Watch {
         allowWatchBookmarks: 'true',
         resourceVersion: from,
         timeoutSeconds: String(Math.round(SERVER_TIMEOUT_S * (0.9 + Math.random() * 0.2))),
-        labelSelector: this.#labels(),
+        labelSelector: selectorText(this.#options),
       },
       accept: this.#accept('PartialObjectMetadata'),
       signal: this.#abort.signal,
@@ -164,10 +164,6 @@ export class Watcher implements Watch {
       return { ...value, apiVersion, kind, metadata: value['metadata'] };
     }
     throw new Error(`the API server sent an object of ${this.#resource.plural} without metadata`);
-  }
-
-  #labels(): string | undefined {
-    return this.#options.labels ? selectorText(this.#options.labels) : undefined;
   }
 
   #accept(as: string): string {

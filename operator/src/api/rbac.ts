@@ -1,0 +1,49 @@
+/** The rights that the operator needs, and no others: the chart's roles are made from this list. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Why the operator needs it. */
+  readonly why: string;
+}
+
+const OURS = ['gatewayprojects', 'apispecs', 'pluginrefs', 'deployments'];
+
+/** In every namespace that it looks at. */
+export const RULES: readonly Rule[] = [
+  { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['get', 'list', 'watch'] },
+  { why: 'writes what has become of it', apiGroups: ['gw.dev'], resources: OURS.map((plural) => `${plural}/status`), verbs: ['patch'] },
+  {
+    why: 'reads documents and plugins, and keeps artifacts',
+    apiGroups: [''],
+    resources: ['configmaps'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { why: 'reads signing keys and plugins of Secrets that are named', apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+  { why: 'sees which gateway pods are ready', apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+  {
+    why: 'makes what pods run as, and what stands in front of them',
+    apiGroups: [''],
+    resources: ['services', 'serviceaccounts'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+  },
+  { why: 'makes gateway pods', apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  {
+    why: 'closes the admin port of gateway pods',
+    apiGroups: ['networking.k8s.io'],
+    resources: ['networkpolicies'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  {
+    why: 'keeps drains of nodes from stopping a gateway',
+    apiGroups: ['policy'],
+    resources: ['poddisruptionbudgets'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { why: 'tells what it does', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+];
+
+/** In its own namespace. */
+export const OWN_RULES: readonly Rule[] = [
+  { why: 'elects a leader', apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+];

@@ -1,0 +1,107 @@
+/** Decides an ApiSpec's status from its document and from what the GatewayProjects that take it say. Pure. */
+import type { ApiSpecStatus } from '../../api/api-spec.ts';
+import type { ApiSpec, GatewayProject } from '../../api/resources.ts';
+import type { StatusDiagnostic } from '../../api/shared.ts';
+import { conditionOf, conditions, type Verdict } from '../../runtime/conditions.ts';
+import type { EventRecord } from '../../runtime/objects.ts';
+import { diagnosticText } from '../gateway-project/conditions.ts';
+import { takesSpec } from '../gateway-project/gather.ts';
+import type { Read } from '../source.ts';
+import type { Document } from './document.ts';
+
+export interface ObservedApiSpec {
+  readonly apiSpec: ApiSpec;
+  readonly read: Read<{ readonly document: Document }>;
+  /** All of the namespace. */
+  readonly projects: readonly GatewayProject[];
+}
+
+export interface ApiSpecDecision {
+  readonly status: ApiSpecStatus;
+  readonly events: readonly EventRecord[];
+}
+
+export function decideApiSpec({ apiSpec, read, projects }: ObservedApiSpec, now: Date): ApiSpecDecision {
+  const takers = projects.filter((project) => !project.metadata.deletionTimestamp && takesSpec(project, apiSpec));
+  const diagnostics = takers.flatMap((project) => (project.status?.diagnostics ?? []).filter((diagnostic) => diagnostic.apiSpec === apiSpec.metadata.name));
+  const accepted: Verdict = read.ok
+    ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: `${read.document.file}: ${read.document.files.length} file(s)` }
+    : { type: 'Accepted', status: 'False', reason: read.reason, message: read.message };
+  const compiled = compiledVerdict(read, takers, apiSpec, diagnostics);
+  const ready = readyVerdict(accepted, compiled, takers);
+  const served = takers.find((project) => conditionOf(project, 'Programmed')?.status === 'True')?.status?.artifactHash;
+  const verdicts = [accepted, compiled, ready];
+  const { generation } = apiSpec.metadata;
+  return {
+    status: {
+      observedGeneration: generation ?? 0,
+      conditions: conditions(verdicts, apiSpec.status?.conditions, generation, now),
+      projects: takers.map(({ metadata }) => metadata.name),
+      ...(served && ready.status === 'True' ? { artifactHash: served } : {}),
+      diagnostics,
+      diagnosticsCount: diagnostics.length,
+    },
+    events: verdicts.filter((verdict) => isNews(apiSpec, verdict)).map(({ type, status, reason, message }) => ({
+      type: status === 'False' ? ('Warning' as const) : ('Normal' as const),
+      reason,
+      action: type,
+      note: message,
+    })),
+  };
+}
+
+/** Has this project compiled this very document? Until then what it says is about an older one. */
+function isCurrent(project: GatewayProject, apiSpec: ApiSpec, sha256: string): boolean {
+  const seen = project.status?.specs?.find(({ name }) => name === apiSpec.metadata.name);
+  return seen?.sha256 === sha256 && project.status?.observedGeneration === project.metadata.generation;
+}
+
+function compiledVerdict(
+  read: Read<{ readonly document: Document }>,
+  takers: readonly GatewayProject[],
+  apiSpec: ApiSpec,
+  diagnostics: readonly StatusDiagnostic[],
+): Verdict {
+  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({ type: 'Compiled', status, reason, message });
+  if (!read.ok) return verdict('False', 'NotCompiled', 'there is no document to compile');
+  if (takers.length === 0) return verdict('False', 'NotCompiled', 'no GatewayProject of this namespace takes this ApiSpec');
+  const waiting = takers.find((project) => !isCurrent(project, apiSpec, read.document.sha256));
+  if (waiting) return verdict('Unknown', 'NotCompiled', `GatewayProject "${waiting.metadata.name}" has not compiled it yet`);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors[0]) {
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more errors)` : '';
+    return verdict('False', 'CompileFailed', diagnosticText(errors[0]) + more);
+  }
+  const failing = takers.find((project) => conditionOf(project, 'Compiled')?.status !== 'True');
+  if (failing) {
+    const why = conditionOf(failing, 'Accepted')?.status === 'False' ? conditionOf(failing, 'Accepted') : conditionOf(failing, 'Compiled');
+    return verdict('False', 'CompileFailed', `GatewayProject "${failing.metadata.name}" does not compile, though not for this document: ${why?.message ?? ''}`);
+  }
+  return verdict('True', 'Compiled', `compiled into ${takers.map(({ metadata }) => metadata.name).join(', ')}`);
+}
+
+function readyVerdict(accepted: Verdict, compiled: Verdict, takers: readonly GatewayProject[]): Verdict {
+  const failing = [accepted, compiled].find(({ status }) => status !== 'True');
+  const served = takers.some((project) => (project.status?.pods?.programmed ?? 0) > 0);
+  if (failing) {
+    if (failing.status === 'False' && served) {
+      return { type: 'Ready', status: 'False', reason: 'LastGoodServing', message: `the last good artifact is served. ${failing.message}` };
+    }
+    return { type: 'Ready', status: failing.status, reason: failing.reason, message: failing.message };
+  }
+  const waiting = takers.find((project) => conditionOf(project, 'Programmed')?.status !== 'True');
+  if (waiting) {
+    const message = conditionOf(waiting, 'Programmed')?.message ?? 'not programmed yet';
+    return { type: 'Ready', status: 'False', reason: 'NotReady', message: `GatewayProject "${waiting.metadata.name}": ${message}` };
+  }
+  const pinned = takers.find(({ status }) => status?.revision !== status?.latestRevision);
+  if (pinned) return { type: 'Ready', status: 'False', reason: 'Pinned', message: `GatewayProject "${pinned.metadata.name}" is held to revision ${pinned.status?.revision}` };
+  return { type: 'Ready', status: 'True', reason: 'Ready', message: `served by ${takers.map(({ metadata }) => metadata.name).join(', ')}` };
+}
+
+/** Accepted and Compiled when they change their mind; the rest is told on the GatewayProject. */
+function isNews(apiSpec: ApiSpec, { type, status, reason, message }: Verdict): boolean {
+  if (type === 'Ready' || status === 'Unknown') return false;
+  const before = conditionOf(apiSpec, type);
+  return before?.reason !== reason || (reason === 'CompileFailed' && before.message !== message);
+}

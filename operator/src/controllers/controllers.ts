@@ -1,0 +1,103 @@
+/** What each controller watches, and which keys a change calls up: the wiring, once, for cluster and local mode. */
+import {
+  apiSpecs,
+  configMaps,
+  deployments,
+  gatewayProjects,
+  networkPolicies,
+  pluginRefs,
+  podDisruptionBudgets,
+  pods,
+  secrets,
+  serviceAccounts,
+  services,
+  workloads,
+} from '../api/resources.ts';
+import { LABEL_PROJECT } from '../objects/names.ts';
+import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
+import type { Change } from '../runtime/objects.ts';
+import { reconcileApiSpec } from './api-spec/reconcile.ts';
+import { reconcileDeployment } from './deployment/reconcile.ts';
+import { type GatewayProjectWith, reconcileGatewayProject } from './gateway-project/reconcile.ts';
+import { reconcilePluginRef } from './plugin-ref/reconcile.ts';
+
+export interface Trigger {
+  readonly resource: Resource<KubeObject>;
+  readonly metadataOnly?: boolean;
+  /** Only objects that carry the label of a project. */
+  readonly ownedOnly?: boolean;
+  /**
+   * The keys to reconcile: of the object itself, of the project that its label names, or of all objects of the kind
+   * in its namespace (what they refer to is not indexed; a namespace holds few of them).
+   */
+  readonly calls: 'self' | 'project' | 'namespace';
+  /** Leaves out changes that cannot matter. */
+  readonly when?: (change: Change) => boolean;
+}
+
+export interface Controller {
+  readonly name: string;
+  readonly resource: Resource<KubeObject>;
+  readonly triggers: readonly Trigger[];
+  /** Milliseconds after which to reconcile again. */
+  reconcile(key: ObjectKey): Promise<number | undefined>;
+}
+
+export interface ControllerOptions extends GatewayProjectWith {
+  /** Whether Secrets can be watched; else what they hold is looked at again at every resync. */
+  readonly watchSecrets: boolean;
+}
+
+const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] === undefined;
+
+/** The controllers of the four kinds. */
+export function controllers(using: ControllerOptions): readonly Controller[] {
+  const { objects, events, catalog } = using;
+  const sources: readonly Trigger[] = [
+    { resource: configMaps, metadataOnly: true, calls: 'namespace', when: notOurs },
+    ...(using.watchSecrets ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs } as const] : []),
+  ];
+  const owned = [workloads, services, serviceAccounts, networkPolicies, podDisruptionBudgets];
+  return [
+    {
+      name: 'gatewayproject',
+      resource: gatewayProjects,
+      triggers: [
+        { resource: gatewayProjects, calls: 'self' },
+        { resource: apiSpecs, calls: 'namespace' },
+        { resource: pluginRefs, calls: 'namespace' },
+        { resource: deployments, calls: 'namespace' },
+        ...sources,
+        { resource: configMaps, metadataOnly: true, calls: 'project' },
+        { resource: pods, ownedOnly: true, calls: 'project' },
+        ...owned.map((resource) => ({ resource, metadataOnly: resource !== workloads, ownedOnly: true, calls: 'project' }) as const),
+      ],
+      reconcile: (key) => reconcileGatewayProject(using, key),
+    },
+    {
+      name: 'apispec',
+      resource: apiSpecs,
+      triggers: [
+        { resource: apiSpecs, calls: 'self' },
+        { resource: gatewayProjects, calls: 'namespace' },
+        ...sources.slice(0, 1),
+      ],
+      reconcile: (key) => reconcileApiSpec(objects, events, key),
+    },
+    {
+      name: 'pluginref',
+      resource: pluginRefs,
+      triggers: [{ resource: pluginRefs, calls: 'self' }, ...sources],
+      reconcile: (key) => reconcilePluginRef(objects, events, catalog, key),
+    },
+    {
+      name: 'deployment',
+      resource: deployments,
+      triggers: [
+        { resource: deployments, calls: 'namespace' },
+        { resource: gatewayProjects, calls: 'namespace' },
+      ],
+      reconcile: (key) => reconcileDeployment(objects, events, key),
+    },
+  ];
+}

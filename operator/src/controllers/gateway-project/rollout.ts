@@ -1,0 +1,53 @@
+/** Which revision a project's pods shall serve, and which revisions are kept. Pure. */
+import type { Revision } from '../../api/gateway-project.ts';
+import type { Deployment, GatewayProject } from '../../api/resources.ts';
+
+/** The Deployment that counts: the newest, by creation and then by name (D39). */
+export function activeDeployment(deployments: readonly Deployment[]): Deployment | undefined {
+  const age = ({ metadata }: Deployment) => metadata.creationTimestamp ?? '';
+  return deployments
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => age(b).localeCompare(age(a)) || b.metadata.name.localeCompare(a.metadata.name))[0];
+}
+
+/** The revision that a Deployment asks for, undefined when it is not kept. */
+export function requestedRevision(deployment: Deployment, revisions: readonly Revision[], latest: number | undefined): Revision | undefined {
+  const { hash, revision } = deployment.spec.artifact;
+  if (revision !== undefined) return revisions.find((kept) => kept.revision === revision);
+  if (hash !== undefined) return revisions.find((kept) => kept.artifactHash === hash);
+  return revisions.find((kept) => kept.revision === latest);
+}
+
+export interface Target {
+  readonly revision?: Revision;
+  /** A Deployment holds it to another artifact than the newest. */
+  readonly pinned: boolean;
+}
+
+/**
+ * What to serve: what the newest Deployment asks for, else the newest artifact where deployment is automatic, else
+ * what is served already. A Deployment that asks for what is not kept changes nothing.
+ */
+export function target(
+  project: GatewayProject,
+  deployments: readonly Deployment[],
+  revisions: readonly Revision[],
+  latest: number | undefined,
+  served: number | undefined,
+): Target {
+  const newest = revisions.find(({ revision }) => revision === latest);
+  const current = revisions.find(({ revision }) => revision === served);
+  const active = activeDeployment(deployments);
+  if (active) {
+    const wanted = requestedRevision(active, revisions, latest) ?? current;
+    return { ...(wanted ? { revision: wanted } : {}), pinned: wanted?.revision !== latest };
+  }
+  const wanted = project.spec.autoDeploy ? newest : current;
+  return { ...(wanted ? { revision: wanted } : {}), pinned: false };
+}
+
+/** The revisions to forget: all but those in use and the newest `revisionHistoryLimit` of the others. */
+export function obsolete(revisions: readonly Revision[], limit: number, inUse: readonly (number | undefined)[]): readonly Revision[] {
+  const others = revisions.filter(({ revision }) => !inUse.includes(revision));
+  return others.toSorted((a, b) => b.revision - a.revision).slice(limit);
+}

@@ -1,0 +1,86 @@
+import type { Revision } from '../api/gateway-project.ts';
+import { controlledBy, type KubeObject } from '../runtime/kube-object.ts';
+import {
+  ANNOTATION_ARCHIVE,
+  ANNOTATION_HASH,
+  ANNOTATION_PARTS,
+  ANNOTATION_REVISION,
+  ANNOTATION_SIGNED_BY,
+  hashLabel,
+  LABEL_HASH,
+  LABEL_PART,
+  ownedMeta,
+} from './names.ts';
+
+/** Bytes a ConfigMap: the API server admits 1 MiB with everything around. */
+export const PART_SIZE = 900 * 1024;
+/** Past this many parts an artifact is refused (design: a registry is the place for it). */
+export const MAX_PARTS = 8;
+
+export function partCount(archive: Uint8Array): number {
+  return Math.max(1, Math.ceil(archive.length / PART_SIZE));
+}
+
+/** Name of one ConfigMap: by the sha256 of the archive's tar (D35), so that equal archives are one. */
+export function partName(project: KubeObject, archive: string, index: number): string {
+  return `${project.metadata.name}-${archive}-${index}`;
+}
+
+/** Key within the ConfigMap: the file name in the folder of parts that `gw serve` reads, in order of names (D29). */
+export function partKey(index: number): string {
+  return `artifact.gwa.${String(index).padStart(3, '0')}`;
+}
+
+/** The immutable ConfigMaps of one revision, each of at most 900 KiB. */
+export function artifactParts(project: KubeObject, revision: Revision, archive: Uint8Array): readonly KubeObject[] {
+  return Array.from({ length: partCount(archive) }, (_, index) => {
+    const bytes = archive.subarray(index * PART_SIZE, (index + 1) * PART_SIZE);
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: ownedMeta(project, partName(project, revision.archive, index), {
+        labels: { [LABEL_PART]: String(index), [LABEL_HASH]: hashLabel(revision.artifactHash) },
+        annotations: {
+          [ANNOTATION_HASH]: revision.artifactHash,
+          [ANNOTATION_ARCHIVE]: revision.archive,
+          [ANNOTATION_REVISION]: String(revision.revision),
+          [ANNOTATION_PARTS]: String(revision.parts),
+          ...(revision.signedBy ? { [ANNOTATION_SIGNED_BY]: revision.signedBy } : {}),
+        },
+      }),
+      immutable: true,
+      binaryData: { [partKey(index)]: Buffer.from(bytes).toString('base64') },
+    };
+    return object;
+  });
+}
+
+/** The revisions whose parts are all there, newest first: the ConfigMaps are the record, the status only shows it. */
+export function storedRevisions(project: KubeObject, parts: readonly KubeObject[]): readonly Revision[] {
+  const byArchive = new Map<string, KubeObject[]>();
+  for (const part of parts) {
+    const archive = part.metadata.annotations?.[ANNOTATION_ARCHIVE];
+    if (archive === undefined || !controlledBy(part, project)) continue;
+    byArchive.set(archive, [...(byArchive.get(archive) ?? []), part]);
+  }
+  const revisions: Revision[] = [];
+  for (const [archive, found] of byArchive) {
+    const { annotations, creationTimestamp } = found[0]!.metadata;
+    const count = Number(annotations?.[ANNOTATION_PARTS]);
+    const revision = Number(annotations?.[ANNOTATION_REVISION]);
+    const artifactHash = annotations?.[ANNOTATION_HASH];
+    const names = new Set(found.map((part) => part.metadata.name));
+    const whole = Array.from({ length: count || 0 }, (_, index) => partName(project, archive, index)).every((name) => names.has(name));
+    if (!Number.isInteger(revision) || revision < 1 || !count || !whole || artifactHash === undefined) continue;
+    const signedBy = annotations?.[ANNOTATION_SIGNED_BY];
+    revisions.push({
+      revision,
+      artifactHash,
+      archive,
+      createdAt: creationTimestamp ?? '',
+      parts: count,
+      ...(signedBy ? { signedBy } : {}),
+    });
+  }
+  return revisions.sort((a, b) => b.revision - a.revision);
+}

@@ -1,0 +1,28 @@
+import type { GatewayProject } from '../api/resources.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import { ADMIN_PORT, gatewayName, ownedMeta, podLabels, TRAFFIC_PORT } from './names.ts';
+
+/** Admits everyone to the traffic port, and to the admin port the operator and the scrapers only (D38). */
+export function networkPolicy(project: GatewayProject, operatorNamespace: string): KubeObject {
+  const { scrapers = [] } = project.spec.networkPolicy;
+  const operator = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'gw-operator' } },
+  };
+  // A peer without any selector would admit nobody and be refused by the API server.
+  const peers = scrapers.filter((peer) => peer.namespaceSelector || peer.podSelector);
+  const object = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: ownedMeta(project, gatewayName(project)),
+    spec: {
+      podSelector: { matchLabels: podLabels(project) },
+      policyTypes: ['Ingress'],
+      ingress: [
+        { ports: [{ protocol: 'TCP', port: TRAFFIC_PORT }] },
+        { from: [operator, ...peers], ports: [{ protocol: 'TCP', port: ADMIN_PORT }] },
+      ],
+    },
+  };
+  return object;
+}

@@ -1,0 +1,13 @@
+import type { KubeObject } from '../runtime/kube-object.ts';
+import { gatewayName, ownedMeta } from './names.ts';
+
+/** An identity of their own for the gateway's pods, without a token and without rights. */
+export function serviceAccount(project: KubeObject): KubeObject {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: ownedMeta(project, gatewayName(project)),
+    automountServiceAccountToken: false,
+  };
+  return object;
+}
