@@ -124,6 +124,8 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
     stderr(`gw serve: ${error instanceof Error ? error.message : String(error)}\n`);
     return exit(error instanceof SecretError ? EXIT_SECRET : EXIT_FAILURE);
   }
+  // Whoever started us waits for the line that says where we listen.
+  log.flush();
   let stopping = false;
   const stop = () => {
     // A second signal means now.

@@ -1,0 +1,120 @@
+/** A real `gw serve` process for tests: compiles a project, starts it on free ports, collects its log. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { compile, type Project, type ProjectPlugin } from '../../gateway/src/compiler/index.ts';
+import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
+
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Gateway {
+  readonly url: string;
+  readonly admin: string;
+  readonly pid: number;
+  readonly log: readonly LogLine[];
+  /** Resolves with the first line, past or to come, that fits. */
+  logged(fits: (line: LogLine) => boolean): Promise<LogLine>;
+  signal(name: NodeJS.Signals): void;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number>;
+  readonly exited: Promise<number>;
+}
+
+export interface GatewayOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The artifact of an OpenAPI document with built-in plugins and, by name, others. Throws with the diagnostics. */
+export async function compileSpec(
+  document: object,
+  builtin: readonly string[],
+  others: readonly ProjectPlugin[] = [],
+): Promise<Uint8Array> {
+  const project: Project = {
+    specs: ['api.json'],
+    files: [{ name: 'api.json', bytes: Buffer.from(JSON.stringify(document)) }],
+    plugins: [...builtin.map((name) => loadBuiltinPlugin(name)), ...others],
+    flags: { allowPlaintext: true, sourceDateEpoch: 0 },
+  };
+  const result = await compile(project);
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics, null, 2));
+  return result.artifact;
+}
+
+export async function startGateway(artifact: Uint8Array, options: GatewayOptions = {}): Promise<Gateway> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-serve-'));
+  const file = join(dir, 'api.gwa');
+  writeFileSync(file, artifact);
+  const child = spawn(
+    process.execPath,
+    [
+      ...[MAIN, 'serve', '--artifact', file, '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
+      ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...(options.args ?? [])],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...options.env } },
+  );
+  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)));
+  void exited.then(() => rmSync(dir, { recursive: true, force: true }));
+  return running(child, exited);
+}
+
+async function running(child: ChildProcess, exited: Promise<number>): Promise<Gateway> {
+  const log: LogLine[] = [];
+  let errors = '';
+  const waiting = new Set<(line: LogLine) => void>();
+  if (!child.stdout || !child.stderr) throw new Error('the process has no output');
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  createInterface(child.stdout).on('line', (text) => {
+    const line: LogLine = JSON.parse(text);
+    log.push(line);
+    for (const each of waiting) each(line);
+  });
+  const logged = (fits: (line: LogLine) => boolean): Promise<LogLine> =>
+    new Promise((resolve, reject) => {
+      const past = log.find(fits);
+      if (past) return resolve(past);
+      const listener = (line: LogLine) => {
+        if (!fits(line)) return;
+        waiting.delete(listener);
+        resolve(line);
+      };
+      waiting.add(listener);
+      void exited.then((code) => reject(new Error(`gw serve exited with ${code}: ${errors}`)));
+    });
+  const serving = await logged(({ msg }) => msg === 'serving');
+  return {
+    url: `http://${serving['listen']}`,
+    admin: `http://${serving['admin']}`,
+    pid: child.pid as number,
+    log,
+    logged,
+    exited,
+    signal: (name) => void child.kill(name),
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+/** Runs `gw serve` where it must not come up: its exit code and what it said. */
+export async function refusedStart(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [MAIN, 'serve', ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const code = await new Promise<number>((resolve) => child.once('exit', (each) => resolve(each ?? -1)));
+  return { code, stderr };
+}

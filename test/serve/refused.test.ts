@@ -1,0 +1,73 @@
+/** Where `gw serve` must not come up: the exit code and one line that says what to do. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileSpec, refusedStart, startGateway } from './gateway.ts';
+
+const operation = (dispatch: object) => ({
+  get: { responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': dispatch },
+});
+const document = (path: object) => ({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/a': path } });
+
+describe('gw serve refuses to start', () => {
+  let dir = '';
+  const file = (name: string) => join(dir, name);
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'gw-refused-'));
+    const good = await compileSpec(document(operation({ name: 'mock', config: {} })), ['mock']);
+    writeFileSync(file('good.gwa'), good);
+    writeFileSync(file('cut.gwa'), good.subarray(0, good.length / 2));
+    writeFileSync(file('text.gwa'), 'hello');
+    const secret = operation({ name: 'mock', config: { body: 'env://NOT_SET' } });
+    writeFileSync(file('secret.gwa'), await compileSpec(document(secret), ['mock']));
+    const plain = operation({ name: 'http-upstream', config: { url: 'http://127.0.0.1:1' } });
+    writeFileSync(file('plain.gwa'), await compileSpec(document(plain), ['http-upstream']));
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  const listen = ['--listen', '127.0.0.1:0', '--admin-bind', 'off'];
+
+  it.each([
+    ['a missing artifact', ['--artifact', 'none.gwa'], 1, /none\.gwa/],
+    ['a cut one', ['--artifact', 'cut.gwa'], 1, /cut\.gwa|truncated|incomplete|corrupt/],
+    ['something else', ['--artifact', 'text.gwa'], 1, /gzip|not an artifact/],
+    ['an unresolvable secret', ['--artifact', 'secret.gwa'], 13, /env:\/\/NOT_SET/],
+    ['a plaintext upstream', ['--artifact', 'plain.gwa'], 1, /--allow-plaintext-upstream/],
+    ['no artifact option', [], 1, /--artifact/],
+    ['an unknown option', ['--artifact', 'good.gwa', '--lisen', 'x'], 1, /unknown option '--lisen'/],
+    ['a bad address', ['--artifact', 'good.gwa', '--listen', 'nowhere'], 1, /127\.0\.0\.1:8080/],
+    ['a bad level', ['--artifact', 'good.gwa', '--log-level', 'loud'], 1, /trace, debug, info/],
+  ])('for %s', async (_name, args, code, text) => {
+    const located = args.map((arg) => (arg.endsWith('.gwa') ? file(arg) : arg));
+    const result = await refusedStart([...located, ...(args.includes('--listen') ? [] : listen)]);
+    expect(result).toMatchObject({ code, stderr: expect.stringMatching(text) });
+    expect(result.stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+  });
+
+  it('for a port in use', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const result = await refusedStart([
+      '--artifact',
+      file('good.gwa'),
+      '--listen',
+      `127.0.0.1:${port}`,
+      '--admin-bind',
+      'off',
+    ]);
+    server.close();
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('in use') });
+  });
+
+  it('takes options from variables, flags first', async () => {
+    const artifact = await compileSpec(document(operation({ name: 'mock', config: {} })), ['mock']);
+    const gw = await startGateway(artifact, { env: { GW_LISTEN: '127.0.0.1:1', GW_MAX_URI_LENGTH: '32' } });
+    expect((await fetch(`${gw.url}/a`)).status).toBe(200);
+    expect((await fetch(`${gw.url}/a?${'x'.repeat(32)}`)).status).toBe(400);
+    await gw.stop();
+  });
+});
