@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PluginKit, testPlugin } from '../../sdk/testing/index.ts';
+
+let kit: PluginKit;
+beforeAll(async () => {
+  kit = await testPlugin(import.meta.dirname);
+});
+afterAll(() => kit.close());
+
+describe('mock', () => {
+  it('answers 200 with an empty JSON body by default', async () => {
+    const { outcome, answer } = await kit.dispatch({});
+    expect(outcome).toBe('answered');
+    expect(answer).toEqual({ status: 200, headers: { 'content-type': 'application/json' }, body: '' });
+  });
+
+  it('answers with status, body, headers and content type of its config', async () => {
+    const config = { status: 418, body: 'short and stout', content_type: 'text/plain', headers: { 'X-Pot': 'tea' } };
+    const { answer } = await kit.dispatch({ config });
+    expect(answer).toEqual({
+      status: 418,
+      headers: { 'content-type': 'text/plain', 'x-pot': 'tea' },
+      body: 'short and stout',
+    });
+  });
+
+  it('lets a content type among the headers win, and leaves it out where it is empty', async () => {
+    const both = await kit.dispatch({ config: { headers: { 'Content-Type': 'text/html' } } });
+    expect(both.answer?.headers).toEqual({ 'content-type': 'text/html' });
+    const none = await kit.dispatch({ config: { content_type: '' } });
+    expect(none.answer?.headers).toEqual({});
+  });
+
+  it('fills in every placeholder', async () => {
+    const body =
+      '{{request.method}} {{request.path}} {{request.query}} {{request.client_ip}} {{headers.X-Who}} {{headers.x-who}} {{path_params.id}}';
+    const { answer } = await kit.dispatch({
+      config: { body, content_type: 'text/plain' },
+      method: 'POST',
+      path: '/users/a%20b?x=1&y=2',
+      clientIp: '2001:db8::7',
+      headers: { 'x-who': 'me' },
+      operation: { path: '/users/{id}', params: { id: 'a b' } },
+    });
+    expect(answer?.body).toBe('POST /users/a%20b x=1&y=2 2001:db8::7 me me a b');
+  });
+
+  it('leaves unresolved placeholders as they are written', async () => {
+    const body =
+      '{{request.query}} {{headers.nope}} {{path_params.nope}} {{ other }} {{{{request.method}} {{request.method';
+    const { answer } = await kit.dispatch({ config: { body, content_type: 'text/plain' } });
+    expect(answer?.body).toBe(
+      '{{request.query}} {{headers.nope}} {{path_params.nope}} {{ other }} {{GET {{request.method',
+    );
+  });
+
+  it('escapes what it fills into JSON, and only there', async () => {
+    const body = '{"who":"{{headers.x-who}}"}';
+    const headers = { 'x-who': 'a"b\\c\td' };
+    const json = await kit.dispatch({ config: { body }, headers });
+    expect(JSON.parse(json.answer?.body ?? '')).toEqual({ who: 'a"b\\c\td' });
+    const text = await kit.dispatch({ config: { body, content_type: 'text/plain' }, headers });
+    expect(text.answer?.body).toBe('{"who":"a"b\\c\td"}');
+  });
+
+  it('handles bodies and values larger than its buffers', async () => {
+    const long = 'x'.repeat(9_000);
+    const { answer } = await kit.dispatch({
+      config: { body: `${long}{{headers.x-long}}${long}é`, content_type: 'text/plain' },
+      headers: { 'x-long': 'y'.repeat(5_000) },
+    });
+    expect(answer?.body).toBe(`${long}${'y'.repeat(5_000)}${long}é`);
+  });
+
+  it.each([
+    { status: 199 },
+    { status: 600 },
+    { status: '200' },
+    { headers: { 'bad name': 'x' } },
+    { headers: { a: 'x\ny' } },
+    { other: 1 },
+  ])('has a schema that refuses %j', async (config) => {
+    await expect(kit.bind(config)).rejects.toThrow(/schema/);
+  });
+});

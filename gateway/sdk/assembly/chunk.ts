@@ -1,0 +1,18 @@
+/** A body as it passes, in `on_request_chunk`, `on_response_chunk` and their `…_end`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+export namespace Chunk {
+  /** What passes; empty in `…_end`. */
+  export function read(): Text {
+    const length = host.chunk_length();
+    const ptr = heap.alloc(length + 1);
+    host.chunk_read(0, ptr, length);
+    return new Text(ptr, length);
+  }
+
+  /** Appends to what takes the chunk's place; return `REPLACED` from the hook. */
+  export function write(bytes: Text): void {
+    host.chunk_write(bytes.ptr, bytes.length);
+  }
+}

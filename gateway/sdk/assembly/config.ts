@@ -1,0 +1,112 @@
+/** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep what you need in global variables. */
+import * as host from "./host";
+import { ROOM, Text, text } from "./text";
+
+export namespace Config {
+  /** The value: strings as they are, all else as JSON text; null where there is none. */
+  export function at(pointer: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.config_get(pointer.ptr, pointer.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.config_get(pointer.ptr, pointer.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** The value at a pointer, or `otherwise`. */
+  export function get(pointer: string, otherwise: string = ""): Text {
+    const value = at(text(pointer));
+    return value ? value : text(otherwise);
+  }
+
+  export function has(pointer: string): bool {
+    const at = text(pointer);
+    return host.config_get(at.ptr, at.length, 0, 0) >= 0;
+  }
+
+  /** A boolean. */
+  export function flag(pointer: string): bool {
+    return get(pointer).equals(text("true"));
+  }
+
+  /** A number, or `otherwise`. */
+  export function number(pointer: string, otherwise: f64 = 0): f64 {
+    const value = at(text(pointer));
+    return value && value.length > 0 ? parseNumber(value) : otherwise;
+  }
+
+  /** Elements of an array or members of an object; 0 where there is neither. */
+  export function countAt(pointer: Text): i32 {
+    return max(0, host.config_count(pointer.ptr, pointer.length));
+  }
+
+  export function count(pointer: string): i32 {
+    return countAt(text(pointer));
+  }
+
+  /** Name of an object's member. */
+  export function key(pointer: string, index: i32): Text | null {
+    const at = text(pointer);
+    let ptr = heap.alloc(ROOM);
+    const length = host.config_key(at.ptr, at.length, index, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.config_key(at.ptr, at.length, index, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** The array of strings at a pointer. */
+  export function list(pointer: string): StaticArray<Text> {
+    const size = count(pointer);
+    const items = new StaticArray<Text>(size);
+    for (let i = 0; i < size; i++) items[i] = get(pointer + "/" + i.toString());
+    return items;
+  }
+
+  /** Says why the config is refused; return what it returns from `init`. */
+  export function refuse(why: string): i32 {
+    const message = text(why);
+    host.fail(message.ptr, message.length);
+    return 1;
+  }
+}
+
+/** A JSON number; exact for integers up to 2^53 and for the decimals that configs hold. */
+function parseNumber(value: Text): f64 {
+  let at = 0;
+  const negative = value.byteAt(0) == 0x2d;
+  if (negative) at++;
+  let digits: f64 = 0;
+  let scale: i32 = 0;
+  let fraction = false;
+  for (; at < value.length; at++) {
+    const byte = value.byteAt(at);
+    if (byte == 0x2e) fraction = true;
+    else if (byte >= 0x30 && byte <= 0x39) {
+      digits = digits * 10 + <f64>(byte - 0x30);
+      if (fraction) scale--;
+    } else break;
+  }
+  if (at < value.length && lower(value.byteAt(at)) == 0x65) {
+    let exponent: i32 = 0;
+    let down = false;
+    for (at++; at < value.length; at++) {
+      const byte = value.byteAt(at);
+      if (byte == 0x2d) down = true;
+      else if (byte >= 0x30 && byte <= 0x39) exponent = min(exponent * 10 + <i32>(byte - 0x30), 400);
+    }
+    scale += down ? -exponent : exponent;
+  }
+  let power: f64 = 1;
+  for (let i = 0; i < abs(scale); i++) power *= 10;
+  const result = scale < 0 ? digits / power : digits * power;
+  return negative ? -result : result;
+}
+
+@inline function lower(byte: u8): u8 {
+  return byte | 0x20;
+}

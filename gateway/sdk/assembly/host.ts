@@ -1,0 +1,37 @@
+/** The imports of ABI version 1, as they are (../ABI.md). Use the modules beside this one instead. */
+// @ts-nocheck
+@external("gw_abi_1", "config_get") export declare function config_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "config_count") export declare function config_count(p: usize, n: i32): i32;
+@external("gw_abi_1", "config_key") export declare function config_key(p: usize, n: i32, index: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "fail") export declare function fail(p: usize, n: i32): void;
+@external("gw_abi_1", "request_get") export declare function request_get(field: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "request_header_get") export declare function request_header_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "request_header_at") export declare function request_header_at(index: i32, part: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "request_header_change") export declare function request_header_change(op: i32, p: usize, n: i32, v: usize, vn: i32): void;
+@external("gw_abi_1", "request_query_get") export declare function request_query_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "request_query_remove") export declare function request_query_remove(p: usize, n: i32): void;
+@external("gw_abi_1", "path_param_get") export declare function path_param_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "context_get") export declare function context_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "context_set") export declare function context_set(p: usize, n: i32, v: usize, vn: i32): void;
+@external("gw_abi_1", "state_get") export declare function state_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "state_set") export declare function state_set(p: usize, n: i32, v: usize, vn: i32): void;
+@external("gw_abi_1", "request_body_length") export declare function request_body_length(): i32;
+@external("gw_abi_1", "request_body_read") export declare function request_body_read(offset: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "request_body_set") export declare function request_body_set(p: usize, n: i32): void;
+@external("gw_abi_1", "respond") export declare function respond(status: i32, p: usize, n: i32): void;
+@external("gw_abi_1", "respond_problem") export declare function respond_problem(status: i32, type: usize, typeN: i32, title: usize, titleN: i32, detail: usize, detailN: i32, members: usize, membersN: i32): void;
+@external("gw_abi_1", "response_header_change") export declare function response_header_change(op: i32, p: usize, n: i32, v: usize, vn: i32): void;
+@external("gw_abi_1", "response_status") export declare function response_status(): i32;
+@external("gw_abi_1", "response_status_set") export declare function response_status_set(status: i32): void;
+@external("gw_abi_1", "response_header_get") export declare function response_header_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "response_body_length") export declare function response_body_length(): i32;
+@external("gw_abi_1", "response_body_read") export declare function response_body_read(offset: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "response_body_set") export declare function response_body_set(p: usize, n: i32): void;
+@external("gw_abi_1", "chunk_length") export declare function chunk_length(): i32;
+@external("gw_abi_1", "chunk_read") export declare function chunk_read(offset: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "chunk_write") export declare function chunk_write(p: usize, n: i32): void;
+@external("gw_abi_1", "time_now") export declare function time_now(): f64;
+@external("gw_abi_1", "host_log") export declare function host_log(level: i32, p: usize, n: i32): void;
+@external("gw_abi_1", "host_rate_limit_take") export declare function host_rate_limit_take(p: usize, n: i32, quota: i32, window: i32, out: usize): i32;
+@external("gw_abi_1", "host_credential_find") export declare function host_credential_find(table: usize, tableN: i32, value: usize, valueN: i32): i32;
+@external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstreamN: i32, path: usize, pathN: i32, timeoutMs: i32): i32;

@@ -1,0 +1,25 @@
+/** The plugin SDK: `import { Request, Response, text } from "@gw/plugin-sdk/assembly"`. */
+export { Chunk } from "./chunk";
+export { now } from "./clock";
+export { Config } from "./config";
+export { Context, State } from "./context";
+export { Credentials } from "./credentials";
+export { Log } from "./log";
+export { RateLimit, RateLimitResult } from "./rate-limit";
+export { Request } from "./request";
+export { Response } from "./response";
+export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
+export { Upstream } from "./upstream";
+
+/** `init`: the config is good. */
+export const READY: i32 = 0;
+/** `on_request`: go on with the chain; `on_response`: send it. */
+export const CONTINUE: i32 = 0;
+/** The hook has answered. */
+export const ANSWERED: i32 = 1;
+/** `dispatch` has handed the request off. */
+export const HANDED_OFF: i32 = 2;
+/** Chunk hooks: the chunk passes as it is. */
+export const UNCHANGED: i32 = 0;
+/** Chunk hooks: what was written takes its place. */
+export const REPLACED: i32 = 1;

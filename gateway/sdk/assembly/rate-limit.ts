@@ -1,0 +1,27 @@
+/** Sliding windows that all instances share; declare `host_rate_limit_take`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+@unmanaged
+export class RateLimitResult {
+  allowed: bool = false;
+  /** Requests left in the window. */
+  remaining: f64 = 0;
+  /** Unix time in seconds at which the whole quota is there again. */
+  reset: f64 = 0;
+  /** Seconds until a request would be allowed. */
+  retryAfter: f64 = 0;
+}
+
+export namespace RateLimit {
+  /** Takes one from the bucket's window of `window` seconds; may wait. */
+  export function take(bucket: Text, quota: i32, window: i32): RateLimitResult {
+    const out = heap.alloc(32);
+    const result = new RateLimitResult();
+    result.allowed = host.host_rate_limit_take(bucket.ptr, bucket.length, quota, window, out) != 0;
+    result.remaining = load<f64>(out);
+    result.reset = load<f64>(out, 8);
+    result.retryAfter = load<f64>(out, 16);
+    return result;
+  }
+}

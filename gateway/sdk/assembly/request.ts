@@ -1,0 +1,149 @@
+/** The request: read on demand, changed in place. */
+import * as host from "./host";
+import { EMPTY, ROOM, Text } from "./text";
+
+export namespace Request {
+  function field(number: i32): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.request_get(number, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.request_get(number, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  function always(number: i32): Text {
+    const value = field(number);
+    return value ? value : EMPTY;
+  }
+
+  export function method(): Text {
+    return always(0);
+  }
+
+  /** As sent, without the query; never decoded. */
+  export function path(): Text {
+    return always(1);
+  }
+
+  /** Without `?`; null where there is none. */
+  export function query(): Text | null {
+    return field(2);
+  }
+
+  /** Address of the client. */
+  export function clientIp(): Text {
+    return always(3);
+  }
+
+  /** Path template of the operation, such as `/users/{id}`. */
+  export function operationPath(): Text {
+    return always(4);
+  }
+
+  export function operationId(): Text | null {
+    return field(5);
+  }
+
+  /** `http` or `https`. */
+  export function scheme(): Text {
+    return always(6);
+  }
+
+  /** Path and query as sent. */
+  export function target(): Text {
+    return always(7);
+  }
+
+  /** All values of a header joined with `, `; null where it is absent. Names in any case. */
+  export function header(name: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.request_header_get(name.ptr, name.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.request_header_get(name.ptr, name.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  export function hasHeader(name: Text): bool {
+    return host.request_header_get(name.ptr, name.length, 0, 0) >= 0;
+  }
+
+  function headerPart(index: i32, part: i32): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.request_header_at(index, part, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.request_header_at(index, part, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** Name of header number `index`, in lower case; null past the last. */
+  export function headerName(index: i32): Text | null {
+    return headerPart(index, 0);
+  }
+
+  /** Value of header number `index`; null past the last. */
+  export function headerValue(index: i32): Text | null {
+    return headerPart(index, 1);
+  }
+
+  export function setHeader(name: Text, value: Text): void {
+    host.request_header_change(0, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  export function addHeader(name: Text, value: Text): void {
+    host.request_header_change(1, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  export function removeHeader(name: Text): void {
+    host.request_header_change(2, name.ptr, name.length, 0, 0);
+  }
+
+  /** First value of a query parameter, decoded; null where it is absent. */
+  export function queryParam(name: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.request_query_get(name.ptr, name.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.request_query_get(name.ptr, name.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** Takes a query parameter out of what later plugins and the upstream get. */
+  export function removeQueryParam(name: Text): void {
+    host.request_query_remove(name.ptr, name.length);
+  }
+
+  /** A path parameter, decoded; null where the operation has none of this name. */
+  export function pathParam(name: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.path_param_get(name.ptr, name.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.path_param_get(name.ptr, name.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** The whole body; waits for it. Needs `request_body = "buffer"`. */
+  export function body(): Text {
+    const length = host.request_body_length();
+    const ptr = heap.alloc(length + 1);
+    host.request_body_read(0, ptr, length);
+    return new Text(ptr, length);
+  }
+
+  export function setBody(body: Text): void {
+    host.request_body_set(body.ptr, body.length);
+  }
+}

@@ -1,0 +1,63 @@
+/** The response: answering, and changing what is about to be sent. */
+import * as host from "./host";
+import { EMPTY, ROOM, Text } from "./text";
+
+export namespace Response {
+  /** Answers; return `ANSWERED` from the hook. */
+  export function send(status: i32, body: Text = EMPTY): void {
+    host.respond(status, body.ptr, body.length);
+  }
+
+  /** Answers with a problem document: `type` without its URN prefix, `members` a JSON object or empty. */
+  export function problem(status: i32, type: Text, title: Text, detail: Text = EMPTY, members: Text = EMPTY): void {
+    host.respond_problem(
+      status, type.ptr, type.length, title.ptr, title.length, detail.ptr, detail.length, members.ptr, members.length,
+    );
+  }
+
+  /** Before there is a response: for whatever it will be. In `on_response`: at once. */
+  export function setHeader(name: Text, value: Text): void {
+    host.response_header_change(0, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  export function addHeader(name: Text, value: Text): void {
+    host.response_header_change(1, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  export function removeHeader(name: Text): void {
+    host.response_header_change(2, name.ptr, name.length, 0, 0);
+  }
+
+  /** In `on_response`. */
+  export function status(): i32 {
+    return host.response_status();
+  }
+
+  export function setStatus(status: i32): void {
+    host.response_status_set(status);
+  }
+
+  /** In `on_response`; null where it is absent. */
+  export function header(name: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.response_header_get(name.ptr, name.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.response_header_get(name.ptr, name.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** In `on_response`; needs `response_body = "buffer"`. */
+  export function body(): Text {
+    const length = host.response_body_length();
+    const ptr = heap.alloc(length + 1);
+    host.response_body_read(0, ptr, length);
+    return new Text(ptr, length);
+  }
+
+  export function setBody(body: Text): void {
+    host.response_body_set(body.ptr, body.length);
+  }
+}

@@ -1,0 +1,13 @@
+/** Handing a request off to an upstream; declare `host_http_stream`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+export namespace Upstream {
+  /**
+   * The host proxies the request to the upstream whose URL stands in the config at a JSON pointer; return
+   * `HANDED_OFF` from `dispatch`. `path`, with query, goes after that URL's own path; empty: as the client sent it.
+   */
+  export function stream(pointer: Text, path: Text, timeoutMs: i32): void {
+    host.host_http_stream(pointer.ptr, pointer.length, path.ptr, path.length, timeoutMs);
+  }
+}

@@ -1,0 +1,115 @@
+/** A request that no connection stands behind: what plugins do to it is there to be read. */
+import { Readable } from 'node:stream';
+import { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from '../../src/exchange.ts';
+import { renderProblem } from '../../src/problems.ts';
+
+/** Header names in any case; several values of one name as a list. */
+export type HeaderRecord = { readonly [name: string]: string | readonly string[] };
+
+export interface RequestInit {
+  /** Default `GET`. */
+  readonly method?: string;
+  /** Path and query; default `/`. */
+  readonly path?: string;
+  readonly headers?: HeaderRecord;
+  readonly body?: string | Uint8Array;
+  /** Default `192.0.2.1`. */
+  readonly clientIp?: string;
+  /** Path template and decoded path parameters of the operation. */
+  readonly operation?: {
+    readonly path: string;
+    readonly operationId?: string;
+    readonly params?: Readonly<Record<string, string>>;
+  };
+  /** What earlier plugins said. */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+/** A request's body that reads as one chunk. */
+class RecordedBody extends Readable implements BodyStream {
+  received = 0;
+  #bytes: Uint8Array | null;
+
+  constructor(bytes: Uint8Array) {
+    super();
+    this.#bytes = bytes;
+  }
+
+  override _read(): void {
+    this.received += this.#bytes?.length ?? 0;
+    this.push(this.#bytes);
+    if (this.#bytes !== null) this.push(null);
+    this.#bytes = null;
+  }
+}
+
+const nobody: Responder = {
+  headSent: false,
+  send: () => {},
+  stream: () => {
+    throw new Error('a recorded request has no connection to stream to');
+  },
+  abort: () => {},
+};
+
+export function headerList(headers: HeaderRecord = {}): HeaderList {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).flatMap((one) => [name.toLowerCase(), one]),
+  );
+}
+
+export function headerRecord(headers: HeaderList): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? '';
+    const value = headers[i + 1] ?? '';
+    record[name] = record[name] === undefined ? value : `${record[name]}, ${value}`;
+  }
+  return record;
+}
+
+/** Makes the request that `init` describes. */
+export function recordedExchange(init: RequestInit): Exchange {
+  const bytes = init.body === undefined ? null : Buffer.from(init.body);
+  const x = new Exchange(nobody, {
+    method: init.method ?? 'GET',
+    target: init.path ?? '/',
+    scheme: 'http',
+    headers: headerList(init.headers),
+    clientIp: init.clientIp ?? '192.0.2.1',
+    body: bytes && new RecordedBody(bytes),
+  });
+  if (bytes) x.readBody = () => Promise.resolve(bytes);
+  const { operation } = init;
+  if (operation) {
+    const params = Object.entries(operation.params ?? {});
+    x.operation = {
+      path: operation.path,
+      operationId: operation.operationId,
+      paramNames: params.map(([name]) => name),
+    };
+    x.params = params.map(([, value]) => value);
+  }
+  if (init.context) x.context = new Map(Object.entries(init.context));
+  return x;
+}
+
+export interface Answered {
+  readonly status: number;
+  /** By lower-case name; several values joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The answer as the client would get it: with the headers that plugins staged. */
+export function renderedAnswer(x: Exchange): Answered | null {
+  const { answer } = x;
+  if (answer === null) return null;
+  const isProblem = 'problem' in answer;
+  const headers: HeaderList = isProblem
+    ? ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])]
+    : [...(answer.headers ?? [])];
+  for (const { op, name, value } of x.staged ?? []) changeHeader(headers, op, name, value);
+  const body = isProblem ? renderProblem(answer.problem) : Buffer.from(answer.body ?? '').toString();
+  return { status: isProblem ? answer.problem.status : answer.status, headers: headerRecord(headers), body };
+}

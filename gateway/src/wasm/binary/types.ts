@@ -1,0 +1,58 @@
+/** What the runtime knows of a module after reading it. */
+
+export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128' | 'funcref' | 'externref';
+
+const names = new Map<number, ValueType>([
+  [0x7f, 'i32'],
+  [0x7e, 'i64'],
+  [0x7d, 'f32'],
+  [0x7c, 'f64'],
+  [0x7b, 'v128'],
+  [0x70, 'funcref'],
+  [0x6f, 'externref'],
+]);
+
+/** The value type that a byte stands for; undefined for those of the proposals that we refuse. */
+export function valueType(byte: number): ValueType | undefined {
+  return names.get(byte);
+}
+
+export interface Signature {
+  readonly params: readonly ValueType[];
+  readonly results: readonly ValueType[];
+}
+
+export interface FunctionImport {
+  readonly module: string;
+  readonly name: string;
+  readonly signature: Signature;
+}
+
+export interface ModuleExport {
+  readonly name: string;
+  readonly kind: 'function' | 'table' | 'memory' | 'global';
+  /** Of functions. */
+  readonly signature: Signature | undefined;
+}
+
+export interface MutableGlobal {
+  readonly index: number;
+  readonly type: 'i32' | 'i64' | 'f32' | 'f64';
+}
+
+/** A module made safe to run: metered, capped, its state within the host's reach. */
+export interface MeteredModule {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly imports: readonly FunctionImport[];
+  readonly exports: readonly ModuleExport[];
+  /** In the order of the parameters of `gw:enter` after the fuel. */
+  readonly mutableGlobals: readonly MutableGlobal[];
+}
+
+export function describeSignature({ params, results }: Signature): string {
+  return `(${params.join(', ')}) -> ${results.length === 0 ? '()' : results.join(', ')}`;
+}
+
+export function sameSignature(a: Signature, b: Signature): boolean {
+  return describeSignature(a) === describeSignature(b);
+}

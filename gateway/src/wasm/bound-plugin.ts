@@ -1,0 +1,150 @@
+/** A module bound to one config: what the pipeline calls. */
+import type { ArtifactPlugin } from '../artifact/format.ts';
+import { type Exchange, Interrupted, type Upstream } from '../exchange.ts';
+import { problem } from '../problems.ts';
+import type { Binding, Hook } from './call.ts';
+import type { ConfigView } from './config-view.ts';
+import type { Instance } from './instance.ts';
+import { reasonOf } from './outcome.ts';
+import { ANSWERED, type BoundPlugin, type ChunkResult, type Outcome, type PluginServices } from './plugin.ts';
+import { type ModulePool, Overloaded } from './pool.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What one config makes of a module; shared by all that are bound to equal configs. */
+export interface Configured {
+  readonly config: ConfigView;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly snapshot: Snapshot;
+}
+
+type Observers = { readonly [hook in Hook]: (seconds: number) => void };
+
+export class ModuleBinding implements BoundPlugin {
+  readonly name: string;
+  readonly plugin: ArtifactPlugin;
+  readonly hasRequestHook: boolean;
+  readonly hasResponseHook: boolean;
+  readonly hasRequestChunks: boolean;
+  readonly hasResponseChunks: boolean;
+  readonly #pool: ModulePool;
+  readonly #snapshot: Snapshot;
+  readonly #binding: Binding;
+  readonly #observers: Observers;
+  readonly #hooks: ReadonlySet<Hook>;
+  readonly #closed: () => void;
+
+  constructor(
+    plugin: ArtifactPlugin,
+    hooks: ReadonlySet<Hook>,
+    configured: Configured,
+    pool: ModulePool,
+    services: PluginServices,
+    options: { readonly cpuMs: number; readonly closed: () => void },
+  ) {
+    this.name = plugin.name;
+    this.plugin = plugin;
+    this.hasRequestHook = hooks.has('on_request');
+    this.hasResponseHook = hooks.has('on_response');
+    this.hasRequestChunks = hooks.has('on_request_chunk');
+    this.hasResponseChunks = hooks.has('on_response_chunk');
+    this.#hooks = hooks;
+    this.#pool = pool;
+    this.#snapshot = configured.snapshot;
+    this.#closed = options.closed;
+    this.#binding = {
+      name: plugin.name,
+      authenticates: plugin.authenticates ?? false,
+      config: configured.config,
+      upstreams: configured.upstreams,
+      services,
+      owner: this,
+      cpuMs: options.cpuMs,
+    };
+    const observe = (hook: Hook) => (hooks.has(hook) ? services.observe(plugin.name, hook) : () => {});
+    this.#observers = {
+      init: observe('init'),
+      on_request: observe('on_request'),
+      on_response: observe('on_response'),
+      dispatch: observe('dispatch'),
+      on_request_chunk: observe('on_request_chunk'),
+      on_request_end: observe('on_request_end'),
+      on_response_chunk: observe('on_response_chunk'),
+      on_response_end: observe('on_response_end'),
+    };
+  }
+
+  onRequest(x: Exchange): Promise<Outcome> {
+    return this.#run('on_request', x);
+  }
+
+  onResponse(x: Exchange): Promise<Outcome> {
+    return this.#run('on_response', x);
+  }
+
+  dispatch(x: Exchange): Promise<Outcome> {
+    return this.#run('dispatch', x);
+  }
+
+  requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
+    return this.#pass('on_request_chunk', x, chunk);
+  }
+
+  requestEnd(x: Exchange): Promise<ChunkResult> {
+    return this.#pass('on_request_end', x, null);
+  }
+
+  responseChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
+    return this.#pass('on_response_chunk', x, chunk);
+  }
+
+  responseEnd(x: Exchange): Promise<ChunkResult> {
+    return this.#pass('on_response_end', x, null);
+  }
+
+  close(): void {
+    this.#closed();
+  }
+
+  #run(hook: Hook, x: Exchange): Promise<Outcome> {
+    let instance: Instance | undefined;
+    try {
+      instance = this.#pool.take(this.#snapshot);
+    } catch (error) {
+      return Promise.resolve(this.#refused(hook, x, error));
+    }
+    if (instance === undefined) return this.#runLater(hook, x);
+    return instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+  }
+
+  async #runLater(hook: Hook, x: Exchange): Promise<Outcome> {
+    let instance: Instance;
+    try {
+      instance = await this.#pool.takeLater(this.#snapshot, x);
+    } catch (error) {
+      return this.#refused(hook, x, error);
+    }
+    return instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+  }
+
+  /** There is no instance for the call: the client has gone, or the process is at its limits. */
+  #refused(hook: Hook, x: Exchange, error: unknown): Outcome {
+    if (error instanceof Interrupted) {
+      x.answer ??= { status: 499, body: null };
+      return ANSWERED;
+    }
+    this.#binding.services.log(
+      error instanceof Overloaded ? 'warn' : 'error',
+      this.name,
+      `${hook} could not run: ${reasonOf(error)}`,
+      x,
+    );
+    x.answer = { problem: problem('overloaded') };
+    return ANSWERED;
+  }
+
+  async #pass(hook: Hook, x: Exchange, chunk: Uint8Array | null): Promise<ChunkResult> {
+    if (!this.#hooks.has(hook)) return null;
+    const instance = await this.#pool.takeLater(this.#snapshot, x);
+    return instance.pass(this.#binding, this.#snapshot, hook, x, chunk, this.#observers[hook]);
+  }
+}

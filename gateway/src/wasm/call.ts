@@ -1,0 +1,164 @@
+/** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
+import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../exchange.ts';
+import type { ConfigView } from './config-view.ts';
+import { CpuClock, type FuelRate } from './cpu.ts';
+import { HostCallError, WaitExceeded } from './failures.ts';
+import { GuestMemory } from './guest-memory.ts';
+import type { BoundPlugin, PluginServices } from './plugin.ts';
+
+/** The functions that a plugin may export for the host to call. */
+export type Hook =
+  | 'init'
+  | 'on_request'
+  | 'on_response'
+  | 'dispatch'
+  | 'on_request_chunk'
+  | 'on_request_end'
+  | 'on_response_chunk'
+  | 'on_response_end';
+
+/** What host functions need of a plugin and its config; the same for every call. */
+export interface Binding {
+  readonly name: string;
+  readonly authenticates: boolean;
+  readonly config: ConfigView;
+  /** By the JSON pointer of the property that names them. */
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly services: PluginServices;
+  /** Owner of the state that the plugin keeps for a request; absent while `init` runs. */
+  readonly owner: BoundPlugin | null;
+  /** CPU milliseconds a call. */
+  readonly cpuMs: number;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+/** Work by length below this is part of what every host call is charged. */
+const FREE_LENGTH = 256;
+
+/** Stands in until the instance has its own. */
+const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }));
+const NO_FUEL = new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
+
+export class Call {
+  memory = NO_MEMORY;
+  readonly clock: CpuClock;
+  #fuel = NO_FUEL;
+  binding: Binding;
+  hook: Hook = 'init';
+  exchange: Exchange | null = null;
+  /** `respond` or `respond_problem` was called. */
+  responded = false;
+  /** `host_http_stream` was called. */
+  handedOff = false;
+  /** Why `init` refused the config. */
+  refusal: string | null = null;
+  /** In chunk hooks: what passes. */
+  chunk: Uint8Array = NO_BYTES;
+  /** In chunk hooks: what takes its place. */
+  written: Uint8Array[] | null = null;
+  writtenBytes = 0;
+  /** In `on_response`: changes made, for a response that replaces the one at hand. */
+  changes: StagedHeader[] | null = null;
+  logLines = 0;
+
+  constructor(rate: FuelRate, binding: Binding) {
+    this.clock = new CpuClock(rate);
+    this.binding = binding;
+  }
+
+  /** Imports are made before the instance, and the memory comes with it. */
+  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global): void {
+    this.memory = new GuestMemory(memory);
+    this.#fuel = fuel;
+  }
+
+  begin(binding: Binding, hook: Hook, exchange: Exchange | null): void {
+    this.binding = binding;
+    this.hook = hook;
+    this.exchange = exchange;
+    this.responded = false;
+    this.handedOff = false;
+    this.refusal = null;
+    this.chunk = NO_BYTES;
+    this.written = null;
+    this.writtenBytes = 0;
+    this.changes = null;
+    this.logLines = 0;
+  }
+
+  /** Lets go of the request, so that an idle instance holds nothing of it. */
+  end(): void {
+    this.exchange = null;
+    this.chunk = NO_BYTES;
+    this.written = null;
+    this.changes = null;
+  }
+
+  /** The request; an error in `init`, which has none. */
+  request(): Exchange {
+    if (this.exchange === null) throw new HostCallError('there is no request in init');
+    return this.exchange;
+  }
+
+  /** The request with the response that is about to be sent; an error where there is none. */
+  response(): Exchange {
+    if (this.hook !== 'on_response' || this.exchange === null) {
+      throw new HostCallError(`there is no response in ${this.hook}: read it in on_response`);
+    }
+    return this.exchange;
+  }
+
+  /** Charges for host work by length in bytes. */
+  charge(length: number): void {
+    if (length >>> 0 > FREE_LENGTH) this.burn(length >>> 1);
+  }
+
+  /** Takes fuel. */
+  burn(units: number): void {
+    const fuel = Number(this.#fuel.value) - units;
+    this.#fuel.value = Math.max(fuel, -(2 ** 30));
+  }
+
+  /** Throws where nobody waits for the result any more. */
+  readonly check = (): void => {
+    if (this.exchange?.closed) throw new Interrupted('the client has gone');
+  };
+
+  readonly refuel = (left: number): number | Promise<number> => this.clock.refuel(left, this.check);
+
+  /** Suspends the plugin until `promise` settles, the client leaves, or `deadlineMs` have passed. */
+  wait<T>(promise: Promise<T>, deadlineMs: number, result: (value: T) => number): Promise<number> {
+    const { clock, exchange } = this;
+    clock.pause();
+    return new Promise((resolve, reject) => {
+      let waiting = true;
+      const finish = (settle: () => void) => {
+        if (!waiting) return;
+        waiting = false;
+        clearTimeout(timer);
+        withdraw();
+        clock.resume();
+        settle();
+      };
+      const timer = setTimeout(
+        () => finish(() => reject(new WaitExceeded(`waited for the host longer than ${deadlineMs} ms`))),
+        deadlineMs,
+      );
+      let withdraw = () => {};
+      promise.then(
+        (value) =>
+          finish(() => {
+            try {
+              resolve(result(value));
+            } catch (error) {
+              reject(error);
+            }
+          }),
+        (error) => finish(() => reject(error)),
+      );
+      if (exchange) {
+        withdraw = exchange.onClose(() => finish(() => reject(new Interrupted('the client has gone'))));
+      }
+    });
+  }
+}

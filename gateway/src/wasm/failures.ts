@@ -1,0 +1,10 @@
+/** How a call ends that a plugin did not end itself. */
+
+/** The plugin asked the host for what is not possible; the message says what. Ends the call. */
+export class HostCallError extends Error {}
+
+/** The call used up its CPU time (D31). */
+export class CpuExceeded extends Error {}
+
+/** A host call waited past its deadline. */
+export class WaitExceeded extends Error {}

@@ -1,0 +1,31 @@
+/** The plugin's config, by JSON pointer; and refusing it. */
+import { HostCallError } from '../failures.ts';
+import type { HostFunctions } from './host-function.ts';
+
+export const configFunctions: HostFunctions = {
+  config_get: {
+    signature: 'iiii:i',
+    make: (call) => (pointer, length, buf, cap) => {
+      const text = call.binding.config.text(call.memory.text(pointer, length));
+      if (text !== undefined) call.charge(text.length);
+      return call.memory.writeText(text, buf, cap);
+    },
+  },
+  config_count: {
+    signature: 'ii:i',
+    make: (call) => (pointer, length) => call.binding.config.count(call.memory.text(pointer, length)),
+  },
+  config_key: {
+    signature: 'iiiii:i',
+    make: (call) => (pointer, length, index, buf, cap) =>
+      call.memory.writeText(call.binding.config.key(call.memory.text(pointer, length), index), buf, cap),
+  },
+  fail: {
+    signature: 'ii:',
+    make: (call) => (message, length) => {
+      const text = call.memory.text(message, Math.min(length >>> 0, 4096));
+      if (call.hook !== 'init') throw new HostCallError(text);
+      call.refusal = text;
+    },
+  },
+};

@@ -1,0 +1,70 @@
+/** Which header changes plugins may make, and in what form they go out. */
+import type { HeaderOp } from '../../exchange.ts';
+import type { Call } from '../call.ts';
+import { HostCallError } from '../failures.ts';
+
+/** Headers of the connection and of the message's framing belong to the transport (RFC 9110, sections 7.6.1 and 8.6). */
+const transportHeaders = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
+/** Longest value, and most entries of a header list, that a plugin may make. */
+export const MAX_VALUE = 32_768;
+export const MAX_HEADERS = 256;
+
+const ops: readonly HeaderOp[] = ['set', 'add', 'remove'];
+
+export function headerOp(op: number): HeaderOp {
+  const name = ops[op];
+  if (name === undefined) throw new HostCallError(`there is no header operation ${op}`);
+  return name;
+}
+
+/** The name in lower case; an error where it is not a token, or belongs to the transport. */
+export function headerName(call: Call, pointer: number, length: number): string {
+  if (length >>> 0 > 256) throw new HostCallError('a header name of more than 256 bytes');
+  const name = call.memory.name(pointer, length);
+  if (!token.test(name)) throw new HostCallError(`"${name}" is not a header name`);
+  if (transportHeaders.has(name))
+    throw new HostCallError(`the header ${name} is the gateway's: a plugin cannot change it`);
+  return name;
+}
+
+/** The value; an error where it holds a line break or another control character, or is too long. */
+export function headerValue(call: Call, name: string, pointer: number, length: number): string {
+  if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);
+  call.charge(length);
+  const value = call.memory.text(pointer, length);
+  if (notFieldValue.test(value)) throw new HostCallError(`the value of the header ${name} holds a forbidden character`);
+  return value;
+}
+
+export const AUTH_PREFIX = 'x-auth-';
+/** `x-auth-claims` past this is left out (D20). */
+export const MAX_CLAIMS = 8192;
+
+/** An `x-auth-*` value: printable ASCII, every other byte of its UTF-8 percent-encoded (D20). */
+export function authValue(call: Call, name: string, pointer: number, length: number): string {
+  if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);
+  call.charge(length);
+  const text = call.memory.text(pointer, length);
+  if (!/[^\x20-\x7e]/.test(text)) return text;
+  let encoded = '';
+  for (const byte of Buffer.from(text)) {
+    encoded +=
+      byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return encoded;
+}

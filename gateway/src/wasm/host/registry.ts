@@ -1,0 +1,34 @@
+/** Every host function of ABI version 1: adding a capability is its file and one line here. */
+import { chunkFunctions } from './chunk.ts';
+import { clockFunctions } from './clock.ts';
+import { configFunctions } from './config.ts';
+import { contextFunctions } from './context.ts';
+import { credentialFunctions } from './credential.ts';
+import type { HostFunction } from './host-function.ts';
+import { httpStreamFunctions } from './http-stream.ts';
+import { logFunctions } from './log.ts';
+import { rateLimitFunctions } from './rate-limit.ts';
+import { requestFunctions } from './request.ts';
+import { requestBodyFunctions } from './request-body.ts';
+import { requestHeaderFunctions } from './request-headers.ts';
+import { responseFunctions } from './response.ts';
+
+/** The module that plugins import from. Another version of the ABI has another name. */
+export const ABI_MODULE = 'gw_abi_1';
+
+export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
+  Object.entries({
+    ...configFunctions,
+    ...requestFunctions,
+    ...requestHeaderFunctions,
+    ...requestBodyFunctions,
+    ...contextFunctions,
+    ...responseFunctions,
+    ...chunkFunctions,
+    ...clockFunctions,
+    ...logFunctions,
+    ...rateLimitFunctions,
+    ...credentialFunctions,
+    ...httpStreamFunctions,
+  }),
+);

@@ -1,0 +1,43 @@
+/** The request's body in memory, for plugins that declare `request_body = "buffer"`. */
+import { HostCallError } from '../failures.ts';
+import type { HostFunctions } from './host-function.ts';
+
+/** The transport has its own, shorter limits on slow senders; this one makes sure that no wait is for ever. */
+const BODY_DEADLINE_MS = 300_000;
+
+export const requestBodyFunctions: HostFunctions = {
+  request_body_length: {
+    signature: ':i',
+    waits: true,
+    body: 'request_body',
+    make: (call) => () => {
+      const x = call.request();
+      if (x.body !== null) return x.body.length;
+      if (x.bodyStream === null) return 0;
+      return call.wait(x.readBody(), BODY_DEADLINE_MS, (body) => {
+        x.body ??= body;
+        return x.body.length;
+      });
+    },
+  },
+  request_body_read: {
+    signature: 'iii:i',
+    body: 'request_body',
+    make: (call) => (offset, buf, cap) => {
+      const x = call.request();
+      if (x.body === null && x.bodyStream !== null) {
+        throw new HostCallError('request_body_read before request_body_length');
+      }
+      call.charge(cap);
+      return x.body === null ? 0 : call.memory.writeFrom(x.body, offset, buf, cap);
+    },
+  },
+  request_body_set: {
+    signature: 'ii:',
+    body: 'request_body',
+    make: (call) => (pointer, length) => {
+      call.charge(length);
+      call.request().body = call.memory.copy(pointer, length);
+    },
+  },
+};

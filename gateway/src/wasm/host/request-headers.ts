@@ -1,0 +1,76 @@
+/** The request's headers. */
+import { changeHeader, type HeaderList } from '../../exchange.ts';
+import type { Call } from '../call.ts';
+import { HostCallError } from '../failures.ts';
+import { AUTH_PREFIX, authValue, headerName, headerOp, headerValue, MAX_CLAIMS, MAX_HEADERS } from './header-rules.ts';
+import type { HostFunctions } from './host-function.ts';
+
+export const requestHeaderFunctions: HostFunctions = {
+  request_header_get: {
+    signature: 'iiii:i',
+    make: (call) => (name, length, buf, cap) => readHeader(call, call.request().headers, name, length, buf, cap),
+  },
+  request_header_at: {
+    signature: 'iiii:i',
+    make: (call) => (index, part, buf, cap) => {
+      const { headers } = call.request();
+      return call.memory.writeText(headers[(index >>> 0) * 2 + (part & 1)], buf, cap);
+    },
+  },
+  request_header_change: {
+    signature: 'iiiii:',
+    make: (call) => (op, name, nameLength, value, valueLength) => {
+      changeRequestHeader(call, op, name, nameLength, value, valueLength);
+    },
+  },
+};
+
+/** All values of a header joined (cookies with `; `, RFC 9113 section 8.2.3), written to the plugin; -1 if absent. */
+export function readHeader(
+  call: Call,
+  headers: HeaderList,
+  name: number,
+  length: number,
+  buf: number,
+  cap: number,
+): number {
+  const { memory } = call;
+  let value: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    const candidate = headers[i] ?? '';
+    if (!memory.spells(candidate, name, length)) continue;
+    const next = headers[i + 1] ?? '';
+    value = value === undefined ? next : `${value}${candidate === 'cookie' ? '; ' : ', '}${next}`;
+  }
+  if (value !== undefined) call.charge(value.length);
+  return memory.writeText(value, buf, cap);
+}
+
+function changeRequestHeader(
+  call: Call,
+  opCode: number,
+  name: number,
+  nameLength: number,
+  value: number,
+  valueLength: number,
+): void {
+  const x = call.request();
+  const op = headerOp(opCode);
+  const header = headerName(call, name, nameLength);
+  if (op !== 'remove' && x.headers.length >= MAX_HEADERS * 2) throw new HostCallError('too many request headers');
+  if (!header.startsWith(AUTH_PREFIX)) {
+    changeHeader(x.headers, op, header, op === 'remove' ? '' : headerValue(call, header, value, valueLength));
+    return;
+  }
+  if (!call.binding.authenticates) {
+    throw new HostCallError(`the header ${header} may be changed only by a plugin with \`authenticates = true\``);
+  }
+  const text = op === 'remove' ? '' : authValue(call, header, value, valueLength);
+  if (header === 'x-auth-claims' && text.length > MAX_CLAIMS) {
+    changeHeader(x.headers, 'remove', header, '');
+    const { services, name: plugin } = call.binding;
+    services.log('warn', plugin, `x-auth-claims left out: ${text.length} bytes, of at most ${MAX_CLAIMS}`, x);
+    return;
+  }
+  changeHeader(x.headers, op, header, text);
+}

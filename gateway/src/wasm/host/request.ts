@@ -1,0 +1,87 @@
+/** The request line, query and path parameters. */
+import type { Exchange } from '../../exchange.ts';
+import { HostCallError } from '../failures.ts';
+import type { HostFunctions } from './host-function.ts';
+
+/** The fields of `request_get`, by their number in the ABI. */
+const fields: readonly ((x: Exchange) => string | undefined)[] = [
+  (x) => x.method,
+  (x) => x.path,
+  (x) => x.query,
+  (x) => x.clientIp,
+  (x) => x.operation?.path,
+  (x) => x.operation?.operationId,
+  (x) => x.scheme,
+  (x) => x.target,
+];
+
+export const requestFunctions: HostFunctions = {
+  request_get: {
+    signature: 'iii:i',
+    make: (call) => (field, buf, cap) => {
+      const read = fields[field];
+      if (read === undefined) throw new HostCallError(`request_get: there is no field ${field}`);
+      return call.memory.writeText(read(call.request()), buf, cap);
+    },
+  },
+  request_query_get: {
+    signature: 'iiii:i',
+    make: (call) => (name, length, buf, cap) => {
+      const { query } = call.request();
+      if (query === undefined) return call.memory.writeText(undefined, buf, cap);
+      call.charge(query.length);
+      return call.memory.writeText(queryValue(query, call.memory.text(name, length)), buf, cap);
+    },
+  },
+  request_query_remove: {
+    signature: 'ii:',
+    make: (call) => (name, length) => {
+      const x = call.request();
+      if (x.query === undefined) return;
+      call.charge(x.query.length);
+      x.query = withoutParameter(x.query, call.memory.text(name, length));
+    },
+  },
+  path_param_get: {
+    signature: 'iiii:i',
+    make: (call) => (name, length, buf, cap) => {
+      const x = call.request();
+      const names = x.operation?.paramNames ?? [];
+      const wanted = call.memory.text(name, length);
+      return call.memory.writeText(x.params[names.indexOf(wanted)], buf, cap);
+    },
+  },
+};
+
+/** A name or value of a query, as forms encode it; as it is where the encoding is broken. */
+function decoded(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  const spaced = text.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced;
+  }
+}
+
+function parameterName(pair: string): string {
+  const equals = pair.indexOf('=');
+  return decoded(equals < 0 ? pair : pair.slice(0, equals));
+}
+
+function queryValue(query: string, name: string): string | undefined {
+  for (const pair of query.split('&')) {
+    if (pair === '' || parameterName(pair) !== name) continue;
+    const equals = pair.indexOf('=');
+    return equals < 0 ? '' : decoded(pair.slice(equals + 1));
+  }
+  return undefined;
+}
+
+/** The others stay exactly as they were sent. */
+function withoutParameter(query: string, name: string): string | undefined {
+  const pairs = query.split('&');
+  const kept = pairs.filter((pair) => pair === '' || parameterName(pair) !== name);
+  if (kept.length === pairs.length) return query;
+  return kept.length === 0 ? undefined : kept.join('&');
+}

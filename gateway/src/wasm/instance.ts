@@ -1,0 +1,184 @@
+/** One instance of a module: exclusively one call's while that runs or waits. */
+import type { Exchange } from '../exchange.ts';
+import { ENTER, FUEL, GLOBAL, REFUEL } from './binary/rewrite.ts';
+import type { MutableGlobal } from './binary/types.ts';
+import { type Binding, Call, type Hook } from './call.ts';
+import type { FuelRate } from './cpu.ts';
+import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
+import { failed, logFailure, outcomeOf } from './outcome.ts';
+import { ANSWERED, type ChunkResult, type Outcome, PluginLoadError } from './plugin.ts';
+import { Snapshot } from './snapshot.ts';
+
+/** What instances of one module have in common. */
+export interface ModuleCode {
+  readonly module: WebAssembly.Module;
+  /** Names of the host functions that it imports. */
+  readonly imports: readonly string[];
+  /** Exported functions that the host may call. */
+  readonly entries: readonly string[];
+  readonly mutableGlobals: readonly MutableGlobal[];
+  readonly rate: FuelRate;
+}
+
+/** Where an instance goes when its call is over. */
+export interface Home {
+  /** It may serve another call. */
+  release(instance: Instance): void;
+  /** It may not. */
+  drop(instance: Instance): void;
+}
+
+type Entry = () => Promise<number>;
+type Observer = (seconds: number) => void;
+const PAGE = 65_536;
+const ignore: Observer = () => {};
+
+export class Instance {
+  readonly call: Call;
+  readonly #home: Home;
+  readonly #entries: { readonly [name: string]: Entry | undefined };
+  readonly #enter: (...state: (number | bigint)[]) => void;
+  readonly #globals: readonly WebAssembly.Global[];
+  /** Bytes of memory that the call began with. */
+  #size = 0;
+  #observe: Observer = ignore;
+
+  constructor(code: ModuleCode, binding: Binding, home: Home) {
+    const call = new Call(code.rate, binding);
+    const { exports } = new WebAssembly.Instance(code.module, {
+      [ABI_MODULE]: importsFor(code, call),
+      [REFUEL.module]: { [REFUEL.name]: new WebAssembly.Suspending(call.refuel) },
+    });
+    const { memory } = exports;
+    if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
+    call.attach(memory, exportedGlobal(exports, FUEL));
+    this.call = call;
+    this.#home = home;
+    this.#enter = exportedFunction(exports, ENTER);
+    this.#globals = code.mutableGlobals.map(({ index }) => exportedGlobal(exports, GLOBAL + index));
+    this.#entries = Object.fromEntries(
+      code.entries.map((name): [string, Entry] => [name, WebAssembly.promising(exportedFunction(exports, name))]),
+    );
+  }
+
+  /** Bytes of memory. */
+  get size(): number {
+    return this.call.memory.bytes.length;
+  }
+
+  /** What the next calls are to begin with. */
+  snapshot(): Snapshot {
+    return new Snapshot(this.call.memory, this.#globals);
+  }
+
+  /** Runs an export from the state of `from` (null: as it is). The clock runs until `finish`. */
+  #start(
+    name: string,
+    binding: Binding,
+    from: Snapshot | null,
+    hook: Hook,
+    x: Exchange | null,
+    chunk: Uint8Array | null = null,
+  ): Promise<number> {
+    const { call } = this;
+    call.begin(binding, hook, x);
+    if (chunk) call.chunk = chunk;
+    if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
+    const fuel = call.clock.start(binding.cpuMs);
+    this.#size = from?.size ?? this.size;
+    if (from) from.restore(call.memory, this.#enter, fuel);
+    else call.burn(-fuel);
+    try {
+      const entry = this.#entries[name];
+      return entry === undefined ? Promise.resolve(0) : entry();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Runs an initialiser or `init`: rejects where it traps. The instance stays the caller's. */
+  initialise(name: string, binding: Binding, from: Snapshot | null): Promise<number> {
+    return this.#start(name, binding, from, 'init', null);
+  }
+
+  /** Runs a hook for a request, then goes home. Resolves always. */
+  run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Promise<Outcome> {
+    this.#observe = observe;
+    return this.#start(hook, binding, from, hook, x).then(this.#done, this.#failed);
+  }
+
+  readonly #done = (result: number): Outcome => {
+    try {
+      const outcome = outcomeOf(this.call, result);
+      this.#finish(true);
+      return outcome;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  };
+
+  readonly #failed = (error: unknown): Outcome => {
+    this.#finish(failed(this.call, error));
+    return ANSWERED;
+  };
+
+  /** Runs a chunk hook, then goes home. Rejects where the plugin fails. */
+  async pass(
+    binding: Binding,
+    from: Snapshot,
+    hook: Hook,
+    x: Exchange,
+    chunk: Uint8Array | null,
+    observe: Observer,
+  ): Promise<ChunkResult> {
+    this.#observe = observe;
+    try {
+      const result = await this.#start(hook, binding, from, hook, x, chunk);
+      const { written } = this.call;
+      this.#finish(true);
+      if (result === 0) return null;
+      return written?.length === 1 && written[0] ? written[0] : Buffer.concat(written ?? []);
+    } catch (error) {
+      logFailure(this.call, error);
+      this.#finish(false);
+      throw error;
+    }
+  }
+
+  #finish(sound: boolean): void {
+    this.#observe(this.call.clock.stop() / 1000);
+    this.call.end();
+    if (sound && this.size === this.#size) this.#home.release(this);
+    else this.#home.drop(this);
+  }
+}
+
+function importsFor(code: ModuleCode, call: Call): Record<string, WebAssembly.ImportValue> {
+  const imports: Record<string, WebAssembly.ImportValue> = {};
+  for (const name of code.imports) {
+    const host = HOST_FUNCTIONS.get(name);
+    if (host === undefined) throw new PluginLoadError(`there is no host function ${name}`);
+    const fn = host.make(call);
+    imports[name] = host.waits ? new WebAssembly.Suspending(fn) : fn;
+  }
+  return imports;
+}
+
+function exportedGlobal(exports: WebAssembly.Instance['exports'], name: string): WebAssembly.Global {
+  const value = exports[name];
+  if (!(value instanceof WebAssembly.Global)) throw new PluginLoadError(`the module exports no global ${name}`);
+  return value;
+}
+
+function exportedFunction(
+  exports: WebAssembly.Instance['exports'],
+  name: string,
+): (...args: (number | bigint)[]) => number {
+  const value = exports[name];
+  if (!isFunction(value)) throw new PluginLoadError(`the module exports no function ${name}`);
+  return value;
+}
+
+function isFunction(value: unknown): value is (...args: (number | bigint)[]) => number {
+  return typeof value === 'function';
+}

@@ -1,0 +1,72 @@
+/** What becomes of a request when a call into a plugin has ended, well or not. */
+import { changeHeader, type HeaderList, Interrupted } from '../exchange.ts';
+import { problem } from '../problems.ts';
+import type { Call } from './call.ts';
+import { CpuExceeded, HostCallError, WaitExceeded } from './failures.ts';
+import { ANSWERED, CONTINUE, HANDED_OFF, type Outcome } from './plugin.ts';
+
+/** nginx's status for a client that left before its answer; only logs see it. */
+const CLIENT_CLOSED = 499;
+
+/** The outcome of a hook that returned `result`. Throws where result and host calls contradict each other. */
+export function outcomeOf(call: Call, result: number): Outcome {
+  const { hook, responded, handedOff } = call;
+  const x = call.request();
+  if (hook === 'dispatch') {
+    if (result === 1 && responded && !handedOff) return ANSWERED;
+    if (result === 2 && handedOff && !responded) return HANDED_OFF;
+  } else {
+    if (result === 0 && !responded) return CONTINUE;
+    if (result === 1 && responded) {
+      if (hook === 'on_response' && call.changes) addHeaders(call, x.answer);
+      return ANSWERED;
+    }
+  }
+  const did = [responded && 'answered', handedOff && 'handed off'].filter(Boolean).join(' and ') || 'not answered';
+  throw new HostCallError(`${hook} returned ${result} but has ${did}`);
+}
+
+/** A response that replaces another has the headers that were set in the same call, and none of the old ones. */
+function addHeaders(call: Call, answer: NonNullable<Call['exchange']>['answer']): void {
+  if (answer === null) return;
+  const headers: HeaderList = [];
+  for (const { op, name, value } of call.changes ?? []) changeHeader(headers, op, name, value);
+  call.request().answer = 'problem' in answer ? { problem: { ...answer.problem, headers } } : { ...answer, headers };
+}
+
+/** Answers for a call that failed, and logs why. True where the instance is none the worse. */
+export function failed(call: Call, error: unknown): boolean {
+  const x = call.request();
+  if (error instanceof Interrupted) {
+    x.answer ??= { status: CLIENT_CLOSED, body: null };
+    return true;
+  }
+  logFailure(call, error);
+  x.handOff = null;
+  x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
+  return false;
+}
+
+/** One line in the log. */
+export function logFailure(call: Call, error: unknown): void {
+  const { services, name } = call.binding;
+  services.log('error', name, `${call.hook} failed: ${reasonOf(error)}`, call.exchange);
+}
+
+/** Why, in a line. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof WebAssembly.RuntimeError) return `trapped: ${error.message}`;
+  if (error instanceof RangeError) return `trapped: ${error.message}: does it recurse without end?`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether the plugin failed, and not the host under it. */
+function ownFault(error: unknown): boolean {
+  return (
+    error instanceof WebAssembly.RuntimeError ||
+    error instanceof RangeError ||
+    error instanceof CpuExceeded ||
+    error instanceof HostCallError ||
+    error instanceof WaitExceeded
+  );
+}

@@ -1,0 +1,215 @@
+/** Loads plugin modules and binds them to configs (design: plugins are WebAssembly; sdk/ABI.md). */
+import { hash } from 'node:crypto';
+import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+import type { Upstream } from '../exchange.ts';
+import { checkExports, checkImports, INITIALIZE } from './abi.ts';
+import { rewriteModule } from './binary/rewrite.ts';
+import { type Configured, ModuleBinding } from './bound-plugin.ts';
+import type { Binding, Hook } from './call.ts';
+import { ConfigView, expandPointer, valueAt } from './config-view.ts';
+import { FuelRate } from './cpu.ts';
+import type { Instance } from './instance.ts';
+import { reasonOf } from './outcome.ts';
+import {
+  type BoundPlugin,
+  DEFAULT_LIMITS,
+  type LoadedModule,
+  type PluginLimits,
+  PluginLoadError,
+  type PluginRuntime,
+  type PluginServices,
+} from './plugin.ts';
+import { InstanceCap, ModulePool } from './pool.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** CPU milliseconds for a module's initialisers and for `init`: they run once for each config, at load. */
+const INIT_CPU_MS = 1_000;
+/** How often instances that nothing needs are dropped, in milliseconds. */
+const TRIM_MS = 10_000;
+
+/** Makes the runtime of a process; `limits` where they differ from the defaults. */
+export function createPluginRuntime(services: PluginServices, limits: Partial<PluginLimits> = {}): PluginRuntime {
+  return new Runtime(services, { ...DEFAULT_LIMITS, ...limits });
+}
+
+class Runtime implements PluginRuntime {
+  readonly #services: PluginServices;
+  readonly #limits: PluginLimits;
+  readonly #cap: InstanceCap;
+  readonly #pools = new Set<ModulePool>();
+  readonly #trim: NodeJS.Timeout;
+
+  constructor(services: PluginServices, limits: PluginLimits) {
+    this.#services = services;
+    this.#limits = limits;
+    this.#cap = new InstanceCap(limits.instances, limits.queue);
+    this.#trim = setInterval(() => {
+      for (const pool of this.#pools) pool.trim();
+    }, TRIM_MS).unref();
+  }
+
+  async load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule> {
+    const services = this.#services;
+    return named(plugin, async () => {
+      const { bytes, imports, exports, mutableGlobals } = rewriteModule(wasm, this.#limits.memoryBytes);
+      checkImports(plugin, imports);
+      const hooks = checkExports(plugin, exports);
+      const initialiser = exports.some(({ name }) => name === INITIALIZE);
+      const code = {
+        module: await WebAssembly.compile(bytes),
+        imports: imports.map(({ name }) => name),
+        entries: [...hooks, ...(initialiser ? [INITIALIZE] : [])],
+        mutableGlobals,
+        rate: new FuelRate(),
+      };
+      const binding = initBinding(plugin, services, new ConfigView(plugin, {}), new Map());
+      const pool = new ModulePool(code, binding, this.#cap);
+      const forget = () => {
+        pool.close();
+        this.#pools.delete(pool);
+      };
+      try {
+        const pristine = await firstSnapshot(pool, binding, initialiser);
+        this.#pools.add(pool);
+        return new Module(plugin, hooks, pool, pristine, services, this.#limits.cpuMs);
+      } catch (error) {
+        forget();
+        throw error;
+      }
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#trim);
+    for (const pool of this.#pools) pool.close();
+    this.#pools.clear();
+  }
+}
+
+/** Puts the plugin's name before what is wrong with it. */
+async function named<T>(plugin: ArtifactPlugin, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const says = reasonOf(error);
+    const name = `plugin "${plugin.name}"`;
+    throw new PluginLoadError(says.startsWith(name) ? says : `${name}: ${says}`, { cause: error });
+  }
+}
+
+function initBinding(
+  plugin: ArtifactPlugin,
+  services: PluginServices,
+  config: ConfigView,
+  upstreams: ReadonlyMap<string, Upstream>,
+): Binding {
+  const authenticates = plugin.authenticates ?? false;
+  return { name: plugin.name, authenticates, config, upstreams, services, owner: null, cpuMs: INIT_CPU_MS };
+}
+
+/** The state before `init`, after the initialisers that the toolchain wants to run. */
+async function firstSnapshot(pool: ModulePool, binding: Binding, initialiser: boolean): Promise<Snapshot> {
+  return borrow(pool, null, async (instance) => {
+    if (initialiser) await instance.initialise(INITIALIZE, binding, null);
+    return instance.snapshot();
+  });
+}
+
+async function borrow<T>(pool: ModulePool, from: Snapshot | null, use: (instance: Instance) => Promise<T>): Promise<T> {
+  const instance = pool.take(from);
+  if (instance === undefined) throw new PluginLoadError('all plugin instances are in use: load it again later');
+  try {
+    const result = await use(instance);
+    pool.release(instance);
+    return result;
+  } catch (error) {
+    pool.drop(instance);
+    throw error;
+  }
+}
+
+class Module implements LoadedModule {
+  readonly #plugin: ArtifactPlugin;
+  readonly #hooks: ReadonlySet<Hook>;
+  readonly #pool: ModulePool;
+  readonly #pristine: Snapshot;
+  readonly #services: PluginServices;
+  readonly #cpuMs: number;
+  /** By digest of the config. */
+  readonly #configured = new Map<string, Promise<Configured>>();
+  #users = 0;
+
+  constructor(
+    plugin: ArtifactPlugin,
+    hooks: ReadonlySet<Hook>,
+    pool: ModulePool,
+    pristine: Snapshot,
+    services: PluginServices,
+    cpuMs: number,
+  ) {
+    this.#plugin = plugin;
+    this.#hooks = hooks;
+    this.#pool = pool;
+    this.#pristine = pristine;
+    this.#services = services;
+    this.#cpuMs = Math.min(plugin.capabilities.cpu_ms ?? cpuMs, cpuMs);
+  }
+
+  async bind(config: JsonObject): Promise<BoundPlugin> {
+    const key = hash('sha256', JSON.stringify(config), 'base64');
+    let configured = this.#configured.get(key);
+    if (configured === undefined) {
+      configured = named(this.#plugin, () => this.#configure(config));
+      this.#configured.set(key, configured);
+      configured.catch(() => this.#configured.delete(key));
+    }
+    const ready = await configured;
+    this.#users++;
+    let open = true;
+    const closed = () => {
+      if (!open) return;
+      open = false;
+      if (--this.#users === 0) while (this.#pool.evict());
+    };
+    return new ModuleBinding(this.#plugin, this.#hooks, ready, this.#pool, this.#services, {
+      cpuMs: this.#cpuMs,
+      closed,
+    });
+  }
+
+  async #configure(config: JsonObject): Promise<Configured> {
+    const view = new ConfigView(this.#plugin, config);
+    const upstreams = openUpstreams(this.#plugin, config, this.#services);
+    const binding = initBinding(this.#plugin, this.#services, view, upstreams);
+    const snapshot = await borrow(this.#pool, this.#pristine, async (instance) => {
+      const result = await instance.initialise('init', binding, this.#pristine);
+      const { refusal } = instance.call;
+      if (result !== 0 || refusal !== null) {
+        throw new PluginLoadError(`refuses its config: ${refusal ?? `init returned ${result}`}`);
+      }
+      return instance.snapshot();
+    });
+    return { config: view, upstreams, snapshot };
+  }
+}
+
+/** Opens the upstream of every property marked as one. Throws what `openUpstream` throws, with the property named. */
+function openUpstreams(
+  plugin: ArtifactPlugin,
+  config: JsonObject,
+  services: PluginServices,
+): ReadonlyMap<string, Upstream> {
+  const upstreams = new Map<string, Upstream>();
+  for (const pattern of plugin.config_marks?.upstreams ?? []) {
+    for (const pointer of expandPointer(config, pattern)) {
+      const url = valueAt(config, pointer);
+      if (typeof url !== 'string') throw new PluginLoadError(`config ${pointer} must be a URL`);
+      try {
+        upstreams.set(pointer, services.openUpstream(url, config));
+      } catch (error) {
+        throw new PluginLoadError(`config ${pointer}: ${reasonOf(error)}`, { cause: error });
+      }
+    }
+  }
+  return upstreams;
+}

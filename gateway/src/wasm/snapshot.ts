@@ -1,0 +1,29 @@
+/** The state of an instance that every call begins with: its memory and its mutable globals. */
+import type { GuestMemory } from './guest-memory.ts';
+
+export class Snapshot {
+  /** Memory up to the last byte that is not zero. */
+  readonly #bytes: Buffer;
+  /** Bytes of memory. */
+  readonly size: number;
+  /** Arguments of `gw:enter`: the fuel, then the globals. */
+  readonly #state: (number | bigint)[];
+
+  constructor(memory: GuestMemory, globals: readonly WebAssembly.Global[]) {
+    const { bytes } = memory;
+    let end = bytes.length;
+    while (end > 0 && bytes[end - 1] === 0) end--;
+    this.#bytes = Buffer.from(bytes.subarray(0, end));
+    this.size = bytes.length;
+    this.#state = [0, ...globals.map(({ value }) => value)];
+  }
+
+  /** Puts an instance's memory of the same size, and through `enter` its fuel and globals, to this state. */
+  restore(memory: GuestMemory, enter: (...state: (number | bigint)[]) => void, fuel: number): void {
+    const { bytes } = memory;
+    bytes.set(this.#bytes);
+    bytes.fill(0, this.#bytes.length);
+    this.#state[0] = fuel;
+    enter.apply(undefined, this.#state);
+  }
+}

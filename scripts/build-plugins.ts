@@ -1,0 +1,108 @@
+/**
+ * Compiles the built-in plugins and the test fixtures from AssemblyScript, each to <name>.wasm in its own folder.
+ * What has not changed since the last time is left alone.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const compiler = join(root, 'node_modules', 'assemblyscript');
+/** Without assertions, traps for `abort` instead of importing it, and initialisers exported: see sdk/ABI.md. */
+const options = [
+  '--optimizeLevel', '3', '--shrinkLevel', '0', '--converge', '--noAssert', '--runtime', 'stub',
+  '--initialMemory', '1', '--exportStart', '_initialize', '--use', 'abort=',
+]; // biome-ignore format: one option after the other
+const CONCURRENCY = 2;
+
+/** Folders of all plugins in this repository. */
+export async function pluginFolders(): Promise<string[]> {
+  const folders: string[] = [];
+  for (const pattern of ['gateway/plugins/*/assembly/index.ts', 'test/fixtures/plugins/*/assembly/index.ts']) {
+    for await (const file of glob(pattern, { cwd: root })) folders.push(join(root, file, '..', '..'));
+  }
+  return folders.sort();
+}
+
+/** Builds every plugin whose sources, SDK or compiler have changed; all of them with `force`. */
+export async function buildPlugins({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
+  const shared = await sharedDigest();
+  const folders = await pluginFolders();
+  const failures: string[] = [];
+  const next = folders[Symbol.iterator]();
+  const work = async () => {
+    for (const folder of next) await buildPlugin(folder, shared, force).catch((error) => failures.push(String(error)));
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  if (failures.length > 0) throw new Error(failures.join('\n'));
+}
+
+/** Of what every plugin depends on. */
+async function sharedDigest(): Promise<string> {
+  const version: unknown = JSON.parse(await readFile(join(compiler, 'package.json'), 'utf8'));
+  const digest = createHash('sha256').update(JSON.stringify([options, version]));
+  return (await addSources(digest, join(root, 'gateway', 'sdk', 'assembly'))).digest('hex');
+}
+
+type Digest = ReturnType<typeof createHash>;
+
+async function addSources(digest: Digest, folder: string): Promise<Digest> {
+  const files: string[] = [];
+  for await (const file of glob('**/*.ts', { cwd: folder })) files.push(file);
+  for (const file of files.sort()) digest.update(`${file}\0`).update(await readFile(join(folder, file)));
+  return digest;
+}
+
+async function buildPlugin(folder: string, shared: string, force: boolean): Promise<void> {
+  const name = basename(folder);
+  const digest = (await addSources(createHash('sha256').update(shared), join(folder, 'assembly'))).digest('hex');
+  const target = join(folder, `${name}.wasm`);
+  const stampFile = join(
+    root,
+    'node_modules',
+    '.cache',
+    'gw-plugins',
+    relative(root, folder).replaceAll(/[\\/]/g, '-'),
+  );
+  const stamp = await readFile(stampFile, 'utf8').catch(() => '');
+  if (!force && stamp === digest && existsSync(target)) return;
+
+  const started = performance.now();
+  // Another process may build the same: each writes its own file, and renaming is atomic.
+  const temporary = join(folder, `${name}.${process.pid}.tmp.wasm`);
+  try {
+    await compile(join(folder, 'assembly', 'index.ts'), temporary, relative(root, folder));
+    const bytes = await readFile(temporary);
+    await rename(temporary, target);
+    await mkdir(join(stampFile, '..'), { recursive: true });
+    await writeFile(`${stampFile}.${process.pid}`, digest);
+    await rename(`${stampFile}.${process.pid}`, stampFile);
+    const ms = Math.round(performance.now() - started);
+    process.stderr.write(`gw: built plugin ${name} (${bytes.length} bytes, ${ms} ms)\n`);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+function compile(source: string, target: string, label: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const args = [
+      join(compiler, 'bin', 'asc.js'),
+      relative(root, source),
+      '--outFile',
+      relative(root, target),
+      ...options,
+    ];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (data: Buffer) => (output += data));
+    child.stderr.on('data', (data: Buffer) => (output += data));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`plugin ${label} does not compile:\n${output}`));
+    });
+  });
+}
