@@ -96,14 +96,7 @@ export interface SchemaRef {
 }
 
 export type ParameterIn = 'path' | 'query' | 'header' | 'cookie';
-export type ParameterStyle =
-  | 'simple'
-  | 'label'
-  | 'matrix'
-  | 'form'
-  | 'spaceDelimited'
-  | 'pipeDelimited'
-  | 'deepObject';
+export type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
 export interface Parameter {
   /** As declared; header names in lower case. */

@@ -1,0 +1,18 @@
+/** Why an artifact does not load; one line that says what is wrong and what to do (section 4.3: exit 1). */
+export type ArtifactErrorReason =
+  | 'unreadable'
+  | 'too-large'
+  | 'malformed'
+  | 'unsupported-version'
+  | 'integrity'
+  | 'signature';
+
+export class ArtifactError extends Error {
+  readonly reason: ArtifactErrorReason;
+
+  constructor(reason: ArtifactErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ArtifactError';
+    this.reason = reason;
+  }
+}

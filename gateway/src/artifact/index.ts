@@ -1,0 +1,8 @@
+/** The compiled artifact: its format, and how it is written, read, verified and split (docs/artifact.md). */
+export { ArtifactError, type ArtifactErrorReason } from './error.ts';
+export * from './format.ts';
+export { artifactHash, artifactHashInput, manifestHash } from './hash.ts';
+export { type Artifact, type ReadOptions, readArtifact } from './read.ts';
+export { KeyError } from './signature.ts';
+export { type ArtifactPart, DEFAULT_PART_BYTES, splitArtifact } from './split.ts';
+export { type UnsealedManifest, type WrittenArtifact, writeArtifact } from './write.ts';

@@ -1,0 +1,147 @@
+/** Reads `manifest.json` and `routes.json` as what format.ts says: shapes are checked before anything trusts them. */
+import { ArtifactError } from './error.ts';
+import { ARTIFACT_VERSION, type JsonObject, type Manifest, type RoutesFile, VERSION_FIELD } from './format.ts';
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const flag: Check = (value) => typeof value === 'boolean';
+const count: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const checksum: Check = (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value);
+const oneOf =
+  (...values: unknown[]): Check =>
+  (value) =>
+    values.includes(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    isObject(value) && Object.values(value).every(check);
+const shape =
+  (members: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
+
+const body = oneOf('none', 'stream', 'buffer');
+const plugin = shape({
+  name: text,
+  version: text,
+  plugin_type: oneOf('middleware', 'dispatcher'),
+  wasm_path: text,
+  sha256: checksum,
+  capabilities: shape({
+    body_access: flag,
+    host_functions: listOf(text),
+    request_body: body,
+    response_body: body,
+    cpu_ms: optional(count),
+  }),
+  preflight: optional(flag),
+  authenticates: optional(flag),
+  config_marks: optional(
+    shape({
+      upstreams: optional(listOf(text)),
+      credentials: optional(listOf(shape({ pointer: text, property: text }))),
+    }),
+  ),
+});
+
+const manifestMembers: Readonly<Record<string, Check>> = {
+  [VERSION_FIELD]: count,
+  compiled_at: text,
+  compiler_version: text,
+  source_specs: listOf(shape({ file: text, sha256: checksum, type: oneOf('openapi', 'asyncapi'), version: text })),
+  plugins: optional(listOf(plugin)),
+  routes_count: count,
+  checksums: mapOf(checksum),
+  capabilities_enforced: flag,
+  mcp: shape({ enabled: flag, server_name: optional(text), server_version: optional(text) }),
+  artifact_hash: checksum,
+  signature: optional(text),
+  signing_public_key: optional(text),
+  provenance: shape({ commit: optional(text), source: optional(text) }),
+  manifest_hash: checksum,
+  manifest_signature: optional(text),
+};
+
+const use = shape({ name: text, config: isObject });
+const schemaRef = optional(shape({ $ref: text }));
+const operation = shape({
+  index: count,
+  path: text,
+  method: text,
+  operation_id: optional(text),
+  dispatch: use,
+  middlewares: listOf(use),
+  spec: text,
+  api: text,
+  parameters: listOf(
+    shape({
+      name: text,
+      in: oneOf('path', 'query', 'header', 'cookie'),
+      required: flag,
+      style: text,
+      explode: flag,
+      content_type: optional(text),
+      types: listOf(text),
+      item_types: optional(listOf(text)),
+      property_types: optional(mapOf(listOf(text))),
+      schema: schemaRef,
+    }),
+  ),
+  request_body: optional(shape({ required: flag, content: mapOf(shape({ schema: schemaRef })) })),
+  admitted_headers: listOf(text),
+  deprecated: optional(flag),
+  sunset: optional(text),
+});
+
+/** The manifest, and the same as plain JSON for hashing. Throws ArtifactError. */
+export function readManifest(bytes: Buffer): { readonly manifest: Manifest; readonly json: JsonObject } {
+  const json = parse(bytes, 'manifest.json');
+  if (!isObject(json)) throw malformed('manifest.json is not an object');
+  const version = json[VERSION_FIELD];
+  if (!count(version)) throw malformed(`manifest.json has no ${VERSION_FIELD}`);
+  if (version !== ARTIFACT_VERSION) {
+    throw new ArtifactError(
+      'unsupported-version',
+      `its format is version ${version}, and this gateway reads version ${ARTIFACT_VERSION}: compile it again with a matching gw`,
+    );
+  }
+  const bad = Object.entries(manifestMembers).find(([name, check]) => !check(json[name]));
+  if (bad) throw malformed(`manifest.json has no valid "${bad[0]}"`);
+  return { manifest: json as unknown as Manifest, json: json as JsonObject };
+}
+
+/** Throws ArtifactError. */
+export function readRoutes(bytes: Buffer): RoutesFile {
+  const json = parse(bytes, 'routes.json');
+  if (!isObject(json) || !isObject(json['schemas']) || !Array.isArray(json['operations'])) {
+    throw malformed('routes.json needs "operations" and "schemas"');
+  }
+  const bad = json['operations'].findIndex((each) => !operation(each));
+  if (bad >= 0) throw malformed(`operation ${bad} of routes.json is not valid`);
+  return json as unknown as RoutesFile;
+}
+
+function parse(bytes: Buffer, name: string): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new ArtifactError('malformed', `${name} is not JSON`, { cause });
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function malformed(message: string): ArtifactError {
+  return new ArtifactError('malformed', message);
+}

@@ -1,0 +1,155 @@
+/** The one reader of artifacts: everything is verified at load, and a change of any byte that is read fails it (D10). */
+import { hash, type KeyObject } from 'node:crypto';
+import { ArtifactError } from './error.ts';
+import {
+  type ArtifactPlugin,
+  type JsonObject,
+  MANIFEST_PATH,
+  type Manifest,
+  ROUTES_PATH,
+  type RoutesFile,
+  SPECS_DIR,
+} from './format.ts';
+import { decompress, MAX_UNPACKED_BYTES } from './gzip.ts';
+import { artifactHash, manifestHash, sha256 } from './hash.ts';
+import { readManifest, readRoutes } from './manifest-shape.ts';
+import { parsePublicKey, verifySignature } from './signature.ts';
+import { readSource } from './source.ts';
+import { readTar } from './tar.ts';
+
+export interface ReadOptions {
+  /** Hex Ed25519 public keys; where there are any, a signature by one of them is required. Default none (D25). */
+  readonly trustedKeys?: readonly string[];
+  /** Largest unpacked size; default 256 MiB. */
+  readonly maxUnpackedBytes?: number;
+}
+
+/** A verified artifact. The bytes of its specs are not kept: they are read again when asked for. */
+export interface Artifact {
+  readonly manifest: Manifest;
+  readonly routes: RoutesFile;
+  /** Modules by plugin name. */
+  readonly plugins: ReadonlyMap<string, Uint8Array>;
+  /** Hex sha256 of the tar: the identity of its bytes (D9, D35). */
+  readonly tarSha256: string;
+  /** Names under `specs/`, sorted; those of `manifest.source_specs` and the files that they refer to. */
+  readonly specNames: readonly string[];
+  /** One file under `specs/`. Rejects with ArtifactError where there is none, or the source has changed since. */
+  readSpec(name: string): Promise<Uint8Array>;
+}
+
+/** `source`: path of a file or of a folder of parts (D29), or the bytes. Rejects with ArtifactError or KeyError. */
+export async function readArtifact(source: string | Uint8Array, options: ReadOptions = {}): Promise<Artifact> {
+  const trusted = (options.trustedKeys ?? []).map(parsePublicKey);
+  const limit = options.maxUnpackedBytes ?? MAX_UNPACKED_BYTES;
+  const { entries, tarSha256 } = await unpack(source, limit);
+  const { manifest, json } = readManifest(entryOf(entries, MANIFEST_PATH));
+  verifyCompiler(manifest);
+  verifySeals(manifest, json);
+  verifySignatures(manifest, trusted);
+  const sums = verifyContents(manifest, entries);
+  const routes = readRoutes(entryOf(entries, ROUTES_PATH));
+  if (routes.operations.length !== manifest.routes_count) {
+    throw integrity(
+      `routes.json has ${routes.operations.length} operations, the manifest says ${manifest.routes_count}`,
+    );
+  }
+  const plugins = (manifest.plugins ?? []).map(({ name, wasm_path }): [string, Uint8Array] => [
+    name,
+    // A copy, so that the archive's memory can go.
+    new Uint8Array(entryOf(entries, wasm_path)),
+  ]);
+  return {
+    manifest,
+    routes,
+    plugins: new Map(plugins),
+    tarSha256,
+    specNames: [...entries.keys()].filter(isSpec).map((name) => name.slice(SPECS_DIR.length)),
+    async readSpec(name) {
+      const path = SPECS_DIR + name;
+      const sum = sums.get(path);
+      if (sum === undefined) throw new ArtifactError('malformed', `the artifact has no spec "${name}"`);
+      const bytes = (await unpack(source, limit)).entries.get(path);
+      if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" has changed since the artifact was loaded`);
+      return new Uint8Array(bytes);
+    },
+  };
+}
+
+async function unpack(source: string | Uint8Array, limit: number) {
+  const tar = await decompress(await readSource(source), limit);
+  return { entries: readTar(tar), tarSha256: hash('sha256', tar, 'hex') };
+}
+
+function isSpec(name: string): boolean {
+  return name.startsWith(SPECS_DIR);
+}
+
+function entryOf(entries: ReadonlyMap<string, Buffer>, name: string): Buffer {
+  const bytes = entries.get(name);
+  if (!bytes) throw new ArtifactError('malformed', `the archive has no ${name}`);
+  return bytes;
+}
+
+function integrity(message: string): ArtifactError {
+  return new ArtifactError('integrity', `integrity check failed: ${message}`);
+}
+
+/** Compilers before 0.8 hashed other inputs (section 9, D11). */
+function verifyCompiler({ compiler_version }: Manifest): void {
+  const version = /^(\d+)\.(\d+)\./.exec(compiler_version);
+  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
+  if (!version || (major === 0 && minor < 8)) {
+    throw integrity(`it was compiled by gw ${compiler_version}; compile it again with 0.8 or later`);
+  }
+}
+
+function verifySeals(manifest: Manifest, json: JsonObject): void {
+  if (manifestHash(json) !== manifest.manifest_hash) throw integrity('manifest.json does not match its manifest_hash');
+  if (artifactHash(manifest) !== manifest.artifact_hash) {
+    throw integrity('the recomputed artifact_hash is not the one in manifest.json');
+  }
+}
+
+function verifySignatures(manifest: Manifest, trusted: readonly KeyObject[]): void {
+  if (trusted.length === 0) return;
+  const { artifact_hash, signature, manifest_hash, manifest_signature } = manifest;
+  if (signature === undefined || manifest_signature === undefined) {
+    throw new ArtifactError('signature', 'the artifact is not signed, and GW_TRUSTED_PUBKEY asks for a signature');
+  }
+  const signed = trusted.some(
+    (key) => verifySignature(key, artifact_hash, signature) && verifySignature(key, manifest_hash, manifest_signature),
+  );
+  if (!signed) throw new ArtifactError('signature', 'the artifact is not signed by a key of GW_TRUSTED_PUBKEY');
+}
+
+/** Every entry is listed once with its checksum, and nothing is listed that is not there. */
+function verifyContents(manifest: Manifest, entries: ReadonlyMap<string, Buffer>): ReadonlyMap<string, string> {
+  const sums = new Map<string, string>(Object.entries(manifest.checksums));
+  for (const { file, sha256: sum } of manifest.source_specs) {
+    if (sums.has(SPECS_DIR + file)) throw integrity(`manifest.json lists spec "${file}" twice`);
+    sums.set(SPECS_DIR + file, sum);
+  }
+  verifyPlugins(manifest.plugins ?? [], manifest.checksums);
+  if (!sums.has(ROUTES_PATH)) throw integrity(`manifest.json has no checksum of ${ROUTES_PATH}`);
+  for (const name of entries.keys()) {
+    if (name !== MANIFEST_PATH && !sums.has(name)) throw integrity(`entry "${name}" is not listed in manifest.json`);
+  }
+  for (const [name, sum] of sums) {
+    const bytes = entries.get(name);
+    if (!bytes) throw integrity(`"${name}" is listed in manifest.json but missing`);
+    if (sha256(bytes) !== sum) throw integrity(`"${name}" does not match its checksum`);
+  }
+  return sums;
+}
+
+function verifyPlugins(plugins: readonly ArtifactPlugin[], checksums: Manifest['checksums']): void {
+  const names = new Set<string>();
+  for (const { name, wasm_path, sha256: sum } of plugins) {
+    if (names.has(name)) throw integrity(`manifest.json lists plugin "${name}" twice`);
+    names.add(name);
+    if (!Object.hasOwn(checksums, wasm_path) || checksums[wasm_path] !== sum) {
+      throw integrity(`plugin "${name}" does not match the checksum of ${wasm_path}`);
+    }
+  }
+}
