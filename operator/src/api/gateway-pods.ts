@@ -101,9 +101,9 @@ export const serveSchema = {
     logLevel: { type: 'string', enum: ['trace', 'debug', 'info', 'warn', 'error'], default: 'info' },
     logFormat: { type: 'string', enum: ['json', 'pretty'], default: 'json' },
     maxBodySize: { type: 'integer', minimum: 0, description: 'Bytes. Default: 1048576.' },
-    maxHeaders: { type: 'integer', minimum: 1, description: 'Default: 100.' },
-    maxHeaderSize: { type: 'integer', minimum: 1, description: 'Bytes. Default: 8192.' },
-    maxUriLength: { type: 'integer', minimum: 1, description: 'Bytes. Default: 8192.' },
+    maxHeaders: { type: 'integer', minimum: 1, maximum: 2000, description: 'Default: 100.' },
+    maxHeaderSize: { type: 'integer', minimum: 64, maximum: 1048576, description: 'Bytes. Default: 8192.' },
+    maxUriLength: { type: 'integer', minimum: 16, maximum: 1048576, description: 'Bytes. Default: 8192.' },
     maxConnections: { type: 'integer', minimum: 1, description: 'Connections at once (GW_MAX_CONNECTIONS). Default: 10000.' },
     trustedProxies: {
       type: 'array',

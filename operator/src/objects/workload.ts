@@ -19,6 +19,8 @@ export interface PodSettings {
   readonly image: string;
   /** Public keys in hex, one of which must have signed what pods load; none: unsigned artifacts are served. */
   readonly trustedKeys: readonly string[];
+  /** Seconds in place of the project's `serve.drainDelay`. */
+  readonly drainDelay?: number;
 }
 
 export const SECRETS_DIR = '/var/run/secrets/gw';
@@ -90,7 +92,7 @@ function container(spec: GatewayProjectSpec, settings: PodSettings): object {
     image: pods.image ?? settings.image,
     imagePullPolicy: pods.imagePullPolicy,
     command: ['node', GW_ENTRY],
-    args: serveArguments(spec),
+    args: serveArguments(spec, settings.drainDelay),
     env: environment(spec, settings),
     ...(secrets?.env ? { envFrom: secrets.env.map((name) => ({ secretRef: { name } })) } : {}),
     ports: [
@@ -116,7 +118,7 @@ function container(spec: GatewayProjectSpec, settings: PodSettings): object {
 }
 
 /** The command line of `gw serve`; options left out of the project keep the program's defaults. */
-export function serveArguments(spec: GatewayProjectSpec): readonly string[] {
+export function serveArguments(spec: GatewayProjectSpec, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
   const option = (name: string, value: string | number | undefined) => (value === undefined ? [] : [name, String(value)]);
   return [
@@ -131,7 +133,7 @@ export function serveArguments(spec: GatewayProjectSpec): readonly string[] {
     ...option('--max-header-size', serve.maxHeaderSize),
     ...option('--max-uri-length', serve.maxUriLength),
     ...option('--keepalive-timeout', serve.keepaliveTimeout),
-    ...option('--drain-delay', serve.drainDelay),
+    ...option('--drain-delay', drainDelay ?? serve.drainDelay),
     ...option('--shutdown-timeout', serve.shutdownTimeout),
     ...(serve.trustedProxies ?? []).flatMap((cidr) => option('--trusted-proxies', cidr)),
     ...(egress?.allow ?? []).flatMap((target) => option('--egress-allow', target)),

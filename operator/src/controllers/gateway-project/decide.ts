@@ -22,6 +22,8 @@ export interface Settings {
   readonly image: string;
   /** Where the operator runs, for the NetworkPolicy. */
   readonly operatorNamespace: string;
+  /** Seconds in place of the project's `serve.drainDelay`, where endpoints are withdrawn at once. */
+  readonly drainDelay?: number;
 }
 
 export interface Decision {
@@ -125,7 +127,7 @@ function owned({ project, trustedKeys }: Observed, wanted: Revision | undefined,
     service(project),
     ...(policy.enabled ? [networkPolicy(project, settings.operatorNamespace)] : []),
     ...(pods.replicas > 1 ? [podDisruptionBudget(project)] : []),
-    ...(wanted ? [workload(project, wanted, { image: settings.image, trustedKeys })] : []),
+    ...(wanted ? [workload(project, wanted, { ...settings, trustedKeys })] : []),
   ];
 }
 

@@ -1,0 +1,10 @@
+# The one image of gw: operator (`node /app/gw-operator.js`), gateway (`node /app/gw.js`) and their plugins.
+# `npm run build` makes dist/image first; nothing is built or downloaded in here, and no shell is needed.
+FROM node:26-bookworm-slim
+COPY dist/image /app
+ENV NODE_ENV=production
+WORKDIR /app
+# Numeric, so that runAsNonRoot can be checked.
+USER 1000:1000
+ENTRYPOINT ["node", "/app/gw.js"]
+CMD ["--help"]

@@ -1,0 +1,40 @@
+import { Report } from '../local/report.ts';
+import { startLocal } from '../local/local.ts';
+import { parseAddress } from './address.ts';
+import type { AddCommand } from './program.ts';
+
+interface Options {
+  readonly listen: ReturnType<typeof parseAddress>;
+  readonly verbose: boolean;
+}
+
+/** `gw-operator local DIR`: the controllers without a cluster. */
+export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout, stopped }) => {
+  parent
+    .command('local')
+    .description('run the manifests of a folder on this machine, without a cluster')
+    .argument('[dir]', 'folder with manifests of GatewayProject, ApiSpec, PluginRef and Deployment', '.')
+    .option('--listen <host:port>', 'where the gateway listens; a second GatewayProject takes the next port', parseAddress, {
+      host: '127.0.0.1',
+      port: 8080,
+    })
+    .option('-v, --verbose', 'show what the processes write', false)
+    .addHelpText(
+      'after',
+      `
+Pods are processes, Services are relays on this machine; besides the kinds of gw.dev it knows
+ConfigMap, Secret, Service and apps/v1 Deployment. Files are read again when they change.
+
+Examples:
+  $ gw-operator local examples/bookstore
+  $ gw-operator local deploy/ --listen 127.0.0.1:9000
+  $ gw-operator local . --verbose`,
+    )
+    .action(async (dir: string, options: Options) => {
+      const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
+      const local = await startLocal({ dir, listen: options.listen, gwEntry, inherited: environment.inherited }, report);
+      await stopped;
+      report.note('stopping');
+      await local.close();
+    });
+};

@@ -1,0 +1,162 @@
+/** `gw-operator local DIR`: the controllers on the manifests of a folder, with processes for pods. */
+import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { catalog } from '../catalog.ts';
+import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
+import type { StatusDiagnostic } from '../api/shared.ts';
+import { GROUP } from '../api/schema.ts';
+import { controllers } from '../controllers/controllers.ts';
+import { Compilations } from '../controllers/gateway-project/compilation.ts';
+import { probeProvenance } from '../controllers/gateway-project/pod-state.ts';
+import { LABEL_PROJECT } from '../objects/names.ts';
+import { GW_ENTRY } from '../objects/workload.ts';
+import type { Watch } from '../runtime/objects.ts';
+import { Runner } from '../runtime/runner.ts';
+import { Folder } from './folder.ts';
+import { Kubelet } from './kubelet.ts';
+import { MemoryObjects } from './memory-objects.ts';
+import type { Report } from './report.ts';
+import { Services } from './services.ts';
+
+export interface LocalOptions {
+  readonly dir: string;
+  /** Where the first gateway listens. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** The `gw` program: gateway/src/main.ts, or the bundled gw.js. */
+  readonly gwEntry: string;
+  /** Variables that every pod gets, such as PATH. */
+  readonly inherited: Readonly<Record<string, string>>;
+}
+
+export interface RunningLocal {
+  readonly objects: MemoryObjects;
+  close(): Promise<void>;
+}
+
+/** Says what a user may try; `{address}` stands for the gateway's. */
+const ANNOTATION_TRY = `${GROUP}/try`;
+/** Connections are handed to new pods at once; this is for requests on connections that are kept alive. */
+const DRAIN_SECONDS = 1;
+
+/** Throws, with one line that says what to do, when the folder or the port cannot be used. */
+export async function startLocal({ dir, listen, gwEntry, inherited }: LocalOptions, report: Report): Promise<RunningLocal> {
+  const found = await stat(dir).catch(() => undefined);
+  if (!found?.isDirectory()) throw new Error(`"${dir}" is no folder: give one with manifests, such as examples/bookstore`);
+  await mustBeFree(listen);
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'gw-local-')));
+  const hostsFile = join(root, 'hosts.json');
+  await writeFile(hostsFile, '{}', { mode: 0o600 });
+
+  const objects = new MemoryObjects();
+  const folder = new Folder(dir, objects, report);
+  const kubelet = new Kubelet({
+    objects,
+    root,
+    hostsFile,
+    inherited,
+    imageFiles: new Map([[GW_ENTRY, gwEntry]]),
+    onLine: (pod, line) => report.podLine(pod, line),
+    onFailure: (pod, reason) => report.problem(`pod ${pod}`, reason),
+  });
+  const addresses = new Map<string, string>();
+  const services = new Services({
+    objects,
+    kubelet,
+    listen,
+    hostsFile,
+    onListening(service, address) {
+      const project = service.metadata.labels?.[LABEL_PROJECT];
+      if (project !== undefined) addresses.set(`${service.metadata.namespace}/${project}`, address);
+      else report.note(`Service ${service.metadata.name}: ${address}`);
+    },
+    onFailure: (service, reason) => report.problem(`Service ${service}`, reason),
+  });
+  const runner = new Runner({
+    objects,
+    namespaces: [],
+    controllers: controllers({
+      objects,
+      catalog,
+      events: report,
+      compilations: new Compilations({
+        onCompiled: (seconds, ok) => report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
+      }),
+      probe: probeProvenance,
+      settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS },
+      watchSecrets: true,
+    }),
+    events: {
+      onReconciled: () => undefined,
+      onError: (controller, key, error) => report.problem(`${controller} ${key}`, error instanceof Error ? error.message : String(error)),
+    },
+  });
+  const told = watchProjects(objects, report, addresses);
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= (async () => {
+      await folder.close();
+      await told.close();
+      await runner.close();
+      await services.close();
+      await kubelet.close();
+      await rm(root, { recursive: true, force: true });
+    })();
+    return closing;
+  };
+  try {
+    await folder.load();
+    report.note(`${folder.size} objects in ${dir}`);
+    await runner.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { objects, close };
+}
+
+/** Tells diagnostics when they change, and where a gateway is when it has become ready. */
+function watchProjects(objects: MemoryObjects, report: Report, addresses: ReadonlyMap<string, string>): Watch {
+  const diagnostics = new Map<string, string>();
+  const shown = new Map<string, string>();
+  return objects.watch(gatewayProjects, {}, ({ type, object }) => {
+    const project: GatewayProject = gatewayProjects.parse(object);
+    const key = `${project.metadata.namespace}/${project.metadata.name}`;
+    if (type === 'deleted') {
+      diagnostics.delete(key);
+      shown.delete(key);
+      report.note(`GatewayProject ${project.metadata.name} is deleted`);
+      return;
+    }
+    const found: readonly StatusDiagnostic[] = project.status?.diagnostics ?? [];
+    const text = JSON.stringify(found);
+    if (text !== (diagnostics.get(key) ?? '[]')) report.diagnostics(found);
+    diagnostics.set(key, text);
+    const programmed = project.status?.conditions?.find((condition) => condition.type === 'Programmed')?.status === 'True';
+    const address = addresses.get(key);
+    const { artifactHash, revision, pods } = project.status ?? {};
+    if (!programmed || !address || artifactHash === undefined || shown.get(key) === artifactHash) return;
+    const first = !shown.has(key);
+    shown.set(key, artifactHash);
+    report.success(`GatewayProject ${project.metadata.name}: revision ${revision}, ${artifactHash}, on ${pods?.programmed} pod(s)`);
+    if (first) {
+      report.plain(`\n  http://${address}\n`);
+      const lines = project.metadata.annotations?.[ANNOTATION_TRY] ?? 'curl -i http://{address}/__gw/health';
+      for (const line of lines.trim().split('\n')) report.plain(`  ${line.replaceAll('{address}', address)}`);
+      report.plain('');
+    }
+  });
+}
+
+/** The port is looked at before anything is started: a gateway that compiles and then has no port helps nobody. */
+function mustBeFree({ host, port }: LocalOptions['listen']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error) => {
+      const inUse = 'code' in error && error.code === 'EADDRINUSE';
+      reject(new Error(inUse ? `${host}:${port} is in use: stop what listens there, or choose another with --listen` : `cannot listen on ${host}:${port}: ${error.message}`));
+    });
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}

@@ -1,0 +1,65 @@
+/** What local mode tells as it goes; coloured on a terminal only. */
+import { styleText } from 'node:util';
+import type { StatusDiagnostic } from '../api/shared.ts';
+import { diagnosticText } from '../controllers/gateway-project/conditions.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import type { EventRecord, EventSink } from '../runtime/objects.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+export class Report implements EventSink {
+  readonly #write: (text: string) => void;
+  readonly #colour: boolean;
+  readonly #verbose: boolean;
+
+  constructor(write: (text: string) => void, { colour, verbose }: { readonly colour: boolean; readonly verbose: boolean }) {
+    this.#write = write;
+    this.#colour = colour;
+    this.#verbose = verbose;
+  }
+
+  note(text: string): void {
+    this.#line('·', text, 'dim');
+  }
+
+  success(text: string): void {
+    this.#line('✓', text, 'green');
+  }
+
+  problem(where: string, reason: string): void {
+    this.#line('✗', `${where}: ${reason}`, 'red');
+  }
+
+  /** What stands by itself: an address, a line to try. */
+  plain(text: string): void {
+    this.#write(`${text}\n`);
+  }
+
+  /** Every diagnostic, as the compiler gave it. */
+  diagnostics(diagnostics: readonly StatusDiagnostic[]): void {
+    for (const diagnostic of diagnostics) {
+      this.#line(' ', `${diagnostic.severity} ${diagnosticText(diagnostic)}`, diagnostic.severity === 'error' ? 'red' : 'yellow');
+    }
+  }
+
+  podLine(pod: string, line: string): void {
+    if (this.#verbose) this.#write(`${this.#styled('dim', `[${pod}]`)} ${line}\n`);
+  }
+
+  /** The Events that a cluster would show with `kubectl describe`. */
+  record({ kind, metadata }: KubeObject, { type, reason, note }: EventRecord): void {
+    const text = `${kind} ${metadata.name}: ${note}`;
+    if (type === 'Warning') this.#line('✗', text, 'red');
+    else if (reason === 'Ready' || reason === 'Compiled') this.#line('✓', text, 'green');
+    else this.note(text);
+  }
+
+  #line(mark: string, text: string, style: Style): void {
+    const time = new Date().toTimeString().slice(0, 8);
+    this.#write(`${this.#styled('dim', time)} ${this.#styled(style, `${mark} ${text}`)}\n`);
+  }
+
+  #styled(style: Style, text: string): string {
+    return this.#colour ? styleText(style, text, { validateStream: false }) : text;
+  }
+}
