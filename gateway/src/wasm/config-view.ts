@@ -9,6 +9,7 @@ export class ConfigView {
   readonly #visible: Json;
   /** Pointers that have been looked up and exist; no larger than the config. */
   readonly #texts = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
 
   constructor(plugin: ArtifactPlugin, config: JsonObject) {
     const credentials = new Map<string, CredentialTable>();
@@ -42,6 +43,14 @@ export class ConfigView {
 
   /** Elements of an array or members of an object, -1 for others. */
   count(pointer: string): number {
+    const known = this.#counts.get(pointer);
+    if (known !== undefined) return known;
+    const count = this.#countAt(pointer);
+    if (count >= 0) this.#counts.set(pointer, count);
+    return count;
+  }
+
+  #countAt(pointer: string): number {
     const value = valueAt(this.#visible, pointer);
     if (typeof value !== 'object' || value === null) return -1;
     return Array.isArray(value) ? value.length : Object.keys(value).length;

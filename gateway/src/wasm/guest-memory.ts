@@ -38,10 +38,10 @@ export class GuestMemory {
     return this.bytes.toString('utf8', start, start + (length >>> 0));
   }
 
-  /** A protocol's name, such as a header's, in lower case. */
-  name(pointer: number, length: number): string {
+  /** One character a byte, as HTTP's own elements are. */
+  latin1(pointer: number, length: number): string {
     const start = this.#start(pointer, length);
-    return this.bytes.toString('latin1', start, start + (length >>> 0)).toLowerCase();
+    return this.bytes.toString('latin1', start, start + (length >>> 0));
   }
 
   /** Whether the bytes spell `name`, which is in lower case, in any case. Makes no string. */

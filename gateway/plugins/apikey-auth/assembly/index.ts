@@ -18,6 +18,19 @@ const TITLE = text("Unauthorized");
 const MISSING = text("an API key is required");
 const UNKNOWN = text("the API key is not known");
 
+/** As many consumers are kept ready in memory; those of larger tables are read when their key comes. */
+const READY_CONSUMERS = 64;
+
+@unmanaged
+class Consumer {
+  constructor(
+    public id: Text,
+    public name: Text,
+    public scopes: Text,
+  ) {}
+}
+
+let consumers: StaticArray<Consumer> = new StaticArray<Consumer>(0);
 let inHeader = true;
 let credential: Text = EMPTY;
 let challenge: Text = EMPTY;
@@ -35,6 +48,8 @@ export function init(): i32 {
     else out.byte(0x3f);
   }
   challenge = out.byte(0x22).take();
+  consumers = new StaticArray<Consumer>(min(Config.count("/keys"), READY_CONSUMERS));
+  for (let i = 0; i < consumers.length; i++) consumers[i] = readConsumer(i);
   return READY;
 }
 
@@ -44,17 +59,14 @@ export function on_request(): i32 {
   const index = Credentials.find(KEYS, key);
   if (index < 0) return refuse(UNKNOWN);
 
-  const entry = new TextBuilder(64).add(KEYS).byte(0x2f).integer(index).take();
-  const id = property(entry, ID);
-  const name = property(entry, NAME);
-  const scopes = scopesOf(entry);
-  Request.setHeader(CONSUMER, id);
-  Request.setHeader(GROUPS, scopes);
-  Request.setHeader(KEY_ID, id);
-  Request.setHeader(KEY_NAME, name);
-  Request.setHeader(KEY_SCOPES, scopes);
-  Context.set(CONTEXT_CONSUMER, id);
-  Context.set(CONTEXT_GROUPS, scopes);
+  const consumer = index < consumers.length ? consumers[index] : readConsumer(index);
+  Request.setHeader(CONSUMER, consumer.id);
+  Request.setHeader(GROUPS, consumer.scopes);
+  Request.setHeader(KEY_ID, consumer.id);
+  Request.setHeader(KEY_NAME, consumer.name);
+  Request.setHeader(KEY_SCOPES, consumer.scopes);
+  Context.set(CONTEXT_CONSUMER, consumer.id);
+  Context.set(CONTEXT_GROUPS, consumer.scopes);
   // A key in the query would end up in the upstream's logs; a header does not.
   if (!inHeader) Request.removeQueryParam(credential);
   return CONTINUE;
@@ -64,6 +76,11 @@ function refuse(detail: Text): i32 {
   Response.setHeader(WWW_AUTHENTICATE, challenge);
   Response.problem(401, UNAUTHORIZED, TITLE, detail);
   return ANSWERED;
+}
+
+function readConsumer(index: i32): Consumer {
+  const entry = new TextBuilder(64).add(KEYS).byte(0x2f).integer(index).take();
+  return new Consumer(property(entry, ID), property(entry, NAME), scopesOf(entry));
 }
 
 function property(entry: Text, name: Text): Text {

@@ -32,13 +32,22 @@ export function headerOp(op: number): HeaderOp {
   return name;
 }
 
+/** Names that have passed, as they were spelt, in lower case; plugins use few. */
+const known = new Map<string, string>();
+const MAX_KNOWN = 1_000;
+
 /** The name in lower case; an error where it is not a token, or belongs to the transport. */
 export function headerName(call: Call, pointer: number, length: number): string {
   if (length >>> 0 > 256) throw new HostCallError('a header name of more than 256 bytes');
-  const name = call.memory.name(pointer, length);
+  const spelt = call.memory.latin1(pointer, length);
+  const before = known.get(spelt);
+  if (before !== undefined) return before;
+  const name = spelt.toLowerCase();
   if (!token.test(name)) throw new HostCallError(`"${name}" is not a header name`);
-  if (transportHeaders.has(name))
+  if (transportHeaders.has(name)) {
     throw new HostCallError(`the header ${name} is the gateway's: a plugin cannot change it`);
+  }
+  if (known.size < MAX_KNOWN) known.set(spelt, name);
   return name;
 }
 
