@@ -1,0 +1,192 @@
+/** The table of compile and validate errors (reference 1, section 7; D6). docs/error-codes.md is generated from it. */
+
+export type Severity = 'error' | 'warning';
+export type Category = 'spec validity' | 'extension' | 'config' | 'manifest' | 'headers' | 'security';
+
+export interface ErrorCode {
+  readonly category: Category;
+  readonly severity: Severity;
+  /** An error in production builds, whatever its severity (D8). */
+  readonly production?: true;
+  readonly title: string;
+  /** What to do next; a diagnostic may carry a more exact one. */
+  readonly hint: string;
+}
+
+export const ERROR_CODES = {
+  E1001: {
+    category: 'spec validity',
+    severity: 'error',
+    title: 'not a valid OpenAPI 3.x or AsyncAPI 3.x document',
+    hint: 'Begin the document with "openapi: 3.1.0" or "asyncapi: 3.0.0"; OpenAPI 3.0, 3.1, 3.2 and AsyncAPI 3.x are read.',
+  },
+  E1002: {
+    category: 'spec validity',
+    severity: 'error',
+    title: 'YAML or JSON parse error',
+    hint: 'Correct the syntax at this place.',
+  },
+  E1003: {
+    category: 'spec validity',
+    severity: 'error',
+    title: 'unresolved $ref',
+    hint: 'Refer to something that exists in this document or in a file of the project; nothing is fetched.',
+  },
+  E1004: {
+    category: 'spec validity',
+    severity: 'error',
+    title: 'the document does not follow its specification',
+    hint: 'Give the field the form that the OpenAPI or AsyncAPI specification asks for.',
+  },
+  E1006: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'pattern cannot be matched in linear time',
+    hint: 'Write the pattern without look-around and back-references: as it is, hostile input can make it slow.',
+  },
+  E1008: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'this part of the document is not enforced',
+    hint: 'Do not rely on it for validation.',
+  },
+  E1010: {
+    category: 'extension',
+    severity: 'error',
+    title: 'routing conflict: same path and method twice',
+    hint: 'Remove or rename one of the two; names of path parameters do not tell routes apart.',
+  },
+  E1011: {
+    category: 'extension',
+    severity: 'error',
+    title: 'middleware entry without name',
+    hint: 'Write each entry of x-gw-middlewares as {name: <plugin>, config: {…}}.',
+  },
+  E1012: {
+    category: 'extension',
+    severity: 'error',
+    title: 'malformed gw extension',
+    hint: 'Write x-gw-dispatch as {name: <plugin>, config: {…}} and x-gw-middlewares as a list of such entries.',
+  },
+  E1015: {
+    category: 'extension',
+    severity: 'warning',
+    production: true,
+    title: 'unknown or misplaced x-gw-* extension',
+    hint: 'Known: x-gw-dispatch and x-gw-middlewares on operations, x-gw-mcp at the root or on operations, x-gw-validate-response.',
+  },
+  E1016: {
+    category: 'extension',
+    severity: 'error',
+    title: 'x-sunset is not a date',
+    hint: 'Write a date (2027-01-31), a date and time (RFC 3339), or an HTTP-date.',
+  },
+  E1020: {
+    category: 'extension',
+    severity: 'warning',
+    production: true,
+    title: 'operation without x-gw-dispatch',
+    hint: 'Add x-gw-dispatch: without it the operation is not served.',
+  },
+  E1021: {
+    category: 'extension',
+    severity: 'error',
+    title: 'operation under the reserved path /__gw/',
+    hint: 'Choose another path: /__gw/ belongs to the gateway.',
+  },
+  E1022: {
+    category: 'extension',
+    severity: 'error',
+    title: 'malformed path template',
+    hint: 'Use {name} for a segment and {name+} for the rest of the path, the latter declared in: path, required: true, allowReserved: true, with a string schema.',
+  },
+  E1030: {
+    category: 'config',
+    severity: 'error',
+    title: "config refused by the plugin's schema",
+    hint: "Compare the config with the plugin's documentation.",
+  },
+  E1031: {
+    category: 'extension',
+    severity: 'error',
+    title: 'plaintext upstream URL',
+    hint: 'Use https:// (or wss://); for development allow plaintext with --allow-plaintext.',
+  },
+  E1032: {
+    category: 'config',
+    severity: 'error',
+    title: 'bad expression or pattern in config',
+    hint: 'Correct the expression.',
+  },
+  E1033: {
+    category: 'config',
+    severity: 'error',
+    title: 'unknown named upstream',
+    hint: 'Declare the name under "upstreams" of the project.',
+  },
+  E1040: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'plugin used in a spec but not declared',
+    hint: 'Add it under "plugins" of gw.yaml; a built-in one as "<name>: {}".',
+  },
+  E1041: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'middleware used as dispatcher, or dispatcher as middleware',
+    hint: 'Name dispatchers in x-gw-dispatch and middlewares in x-gw-middlewares.',
+  },
+  E1042: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'plugin package is not usable',
+    hint: 'Give a WebAssembly module with a valid plugin.toml and config-schema.json beside it.',
+  },
+  E1050: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'two files of one name, or a reserved or unusable name',
+    hint: 'Rename the file: names of specs differ, and are not "openapi" or "asyncapi".',
+  },
+  E1056: {
+    category: 'headers',
+    severity: 'error',
+    title: 'header in the reserved x-auth-* namespace',
+    hint: 'Rename the header: x-auth-* is set by authentication middlewares and never taken from clients.',
+  },
+  E1057: {
+    category: 'security',
+    severity: 'error',
+    title: 'authentication middleware without a security requirement',
+    hint: 'Add "security" with a scheme of components.securitySchemes to the operation, so that its credential header is admitted.',
+  },
+  E1070: {
+    category: 'security',
+    severity: 'warning',
+    production: true,
+    title: 'secret in plain text',
+    hint: 'Refer to it: env://<VARIABLE> or file://<absolute path>.',
+  },
+  E1071: {
+    category: 'manifest',
+    severity: 'warning',
+    production: true,
+    title: 'plugin without plugin.toml or config schema',
+    hint: 'Add plugin.toml and config-schema.json beside the module: without them headers that its config names are not admitted.',
+  },
+  E1072: {
+    category: 'security',
+    severity: 'warning',
+    production: true,
+    title: 'security scheme and authentication plugin name different credential headers',
+    hint: 'Let both name the same header: otherwise the credential never reaches the plugin.',
+  },
+  E1073: {
+    category: 'security',
+    severity: 'error',
+    title: 'setting not allowed in production builds',
+    hint: 'Remove the setting, or build without --production.',
+  },
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
+export type Code = keyof typeof ERROR_CODES;

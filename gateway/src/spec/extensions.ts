@@ -1,0 +1,103 @@
+/** The `x-gw-*` extensions of an operation (reference 1, section 2.1; D4, D5). */
+import type { JsonObject } from '../artifact/format.ts';
+import type { Diagnostics } from './diagnostic.ts';
+import { type Located, member, placeOf } from './documents.ts';
+import { get, isObject, kindOf } from './json.ts';
+import { METHODS } from './operations.ts';
+
+/** A plugin named by an operation, with the config given there. */
+export interface DeclaredUse {
+  readonly name: string;
+  readonly config: JsonObject;
+  /** The `{name, config}` object. */
+  readonly at: Located;
+}
+
+const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares']);
+const ANYWHERE = new Set(['x-gw-validate-response']);
+
+/** Why an extension at this place is E1015; null where it is known and in place. */
+export function misplaced(name: string, within: readonly string[]): string | null {
+  const parent = within[within.length - 1];
+  const above = within[within.length - 2];
+  const onOperation =
+    above === 'additionalOperations' ||
+    above === 'operations' ||
+    (above !== undefined && METHODS.some((method) => method === parent)) ||
+    // The root of a file that is a path item.
+    (within.length === 1 && METHODS.some((method) => method === parent));
+  if (ANYWHERE.has(name) || (name === 'x-gw-mcp' && (onOperation || within.length === 0))) return null;
+  if (name === 'x-gw-mcp') return 'x-gw-mcp stands at the root of a document or on an operation; here it has no effect';
+  if (!ON_OPERATIONS.has(name)) return `unknown extension "${name}"`;
+  return onOperation ? null : `${name} stands on operations; here it has no effect`;
+}
+
+/** Undefined where there is none; null, and E1012, where it is malformed. */
+export function dispatchOf(operation: Located, diagnostics: Diagnostics): DeclaredUse | null | undefined {
+  const at = member(operation, 'x-gw-dispatch');
+  if (at.value === undefined) return undefined;
+  const name = get(at.value, 'name');
+  if (typeof name !== 'string' || name === '') {
+    diagnostics.add('E1012', placeOf(at), `x-gw-dispatch needs "name", the dispatcher`);
+    return null;
+  }
+  return use(at, name, diagnostics);
+}
+
+export function middlewaresOf(operation: Located, diagnostics: Diagnostics): DeclaredUse[] {
+  const list = member(operation, 'x-gw-middlewares');
+  if (list.value === undefined) return [];
+  if (!Array.isArray(list.value)) {
+    diagnostics.add('E1012', placeOf(list), `x-gw-middlewares is ${kindOf(list.value)}: it must be a list`);
+    return [];
+  }
+  return list.value.flatMap((_, i) => {
+    const at = member(list, i);
+    const name = get(at.value, 'name');
+    if (typeof name !== 'string' || name === '') {
+      diagnostics.add('E1011', placeOf(at), `middleware ${i + 1} has no name`);
+      return [];
+    }
+    return use(at, name, diagnostics) ?? [];
+  });
+}
+
+function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse | null {
+  const config = member(at, 'config');
+  // `config:` with nothing after it is null in YAML.
+  if (config.value !== undefined && config.value !== null && !isObject(config.value)) {
+    diagnostics.add(
+      'E1012',
+      placeOf(config),
+      `the config of "${name}" is ${kindOf(config.value)}: it must be an object`,
+    );
+    return null;
+  }
+  const other =
+    isObject(at.value) &&
+    Object.keys(at.value).find((key) => !['name', 'config'].includes(key) && !key.startsWith('x-'));
+  if (other)
+    diagnostics.add(
+      'E1012',
+      placeOf(member(at, other)),
+      `"${other}" is not a field of a plugin use: settings stand under "config"`,
+    );
+  return { name, config: (config.value ?? {}) as JsonObject, at };
+}
+
+/** The HTTP-date of `x-sunset` (RFC 8594); undefined where there is none, or it is no date (E1016). */
+export function sunsetOf(operation: Located, diagnostics: Diagnostics): string | undefined {
+  const at = member(operation, 'x-sunset');
+  if (at.value === undefined) return undefined;
+  const text = typeof at.value === 'string' ? at.value : '';
+  const known =
+    /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$|^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+  const time = known.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse takes 2027-02-30 for a day in March.
+  const day = /^\d{4}-\d{2}-(\d{2})$/.exec(text)?.[1];
+  if (Number.isNaN(time) || (day !== undefined && new Date(time).getUTCDate() !== Number(day))) {
+    diagnostics.add('E1016', placeOf(at), `x-sunset ${JSON.stringify(at.value)} is not a date`);
+    return undefined;
+  }
+  return new Date(time).toUTCString();
+}

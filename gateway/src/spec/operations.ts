@@ -1,0 +1,156 @@
+/** The operations of an OpenAPI document, with their references followed; what is wrong with one is reported (E1004). */
+import type { Diagnostics } from './diagnostic.ts';
+import { type Documents, type Located, member, placeOf } from './documents.ts';
+import { get, isObject, kindOf } from './json.ts';
+import type { Spec } from './recognise.ts';
+
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+
+/** An operation as it is declared. */
+export interface DeclaredOperation {
+  readonly spec: Spec;
+  readonly at: Located;
+  readonly path: string;
+  /** Upper case. */
+  readonly method: string;
+  readonly operationId?: string;
+  /** Of the path and of the operation, merged; the objects themselves. */
+  readonly parameters: readonly Located[];
+  /** The object itself. */
+  readonly requestBody?: Located;
+  /** Security requirements that apply: the operation's, else the document's. */
+  readonly security: readonly Located[];
+}
+
+export function operationsOf(spec: Spec, documents: Documents, diagnostics: Diagnostics): DeclaredOperation[] {
+  const reader = new OperationReader(spec, documents, diagnostics);
+  const root: Located = { document: spec.document, pointer: '', value: spec.document.value };
+  const paths = member(root, 'paths');
+  if (!isObject(paths.value)) return [];
+  return Object.keys(paths.value).flatMap((path) =>
+    path.startsWith('x-') ? [] : reader.pathItem(path, member(paths, path)),
+  );
+}
+
+class OperationReader {
+  readonly #spec: Spec;
+  readonly #documents: Documents;
+  readonly #diagnostics: Diagnostics;
+  readonly #ids = new Map<string, string>();
+
+  constructor(spec: Spec, documents: Documents, diagnostics: Diagnostics) {
+    this.#spec = spec;
+    this.#documents = documents;
+    this.#diagnostics = diagnostics;
+  }
+
+  pathItem(path: string, declared: Located): DeclaredOperation[] {
+    if (!path.startsWith('/')) {
+      this.#diagnostics.add('E1004', placeOf(declared), `path "${path}" must begin with "/"`);
+      return [];
+    }
+    const item = this.#object(declared, 'a path item');
+    if (!item) return [];
+    const shared = this.#parameters(item);
+    const methods = METHODS.filter((method) => get(item.value, method) !== undefined).map((method) => ({
+      method: method.toUpperCase(),
+      at: member(item, method),
+    }));
+    // OpenAPI 3.2: methods that have no field of their own.
+    const more = member(item, 'additionalOperations');
+    for (const method of isObject(more.value) ? Object.keys(more.value) : []) {
+      if (/^[A-Za-z][A-Za-z0-9-]*$/.test(method))
+        methods.push({ method: method.toUpperCase(), at: member(more, method) });
+      else this.#diagnostics.add('E1004', placeOf(member(more, method)), `"${method}" is not a method`);
+    }
+    return methods.flatMap(({ method, at }) => this.#operation(path, method, at, shared));
+  }
+
+  #operation(path: string, method: string, at: Located, shared: readonly Located[]): DeclaredOperation[] {
+    if (!isObject(at.value)) {
+      this.#diagnostics.add('E1004', placeOf(at), `the operation is ${kindOf(at.value)}: it must be an object`);
+      return [];
+    }
+    const own = this.#parameters(at);
+    const names = new Set(own.map(identity));
+    const requestBody =
+      get(at.value, 'requestBody') === undefined ? null : this.#object(member(at, 'requestBody'), 'a request body');
+    const operationId = this.#operationId(at);
+    return [
+      {
+        spec: this.#spec,
+        at,
+        path,
+        method,
+        parameters: [...shared.filter((each) => !names.has(identity(each))), ...own],
+        security: this.#security(at),
+        ...(operationId === undefined ? {} : { operationId }),
+        ...(requestBody ? { requestBody } : {}),
+      },
+    ];
+  }
+
+  #operationId(at: Located): string | undefined {
+    const id = member(at, 'operationId');
+    if (id.value === undefined) return undefined;
+    if (typeof id.value !== 'string') {
+      this.#diagnostics.add('E1004', placeOf(id), `"operationId" is ${kindOf(id.value)}: it must be a string`);
+      return undefined;
+    }
+    const other = this.#ids.get(id.value);
+    if (other === undefined) this.#ids.set(id.value, id.pointer);
+    else this.#diagnostics.add('E1004', placeOf(id), `operationId "${id.value}" is also that of ${other}`);
+    return id.value;
+  }
+
+  /** The object that a reference leads to; null, and E1004, where it is none. An unresolved one is E1003 already. */
+  #object(declared: Located, what: string): Located | null {
+    const found = this.#documents.follow(declared);
+    if (!found) return null;
+    if (isObject(found.value)) return found;
+    this.#diagnostics.add('E1004', placeOf(found), `${what} must be an object, and this is ${kindOf(found.value)}`);
+    return null;
+  }
+
+  #parameters(owner: Located): Located[] {
+    const list = member(owner, 'parameters');
+    if (list.value === undefined) return [];
+    if (!Array.isArray(list.value)) {
+      this.#diagnostics.add('E1004', placeOf(list), `"parameters" is ${kindOf(list.value)}: it must be a list`);
+      return [];
+    }
+    const seen = new Set<string>();
+    return list.value.flatMap((_, i) => {
+      const parameter = this.#object(member(list, i), 'a parameter');
+      if (!parameter) return [];
+      const { name, in: part } = parameter.value as { name?: unknown; in?: unknown };
+      if (typeof name !== 'string' || name === '' || typeof part !== 'string') {
+        this.#diagnostics.add('E1004', placeOf(parameter), 'a parameter needs "name" and "in"');
+        return [];
+      }
+      if (seen.has(identity(parameter))) {
+        this.#diagnostics.add('E1004', placeOf(member(list, i)), `parameter "${name}" in ${part} is declared twice`);
+        return [];
+      }
+      seen.add(identity(parameter));
+      return [parameter];
+    });
+  }
+
+  #security(at: Located): Located[] {
+    const own = member(at, 'security');
+    const root: Located = { document: this.#spec.document, pointer: '', value: this.#spec.document.value };
+    const security = own.value === undefined ? member(root, 'security') : own;
+    if (security.value === undefined) return [];
+    if (!Array.isArray(security.value) || !security.value.every(isObject)) {
+      this.#diagnostics.add('E1004', placeOf(security), '"security" must be a list of objects');
+      return [];
+    }
+    return security.value.map((_, i) => member(security, i));
+  }
+}
+
+function identity({ value }: Located): string {
+  const [name, part] = [get(value, 'name'), get(value, 'in')];
+  return `${String(part)}\0${part === 'header' ? String(name).toLowerCase() : String(name)}`;
+}

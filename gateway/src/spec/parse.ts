@@ -1,0 +1,85 @@
+/** Reads the text of a document as JSON values, within limits that hostile input cannot pass (E1002). */
+import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
+import type { Position } from './position.ts';
+
+/** Bytes of one file; the largest public documents have 15 MB. */
+export const MAX_FILE_BYTES = 64 << 20;
+const MAX_DEPTH = 200;
+const MAX_ALIASES = 10_000;
+/** Values of a document with its aliases written out: aliases of aliases grow without bound in a few lines. */
+const MAX_VALUES = 10_000_000;
+
+export type Parsed =
+  | { readonly ok: true; readonly value: unknown; readonly text: string }
+  | { readonly ok: false; readonly message: string; readonly position: Position | null; readonly text: string };
+
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
+/** JSON where the text begins with `{`, else YAML 1.2 (which takes JSON, too). */
+export function parseText(bytes: Uint8Array): Parsed {
+  const refuse = (message: string, text: string, position: Position | null = null): Parsed => ({
+    ok: false,
+    message,
+    position,
+    text,
+  });
+  if (bytes.length > MAX_FILE_BYTES)
+    return refuse(`the file has ${bytes.length} bytes, more than ${MAX_FILE_BYTES}`, '');
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return refuse('the file is not UTF-8 text', '');
+  }
+  let value: unknown;
+  const json = parseJson(text);
+  if (json) value = json.value;
+  else {
+    try {
+      value = load(text, { schema, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+    } catch (error) {
+      const { message, position } = describe(error);
+      return refuse(message, text, position);
+    }
+  }
+  const excess = measure(value);
+  return excess === null ? { ok: true, value, text } : refuse(excess, text);
+}
+
+function parseJson(text: string): { readonly value: unknown } | null {
+  if (!/^\s*\{/.test(text)) return null;
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    // The YAML reader says where it goes wrong; and `{a: b}` is YAML.
+    return null;
+  }
+}
+
+function describe(error: unknown): { message: string; position: Position | null } {
+  if (error instanceof YAMLException) {
+    const { mark } = error;
+    return { message: error.reason, position: mark ? { line: mark.line + 1, column: mark.column + 1 } : null };
+  }
+  return { message: error instanceof Error ? error.message : String(error), position: null };
+}
+
+/** Why the value is too much, or not JSON; null where it is neither. Without recursion, which depth could exhaust. */
+function measure(root: unknown): string | null {
+  const values: unknown[] = [root];
+  const depths: number[] = [0];
+  for (let count = 0; values.length > 0; count++) {
+    const value = values.pop();
+    const depth = depths.pop() as number;
+    if (count > MAX_VALUES) return `the document holds more than ${MAX_VALUES} values (its aliases written out)`;
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return 'numbers must be finite: .inf and .nan are not JSON';
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= MAX_DEPTH) return `the document is nested more than ${MAX_DEPTH} levels deep`;
+    for (const each of Array.isArray(value) ? value : Object.values(value)) {
+      values.push(each);
+      depths.push(depth + 1);
+    }
+  }
+  return null;
+}

@@ -1,0 +1,115 @@
+/** What kind of document this is (E1001), and what every kind must have (E1004). */
+import type { SpecType } from '../artifact/format.ts';
+import type { Diagnostics } from './diagnostic.ts';
+import { type Document, placeOf } from './documents.ts';
+import { get, isObject, kindOf } from './json.ts';
+
+/** How schemas are to be read: OpenAPI 3.0's own dialect, or JSON Schema 2020-12. */
+export type Dialect = '3.0' | '2020-12';
+
+export interface Spec {
+  readonly document: Document;
+  readonly type: SpecType;
+  /** Of the specification, such as `3.1.0`. */
+  readonly version: string;
+  readonly dialect: Dialect;
+  readonly title: string;
+  /** Of the API. */
+  readonly apiVersion: string;
+}
+
+/** Null, and a diagnostic, where the document is neither OpenAPI 3.x nor AsyncAPI 3.x. */
+export function recognise(document: Document, diagnostics: Diagnostics): Spec | null {
+  const root = document.value;
+  const found = versionOf(root);
+  if ('why' in found) {
+    diagnostics.add('E1001', { file: document.file, pointer: found.pointer }, found.why, found.hint);
+    return null;
+  }
+  const info = get(root, 'info');
+  const at = (pointer: string) => ({ file: document.file, pointer });
+  if (!isObject(info))
+    diagnostics.add(
+      'E1004',
+      at(info === undefined ? '' : '/info'),
+      `"info" is ${kindOf(info)}: it must be an object with title and version`,
+    );
+  else {
+    for (const name of ['title', 'version']) {
+      const value = get(info, name);
+      if (typeof value !== 'string') {
+        diagnostics.add(
+          'E1004',
+          at(value === undefined ? '/info' : `/info/${name}`),
+          `"info.${name}" is ${kindOf(value)}: it must be a string`,
+        );
+      }
+    }
+  }
+  checkBody(document, found, diagnostics);
+  return {
+    document,
+    ...found,
+    title: String(get(info, 'title') ?? ''),
+    apiVersion: String(get(info, 'version') ?? ''),
+  };
+}
+
+type Found = Pick<Spec, 'type' | 'version' | 'dialect'>;
+
+function versionOf(root: unknown): Found | { readonly why: string; readonly pointer: string; readonly hint?: string } {
+  if (!isObject(root)) return { why: `the document is ${kindOf(root)}, not an object`, pointer: '' };
+  const openapi = get(root, 'openapi');
+  if (openapi !== undefined) {
+    const version = /^3\.([012])\.\d+(-.+)?$/.exec(String(openapi));
+    if (typeof openapi !== 'string' || !version) {
+      return {
+        why: `OpenAPI version ${JSON.stringify(openapi)} is not one of 3.0.x, 3.1.x and 3.2.x`,
+        pointer: '/openapi',
+      };
+    }
+    return { type: 'openapi', version: openapi, dialect: version[1] === '0' ? '3.0' : '2020-12' };
+  }
+  const asyncapi = get(root, 'asyncapi');
+  if (asyncapi !== undefined) {
+    if (typeof asyncapi !== 'string' || !/^3\.\d+\.\d+(-.+)?$/.test(asyncapi)) {
+      return { why: `AsyncAPI version ${JSON.stringify(asyncapi)} is not 3.x`, pointer: '/asyncapi' };
+    }
+    return { type: 'asyncapi', version: asyncapi, dialect: '2020-12' };
+  }
+  if (get(root, 'swagger') !== undefined) {
+    return {
+      why: 'the document is Swagger 2.0',
+      pointer: '/swagger',
+      hint: 'Convert it to OpenAPI 3, for example with swagger2openapi.',
+    };
+  }
+  return { why: 'the document has neither "openapi" nor "asyncapi"', pointer: '' };
+}
+
+function checkBody(document: Document, { type, version }: Found, diagnostics: Diagnostics): void {
+  const root = { document, pointer: '', value: document.value };
+  const must = (name: string) => {
+    const value = get(document.value, name);
+    if (value !== undefined && !isObject(value)) {
+      diagnostics.add(
+        'E1004',
+        { file: document.file, pointer: `/${name}` },
+        `"${name}" is ${kindOf(value)}: it must be an object`,
+      );
+    }
+    return value !== undefined;
+  };
+  if (type === 'asyncapi') {
+    for (const name of ['channels', 'operations', 'components']) must(name);
+    return;
+  }
+  const has = ['paths', 'components', 'webhooks'].map(must);
+  const needed = version.startsWith('3.0.') ? has[0] : has.includes(true);
+  if (!needed)
+    diagnostics.add(
+      'E1004',
+      placeOf(root),
+      version.startsWith('3.0.') ? '"paths" is missing' : 'one of "paths", "components" and "webhooks" is needed',
+    );
+}
