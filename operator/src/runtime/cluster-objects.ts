@@ -54,8 +54,10 @@ export class ClusterObjects implements Objects {
         query: { limit: PAGE, continue: token, labelSelector: selectorText(options) },
         accept,
       });
-      if (!isRecord(page) || !Array.isArray(page['items'])) throw new Error(`no list of ${resource.plural}`);
-      found.push(...page['items']);
+      // An empty list of metadata has `items: null`.
+      const items = isRecord(page) ? (page['items'] ?? []) : undefined;
+      if (!isRecord(page) || !Array.isArray(items)) throw new Error(`the API server's answer is no list of ${resource.plural}`);
+      found.push(...items);
       const next = isRecord(page['metadata']) ? page['metadata']['continue'] : undefined;
       token = typeof next === 'string' && next !== '' ? next : undefined;
     } while (token !== undefined);

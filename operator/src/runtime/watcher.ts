@@ -96,10 +96,12 @@ export class Watcher implements Watch {
         accept: this.#accept('PartialObjectMetadataList'),
         signal: this.#abort.signal,
       });
-      if (!isRecord(page) || !isRecord(page['metadata']) || !Array.isArray(page['items'])) {
+      // An empty list of metadata has `items: null`.
+      const items = isRecord(page) ? (page['items'] ?? []) : undefined;
+      if (!isRecord(page) || !isRecord(page['metadata']) || !Array.isArray(items)) {
         throw new Error(`the API server's answer is no list of ${this.#resource.plural}`);
       }
-      for (const item of page['items']) {
+      for (const item of items) {
         const object = this.#object(item);
         gone.delete(id(object));
         this.#report(object);

@@ -1,0 +1,36 @@
+/** kubectl and helm, as a user runs them. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** What it wrote to stdout; rejects with what it wrote to stderr. */
+export async function execute(program: string, args: readonly string[], stdin?: string): Promise<string> {
+  const running = run(program, [...args], { maxBuffer: 64 << 20 });
+  if (stdin !== undefined) running.child.stdin?.end(stdin);
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    throw new Error(`${program} ${args.join(' ')}: ${stderr || error}`);
+  }
+}
+
+export interface Kubectl {
+  (...args: readonly string[]): Promise<string>;
+  apply(yaml: string): Promise<string>;
+  /** A field of an object, by JSONPath. */
+  field(object: string, path: string): Promise<string>;
+  /** Waits until a condition of an object has that status. */
+  condition(object: string, type: string, status?: string, seconds?: number): Promise<string>;
+}
+
+export function kubectl(namespace: string): Kubectl {
+  const base = (...args: readonly string[]) => execute('kubectl', ['-n', namespace, ...args]);
+  return Object.assign(base, {
+    apply: (yaml: string) => execute('kubectl', ['-n', namespace, 'apply', '-f', '-'], yaml),
+    field: (object: string, path: string) => base('get', object, '-o', `jsonpath=${path}`),
+    condition: (object: string, type: string, status = 'True', seconds = 120) =>
+      base('wait', object, `--for=condition=${type}=${status}`, `--timeout=${seconds}s`),
+  });
+}
