@@ -13,7 +13,7 @@ const compiler = join(root, 'node_modules', 'assemblyscript');
 /** Without assertions, traps for `abort` instead of importing it, and initialisers exported: see sdk/ABI.md. */
 const options = [
   '--optimizeLevel', '3', '--shrinkLevel', '0', '--converge', '--noAssert', '--runtime', 'stub',
-  '--initialMemory', '1', '--exportStart', '_initialize', '--use', 'abort=',
+  '--initialMemory', '1', '--exportStart', '_initialize', '--use', 'abort=', '--enable', 'simd',
 ]; // biome-ignore format: one option after the other
 const CONCURRENCY = 2;
 

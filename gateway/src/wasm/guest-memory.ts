@@ -32,6 +32,11 @@ export class GuestMemory {
     return start;
   }
 
+  /** Throws where the range is not all inside memory. */
+  check(pointer: number, length: number): void {
+    this.#start(pointer, length);
+  }
+
   /** UTF-8 text. */
   text(pointer: number, length: number): string {
     const start = this.#start(pointer, length);

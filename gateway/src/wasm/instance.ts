@@ -83,12 +83,12 @@ export class Instance {
     const { call } = this;
     call.begin(binding, hook, x);
     if (chunk) call.chunk = chunk;
-    if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
     const fuel = call.clock.start(binding.cpuMs);
-    this.#size = from?.size ?? this.size;
-    if (from) from.restore(call.memory, this.#enter, fuel);
-    else call.burn(-fuel);
     try {
+      if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
+      this.#size = from?.size ?? this.size;
+      if (from) from.restore(call.memory, this.#enter, fuel);
+      else call.burn(-fuel);
       const entry = this.#entries[name];
       return entry === undefined ? Promise.resolve(0) : entry();
     } catch (error) {
@@ -110,7 +110,7 @@ export class Instance {
   readonly #done = (result: number): Outcome => {
     try {
       const outcome = outcomeOf(this.call, result);
-      this.#finish(true);
+      this.#finish();
       return outcome;
     } catch (error) {
       return this.#failed(error);
@@ -118,7 +118,8 @@ export class Instance {
   };
 
   readonly #failed = (error: unknown): Outcome => {
-    this.#finish(failed(this.call, error));
+    failed(this.call, error);
+    this.#finish();
     return ANSWERED;
   };
 
@@ -135,20 +136,21 @@ export class Instance {
     try {
       const result = await this.#start(hook, binding, from, hook, x, chunk);
       const { written } = this.call;
-      this.#finish(true);
+      this.#finish();
       if (result === 0) return null;
       return written?.length === 1 && written[0] ? written[0] : Buffer.concat(written ?? []);
     } catch (error) {
       logFailure(this.call, error);
-      this.#finish(false);
+      this.#finish();
       throw error;
     }
   }
 
-  #finish(sound: boolean): void {
+  /** However the call ended, memory and globals can be put back; only growth of memory cannot. */
+  #finish(): void {
     this.#observe(this.call.clock.stop() / 1000);
     this.call.end();
-    if (sound && this.size === this.#size) this.#home.release(this);
+    if (this.size === this.#size) this.#home.release(this);
     else this.#home.drop(this);
   }
 }

@@ -34,17 +34,16 @@ function addHeaders(call: Call, answer: NonNullable<Call['exchange']>['answer'])
   call.request().answer = 'problem' in answer ? { problem: { ...answer.problem, headers } } : { ...answer, headers };
 }
 
-/** Answers for a call that failed, and logs why. True where the instance is none the worse. */
-export function failed(call: Call, error: unknown): boolean {
+/** Answers for a call that failed, and logs why. */
+export function failed(call: Call, error: unknown): void {
   const x = call.request();
   if (error instanceof Interrupted) {
     x.answer ??= { status: CLIENT_CLOSED, body: null };
-    return true;
+    return;
   }
   logFailure(call, error);
   x.handOff = null;
   x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
-  return false;
 }
 
 /** One line in the log. */

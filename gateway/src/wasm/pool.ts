@@ -45,6 +45,15 @@ export class InstanceCap {
     this.#pools.delete(pool);
   }
 
+  /** Drops instances that nothing has needed for a while. */
+  trim(): void {
+    for (const pool of this.#pools) pool.trim();
+  }
+
+  close(): void {
+    for (const pool of [...this.#pools]) pool.close();
+  }
+
   /** Makes room for one more instance, if need be by dropping an idle one of another module. */
   reserve(): boolean {
     if (this.#live >= this.#limit) {
@@ -117,13 +126,18 @@ export class ModulePool implements Home {
   #idle: Instance[] = [];
   /** Fewest idle ones since the last trim. */
   #unused = 0;
-  #open = true;
+  #open = false;
 
   constructor(code: ModuleCode, binding: Binding, cap: InstanceCap) {
     this.#code = code;
     this.#binding = binding;
     this.#cap = cap;
-    cap.add(this);
+  }
+
+  /** Keeps instances from now on, until `close`. */
+  open(): void {
+    this.#open = true;
+    this.#cap.add(this);
   }
 
   get idle(): number {
@@ -158,7 +172,10 @@ export class ModulePool implements Home {
     this.#cap.serve();
   }
 
-  drop(_instance: Instance): void {
+  drop({ size }: Instance): void {
+    // V8 does not count WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile
+    // up. Buffers it does count, and as nothing writes to this one it costs no memory itself.
+    new ArrayBuffer(size);
     this.#cap.freed();
     this.#cap.serve();
   }
@@ -176,6 +193,7 @@ export class ModulePool implements Home {
     this.#unused = this.#idle.length;
   }
 
+  /** Drops the idle instances now, and those in use when they come back. */
   close(): void {
     this.#open = false;
     while (this.evict());

@@ -36,16 +36,13 @@ class Runtime implements PluginRuntime {
   readonly #services: PluginServices;
   readonly #limits: PluginLimits;
   readonly #cap: InstanceCap;
-  readonly #pools = new Set<ModulePool>();
   readonly #trim: NodeJS.Timeout;
 
   constructor(services: PluginServices, limits: PluginLimits) {
     this.#services = services;
     this.#limits = limits;
     this.#cap = new InstanceCap(limits.instances, limits.queue);
-    this.#trim = setInterval(() => {
-      for (const pool of this.#pools) pool.trim();
-    }, TRIM_MS).unref();
+    this.#trim = setInterval(() => this.#cap.trim(), TRIM_MS).unref();
   }
 
   async load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule> {
@@ -64,25 +61,14 @@ class Runtime implements PluginRuntime {
       };
       const binding = initBinding(plugin, services, new ConfigView(plugin, {}), new Map());
       const pool = new ModulePool(code, binding, this.#cap);
-      const forget = () => {
-        pool.close();
-        this.#pools.delete(pool);
-      };
-      try {
-        const pristine = await firstSnapshot(pool, binding, initialiser);
-        this.#pools.add(pool);
-        return new Module(plugin, hooks, pool, pristine, services, this.#limits.cpuMs);
-      } catch (error) {
-        forget();
-        throw error;
-      }
+      const pristine = await firstSnapshot(pool, binding, initialiser);
+      return new Module(plugin, hooks, pool, pristine, services, this.#limits.cpuMs);
     });
   }
 
   close(): void {
     clearInterval(this.#trim);
-    for (const pool of this.#pools) pool.close();
-    this.#pools.clear();
+    this.#cap.close();
   }
 }
 
@@ -164,12 +150,12 @@ class Module implements LoadedModule {
       configured.catch(() => this.#configured.delete(key));
     }
     const ready = await configured;
-    this.#users++;
+    if (this.#users++ === 0) this.#pool.open();
     let open = true;
     const closed = () => {
       if (!open) return;
       open = false;
-      if (--this.#users === 0) while (this.#pool.evict());
+      if (--this.#users === 0) this.#pool.close();
     };
     return new ModuleBinding(this.#plugin, this.#hooks, ready, this.#pool, this.#services, {
       cpuMs: this.#cpuMs,

@@ -23,6 +23,7 @@ export const configFunctions: HostFunctions = {
   fail: {
     signature: 'ii:',
     make: (call) => (message, length) => {
+      call.memory.check(message, length);
       const text = call.memory.text(message, Math.min(length >>> 0, 4096));
       if (call.hook !== 'init') throw new HostCallError(text);
       call.refusal = text;

@@ -1,4 +1,5 @@
 /** `host_http_stream`: the host proxies the request, and the instance is free. */
+import type { Exchange } from '../../exchange.ts';
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
 
@@ -18,11 +19,7 @@ export const httpStreamFunctions: HostFunctions = {
         throw new HostCallError(`host_http_stream: config "${pointer}" names no upstream: mark it x-gw-upstream`);
       }
       call.charge(pathLength);
-      const sent = x.query === undefined ? x.path : `${x.path}?${x.query}`;
-      const wanted = pathLength === 0 ? sent : call.memory.text(path, pathLength);
-      if (!/^[/?][\x21-\x7e]*$/.test(wanted) || wanted.includes('#')) {
-        throw new HostCallError('host_http_stream: the path must begin with "/" and be percent-encoded');
-      }
+      const wanted = pathLength === 0 ? asSent(x) : checkedPath(call.memory.text(path, pathLength));
       x.handOff = {
         upstream: target,
         path: wanted,
@@ -33,3 +30,13 @@ export const httpStreamFunctions: HostFunctions = {
     },
   },
 };
+
+/** What the transport has let in, less the parameters that plugins took out. */
+function asSent({ path, query }: Exchange): string {
+  return query === undefined ? path : `${path}?${query}`;
+}
+
+function checkedPath(path: string): string {
+  if (/^[/?][\x21-\x7e]*$/.test(path) && !path.includes('#')) return path;
+  throw new HostCallError('host_http_stream: the path must begin with "/" and be percent-encoded');
+}

@@ -20,6 +20,7 @@ export const logFunctions: HostFunctions = {
       call.logLines++;
       if (call.logLines > MAX_LINES) return;
       call.burn(LINE);
+      call.memory.check(message, length);
       const cut = length >>> 0 > MAX_LINE;
       const text = call.memory.text(message, cut ? MAX_LINE : length);
       // One line stays one line: a client's text in it cannot pose as another.

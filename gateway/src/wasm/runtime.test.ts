@@ -1,0 +1,293 @@
+/** Plugins that attack the gateway, or only err: each costs its own request, and nothing else. */
+
+import { join } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type KitOptions, type PluginKit, testPlugin } from '../../sdk/testing/index.ts';
+import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
+import { recordedExchange } from '../../sdk/testing/recorder.ts';
+import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
+import { createPluginRuntime, PluginLoadError, type PluginServices } from './index.ts';
+
+const fixtures = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
+const builtins = join(import.meta.dirname, '..', '..', 'plugins');
+const kits: PluginKit[] = [];
+
+async function fixture(name: string, options?: KitOptions): Promise<PluginKit> {
+  const kit = await testPlugin(join(fixtures, name), options);
+  kits.push(kit);
+  return kit;
+}
+
+afterEach(() => {
+  for (const kit of kits.splice(0)) kit.close();
+});
+
+const FAILED = { type: 'urn:gw:error:plugin-failed', title: 'Plugin failed', status: 500 };
+
+describe('a plugin that goes wrong', () => {
+  it.each([
+    ['loop', /CPU time/],
+    ['recursion', /recurse|CPU time/],
+    ['host', /CPU time/],
+    ['log', /CPU time/],
+    ['copy', /CPU time/],
+    ['headers', /too many request headers/],
+  ])('is stopped in %s', async (mode, reason) => {
+    const kit = await fixture('looper');
+    const started = performance.now();
+    const { outcome, problem, logs } = await kit.onRequest({ config: { mode } });
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(outcome).toBe('answered');
+    expect(problem).toEqual(FAILED);
+    const errors = logs.filter(({ level }) => level === 'error');
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it('writes log lines of bounded length and number', async () => {
+    const kit = await fixture('looper');
+    const { logs } = await kit.onRequest({ config: { mode: 'log' } });
+    const lines = logs.filter(({ level }) => level === 'info');
+    expect(lines.length).toBeLessThanOrEqual(100);
+    expect(Math.max(...lines.map(({ message }) => message.length))).toBeLessThan(4_200);
+  });
+
+  it('gets no more memory than its limit', async () => {
+    const kit = await fixture('allocator', { limits: { memoryBytes: 4 << 20, cpuMs: 1_000 } });
+    const { problem, logs } = await kit.onRequest({});
+    expect(problem).toEqual(FAILED);
+    expect(logs).toEqual([{ level: 'error', message: expect.stringMatching(/on_request failed: trapped/) }]);
+  });
+
+  it.each(['on_request', 'memory', 'outcome', 'unanswered'])('fails alone when it errs by %s', async (hook) => {
+    const kit = await fixture('trapper');
+    const { problem, logs } = await kit.onRequest({ config: { hook } });
+    expect(problem).toEqual(FAILED);
+    expect(logs.length).toBe(1);
+    expect((await kit.onRequest({ config: { hook: 'on_response' } })).outcome).toBe('continue');
+  });
+
+  it('fails alone in a response hook', async () => {
+    const kit = await fixture('trapper');
+    const result = await kit.onResponse({ config: { hook: 'on_response' }, response: { status: 200 } });
+    expect(result.problem).toEqual(FAILED);
+  });
+
+  it('cannot have its config when init refuses, traps or runs without end', async () => {
+    const trapper = await fixture('trapper');
+    await expect(trapper.bind({ hook: 'refuse' })).rejects.toThrow('refuses its config: it is not to my taste');
+    await expect(trapper.bind({ hook: 'init' })).rejects.toThrow(PluginLoadError);
+    const looper = await fixture('looper');
+    await expect(looper.bind({ mode: 'init' })).rejects.toThrow(/CPU time/);
+  });
+
+  it.each([
+    ['pointer', /pointer outside memory/],
+    ['negative', /pointer outside memory/],
+    ['length', /pointer outside memory/],
+    ['auth-header', /authenticates = true/],
+    ['framing-header', /transfer-encoding is the gateway's/],
+    ['header-name', /"a b" is not a header name/],
+    ['header-value', /forbidden character/],
+    ['response', /no response in on_request/],
+    ['status', /99 is not the status/],
+    ['members', /not a JSON object/],
+    ['quota', /quota and window/],
+    ['continue-after-answer', /returned 0 but has answered/],
+  ])('is stopped when it misuses the host: %s', async (act, reason) => {
+    const kit = await fixture('misuser');
+    const { problem, staged, requestHeaders, logs } = await kit.onRequest({ config: { act } });
+    expect(problem).toEqual(FAILED);
+    expect(logs.map(({ message }) => message)).toEqual([expect.stringMatching(reason)]);
+    expect({ ...staged, ...requestHeaders }).toEqual({});
+  });
+
+  it('cannot read a request in init', async () => {
+    const kit = await fixture('misuser');
+    await expect(kit.bind({ act: 'request-in-init' })).rejects.toThrow('there is no request in init');
+  });
+
+  it('cannot break a log line', async () => {
+    const kit = await fixture('misuser');
+    const { logs } = await kit.onRequest({ config: { act: 'log-lines' } });
+    expect(logs).toEqual([{ level: 'warn', message: 'one two  [31m three' }]);
+  });
+});
+
+describe('hooks of one request', () => {
+  it('share state, and replace a response with the headers set there', async () => {
+    const kit = await fixture('misuser');
+    const bound = await kit.bind({ act: 'state' });
+    const x = recordedExchange({});
+    await bound.onRequest(x);
+    x.responseStatus = 200;
+    await bound.onResponse(x);
+    expect(x.responseHeaders).toEqual(['x-kept', 'from the request']);
+
+    const { answer } = await kit.onResponse({
+      config: { act: 'replace' },
+      response: { status: 200, headers: { 'content-type': 'text/html', 'set-cookie': 'a=b' } },
+    });
+    expect(answer).toEqual({ status: 418, headers: { 'x-new': '1' }, body: 'replaced' });
+  });
+
+  it('see a body chunk by chunk in both directions, and may add to its end', async () => {
+    const kit = await fixture('stream-upper');
+    expect(await kit.stream('request', ['ab', '12', 'Cd'])).toBe('AB12CD');
+    expect(await kit.stream('response', ['x', ''], { config: { trailer: '!' } })).toBe('X!');
+  });
+});
+
+describe('one request and the next', () => {
+  it('see nothing of each other: memory and globals are put back', async () => {
+    const kit = await fixture('secret-keeper', { limits: { instances: 1 } });
+    const bound = await kit.bind({});
+    const secret = `${'s'.repeat(200)}MARKER42`;
+    for (let i = 0; i < 20; i++) {
+      const plant = i % 2 === 0;
+      const x = recordedExchange({ headers: plant ? { 'x-secret': secret } : {} });
+      expect(await bound.onRequest(x)).toBe(0);
+      expect([...(x.context ?? [])]).toEqual(plant ? [['planted', 'yes']] : []);
+    }
+  });
+
+  it('of other configs neither', async () => {
+    const kit = await testPlugin(join(builtins, 'mock'), { limits: { instances: 1 } });
+    kits.push(kit);
+    const [a, b] = [await kit.bind({ body: 'of a', headers: { 'x-a': '1' } }), await kit.bind({ body: '' })];
+    for (let i = 0; i < 3; i++) {
+      const [x, y] = [recordedExchange({}), recordedExchange({})];
+      await a.dispatch(x);
+      await b.dispatch(y);
+      expect(x.answer).toMatchObject({ body: Buffer.from('of a') });
+      expect(y.answer).toMatchObject({ body: null });
+      expect(y.staged?.length).toBe(1);
+    }
+  });
+});
+
+describe('CPU time', () => {
+  it('is shared: ten endless calls leave the event loop and other plugins alone', async () => {
+    const looper = await fixture('looper');
+    const empty = await fixture('empty');
+    const [bad, good] = [await looper.bind({ mode: 'loop' }), await empty.bind({})];
+    await bad.onRequest(recordedExchange({})); // learns how fast this machine is
+
+    let running = true;
+    const endless = Promise.all(Array.from({ length: 10 }, () => bad.onRequest(recordedExchange({})))).then((all) => {
+      running = false;
+      return all;
+    });
+    const gaps: number[] = [];
+    let last = performance.now();
+    while (running) {
+      expect(await good.onRequest(recordedExchange({}))).toBe(0);
+      await immediate();
+      const now = performance.now();
+      gaps.push(now - last);
+      last = now;
+    }
+    expect(await endless).toEqual(Array(10).fill(1));
+    gaps.sort((a, b) => a - b);
+    const at = (q: number) => gaps[Math.floor(gaps.length * q)] ?? 0;
+    process.stdout.write(
+      `gaps of the event loop under ten endless calls: p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, largest ${at(0.9999).toFixed(1)} ms of ${gaps.length}\n`,
+    );
+    // Ten calls of 25 ms in slices: were they not sliced, there would be one or two turns.
+    expect(gaps.length).toBeGreaterThan(40);
+    expect(at(0.5)).toBeLessThan(10);
+  });
+
+  it('spent waiting does not count', async () => {
+    const slow = {
+      take: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
+      },
+    };
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits: slow, limits: { cpuMs: 20 } });
+    kits.push(kit);
+    expect((await kit.onRequest({ config: { quota: 1, window: 1 } })).outcome).toBe('continue');
+  });
+
+  it('ends with the client', async () => {
+    const kit = await fixture('looper', { limits: { cpuMs: 60_000 } });
+    const bound = await kit.bind({ mode: 'loop' });
+    const x = recordedExchange({});
+    const call = bound.onRequest(x);
+    await immediate();
+    x.close();
+    expect(await call).toBe(1);
+    expect(x.answer).toEqual({ status: 499, body: null });
+  });
+});
+
+describe('waiting for the host', () => {
+  it('ends with the client', async () => {
+    const never = { take: () => new Promise<never>(() => {}) };
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits: never });
+    kits.push(kit);
+    const bound = await kit.bind({ quota: 1, window: 1 });
+    const x = recordedExchange({});
+    const call = bound.onRequest(x);
+    await immediate();
+    x.close();
+    expect(await call).toBe(1);
+  });
+
+  it('that fails is an internal error, and says so in the log', async () => {
+    const broken = { take: () => Promise.reject(new Error('counters are away')) };
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits: broken });
+    kits.push(kit);
+    const { problem, logs } = await kit.onRequest({ config: { quota: 1, window: 1 } });
+    expect(problem).toMatchObject({ type: 'urn:gw:error:internal-error', status: 500 });
+    expect(logs).toEqual([{ level: 'error', message: 'on_request failed: counters are away' }]);
+  });
+});
+
+describe('instances', () => {
+  it('are shared out up to the cap; calls wait in a queue, and past it get 503', async () => {
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const rateLimits = {
+      take: async () => {
+        await gate;
+        return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
+      },
+    };
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits, limits: { instances: 2, queue: 3 } });
+    kits.push(kit);
+    const bound = await kit.bind({ quota: 1, window: 1 });
+    const requests = Array.from({ length: 7 }, () => recordedExchange({}));
+    const calls = requests.map((x) => bound.onRequest(x));
+    await immediate();
+    requests[2]?.close();
+    release();
+    expect(await Promise.all(calls)).toEqual([0, 0, 1, 0, 0, 1, 1]);
+    expect(requests[6]?.answer).toMatchObject({ problem: { status: 503, type: 'urn:gw:error:overloaded' } });
+  });
+
+  it('of idle plugins make room for others at the cap', async () => {
+    const services: PluginServices = {
+      rateLimits: new MemoryRateLimitStore(),
+      openUpstream: (url) => ({ name: url }),
+      log: () => {},
+      observe: () => () => {},
+    };
+    const runtime = createPluginRuntime(services, { instances: 1 });
+    const load = async (folder: string) => {
+      const { plugin, wasm, complete } = await readPluginFolder(folder);
+      return (await runtime.load(plugin, wasm)).bind(complete({}));
+    };
+    const [a, b] = [await load(join(fixtures, 'empty')), await load(join(fixtures, 'two-headers'))];
+    for (let i = 0; i < 3; i++) {
+      expect(await a.onRequest(recordedExchange({}))).toBe(0);
+      expect(await b.onRequest(recordedExchange({}))).toBe(0);
+    }
+    a.close();
+    expect(await b.onRequest(recordedExchange({}))).toBe(0);
+    runtime.close();
+  });
+});
