@@ -23,14 +23,14 @@ export type Resolution = { readonly ok: true; readonly target: Located } | { rea
 const MAX_HOPS = 64;
 
 export class Documents {
-  readonly #files: ReadonlyMap<string, Uint8Array>;
+  readonly #files: ReadonlyMap<string, { readonly bytes: Uint8Array }>;
   readonly #diagnostics: Diagnostics;
   readonly #open = new Map<string, Document | null>();
   readonly #texts = new Map<string, string>();
   readonly #names = new Map<Document, ReadonlyMap<string, string>>();
   readonly #resolved = new Map<Document, Map<string, Resolution>>();
 
-  constructor(files: ReadonlyMap<string, Uint8Array>, diagnostics: Diagnostics) {
+  constructor(files: ReadonlyMap<string, { readonly bytes: Uint8Array }>, diagnostics: Diagnostics) {
     this.#files = files;
     this.#diagnostics = diagnostics;
   }
@@ -50,11 +50,11 @@ export class Documents {
   }
 
   bytesOf(file: string): Uint8Array | undefined {
-    return this.#files.get(file);
+    return this.#files.get(file)?.bytes;
   }
 
   #parse(file: string): Document | null {
-    const bytes = this.#files.get(file);
+    const bytes = this.bytesOf(file);
     if (!bytes) return null;
     const parsed = parseText(bytes);
     this.#texts.set(file, parsed.text);

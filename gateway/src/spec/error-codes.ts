@@ -142,6 +142,12 @@ export const ERROR_CODES = {
     title: 'plugin package is not usable',
     hint: 'Give a WebAssembly module with a valid plugin.toml and config-schema.json beside it.',
   },
+  E1043: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'signing key is not usable',
+    hint: 'Give a PKCS#8 Ed25519 private key in PEM: openssl genpkey -algorithm ed25519.',
+  },
   E1050: {
     category: 'manifest',
     severity: 'error',

@@ -1,0 +1,120 @@
+/** Binds an operation's plugin uses to plugins: config merged, validated and checked (D1, D7, D8; E1030 to E1073). */
+import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
+import type { Diagnostics, Place } from '../spec/diagnostic.ts';
+import { member, placeOf } from '../spec/documents.ts';
+import type { DeclaredUse } from '../spec/extensions.ts';
+import { valueAt } from '../spec/pointer.ts';
+import type { BoundUse } from './admitted-headers.ts';
+import { mapMarked, marked } from './config-marks.ts';
+import { type ConfigError, isReference } from './config-schema.ts';
+import type { Plugins, PreparedPlugin } from './plugins.ts';
+import type { Project } from './project.ts';
+
+interface Bound {
+  readonly config: JsonObject;
+  readonly errors: readonly ConfigError[];
+}
+
+export class Binder {
+  readonly #plugins: Plugins;
+  readonly #project: Project;
+  readonly #diagnostics: Diagnostics;
+  readonly #configs = new Map<string, Bound>();
+
+  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics) {
+    this.#plugins = plugins;
+    this.#project = project;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Null, and a diagnostic, where the plugin cannot be used so. */
+  bind(declared: DeclaredUse, type: PluginType): BoundUse | null {
+    const { name, at } = declared;
+    const plugin = this.#plugins.use(name);
+    const namePlace = placeOf(member(at, 'name'));
+    if (plugin === undefined) {
+      const known = this.#plugins.names;
+      const list = known.length === 0 ? 'none is' : known.join(', ');
+      this.#diagnostics.add('E1040', namePlace, `plugin "${name}" is not declared (declared: ${list})`);
+      return null;
+    }
+    if (plugin === null) return null;
+    if (plugin.manifest.type !== type) {
+      this.#diagnostics.add('E1041', namePlace, `"${name}" is a ${plugin.manifest.type}, and is used as a ${type}`);
+      return null;
+    }
+    const { config, errors } = this.#configure(plugin, declared);
+    for (const { pointer, message, expression } of errors) {
+      this.#diagnostics.add(expression ? 'E1032' : 'E1030', placeIn(declared, pointer), `plugin "${name}": ${message}`);
+    }
+    const resolved = this.#upstreams(plugin, declared, config);
+    this.#secrets(plugin, declared, resolved);
+    const use: PluginUse = { name, config: resolved };
+    return { plugin, use };
+  }
+
+  /** Default, then project, then operation, by property (D1); equal configs are validated once. */
+  #configure(plugin: PreparedPlugin, { config }: DeclaredUse): Bound {
+    const merged = { ...plugin.config, ...config };
+    const key = `${plugin.name}\0${JSON.stringify(merged)}`;
+    let bound = this.#configs.get(key);
+    if (!bound) {
+      bound = plugin.validate(merged);
+      this.#configs.set(key, bound);
+    }
+    return bound;
+  }
+
+  #upstreams(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): JsonObject {
+    const { upstreams = {}, flags } = this.#project;
+    const named = (text: string) => {
+      const name = /^upstream:\/\/(.*)$/.exec(text)?.[1];
+      return name !== undefined && Object.hasOwn(upstreams, name) ? (upstreams[name]?.url ?? text) : text;
+    };
+    const resolved = mapMarked(config, plugin.marks.upstreams, named);
+    for (const { pointer, value } of plugin.marks.upstreams.flatMap((pattern) => marked(resolved, pattern))) {
+      if (typeof value !== 'string') continue;
+      const place = placeIn(declared, pointer);
+      if (value.startsWith('upstream://')) {
+        const known = Object.keys(upstreams).sort().join(', ') || 'none';
+        this.#diagnostics.add(
+          'E1033',
+          place,
+          `there is no upstream "${value.slice('upstream://'.length)}" (declared: ${known})`,
+        );
+      } else if (/^(http|ws):/i.test(value) && (flags.production || !flags.allowPlaintext)) {
+        const hint = flags.production
+          ? 'Use https:// (or wss://): production builds allow no plaintext upstreams.'
+          : undefined;
+        this.#diagnostics.add('E1031', place, `upstream ${withoutCredentials(value)} is plaintext`, hint);
+      }
+    }
+    return resolved;
+  }
+
+  #secrets(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): void {
+    for (const { pointer, value } of plugin.marks.secrets.flatMap((pattern) => marked(config, pattern))) {
+      if (typeof value !== 'string' || value === '' || isReference(value)) continue;
+      this.#diagnostics.add(
+        'E1070',
+        placeIn(declared, pointer),
+        `"${pointer.slice(1)}" of plugin "${plugin.name}" is a secret in plain text`,
+      );
+    }
+    if (this.#project.flags.production && config['skip_signature_validation'] === true) {
+      const place = placeIn(declared, '/skip_signature_validation');
+      this.#diagnostics.add('E1073', place, `plugin "${plugin.name}" skips the validation of signatures`);
+    }
+  }
+}
+
+/** In the operation's own config where it says so, else the use: what the project says has no place in a spec. */
+function placeIn({ at, config }: DeclaredUse, pointer: string): Place {
+  if (pointer !== '' && valueAt(config, pointer) === undefined) return placeOf(at);
+  const { file, pointer: base } = placeOf(member(at, 'config'));
+  return { file, pointer: base + pointer };
+}
+
+function withoutCredentials(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, '//').slice(0, 200);
+}

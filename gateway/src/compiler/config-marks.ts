@@ -1,0 +1,117 @@
+/** Marks in a plugin's config-schema.json that the gateway goes by (D6, D7, D13): keywords of ours beside the schema's. */
+import type { ConfigMarks, Json, JsonObject } from '../artifact/format.ts';
+import { get, isObject } from '../spec/json.ts';
+import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
+
+/** JSON pointers into a config, with `*` for every element or member. */
+export interface Marks {
+  /** `x-gw-upstream: true`. */
+  readonly upstreams: readonly string[];
+  /** `x-gw-header-name: true`. */
+  readonly headers: readonly string[];
+  /** `x-gw-credentials: "<property>"`. */
+  readonly credentials: readonly { readonly pointer: string; readonly property: string }[];
+  /** `writeOnly: true`. */
+  readonly secrets: readonly string[];
+}
+
+/** Levels of config that are looked into: enough for any, and an end for schemas that contain themselves. */
+const MAX_DEPTH = 12;
+const SAME_VALUE = ['allOf', 'anyOf', 'oneOf'];
+const BRANCHES = ['if', 'then', 'else', 'not'];
+
+export function marksOf(schema: JsonObject | undefined): Marks {
+  const upstreams = new Set<string>();
+  const headers = new Set<string>();
+  const secrets = new Set<string>();
+  const credentials = new Map<string, string>();
+  const seen = new Set<string>();
+
+  const visit = (node: unknown, pointer: string, depth: number): void => {
+    if (!isObject(node) || depth > MAX_DEPTH) return;
+    if (get(node, 'x-gw-upstream') === true) upstreams.add(pointer);
+    if (get(node, 'x-gw-header-name') === true) {
+      headers.add(pointer);
+      if (isObject(get(node, 'items'))) headers.add(child(pointer, '*'));
+    }
+    if (get(node, 'writeOnly') === true) secrets.add(pointer);
+    const property = get(node, 'x-gw-credentials');
+    if (typeof property === 'string') credentials.set(pointer, property);
+    const ref = get(node, '$ref');
+    if (typeof ref === 'string' && ref.startsWith('#') && !seen.has(`${ref} ${pointer}`)) {
+      seen.add(`${ref} ${pointer}`);
+      visit(valueAt(schema, ref.slice(1)), pointer, depth + 1);
+    }
+    for (const name of [...SAME_VALUE, ...BRANCHES]) {
+      const inner = get(node, name);
+      for (const each of Array.isArray(inner) ? inner : [inner]) visit(each, pointer, depth + 1);
+    }
+    const properties = get(node, 'properties');
+    if (isObject(properties)) {
+      for (const [name, each] of Object.entries(properties)) visit(each, child(pointer, name), depth + 1);
+    }
+    const patterns = get(node, 'patternProperties');
+    const rest = [get(node, 'additionalProperties'), ...(isObject(patterns) ? Object.values(patterns) : [])];
+    const prefix = get(node, 'prefixItems');
+    for (const each of [...rest, get(node, 'items'), ...(Array.isArray(prefix) ? prefix : [])]) {
+      visit(each, child(pointer, '*'), depth + 1);
+    }
+  };
+  visit(schema, '', 0);
+  return {
+    upstreams: [...upstreams].sort(),
+    headers: [...headers].sort(),
+    credentials: [...credentials].map(([pointer, property]) => ({ pointer, property })),
+    secrets: [...secrets].sort(),
+  };
+}
+
+/** What the artifact's manifest carries of them; undefined where there is nothing. */
+export function manifestMarks({ upstreams, credentials }: Marks): ConfigMarks | undefined {
+  if (upstreams.length === 0 && credentials.length === 0) return undefined;
+  return { ...(upstreams.length > 0 ? { upstreams } : {}), ...(credentials.length > 0 ? { credentials } : {}) };
+}
+
+/** The values of a config that a marked pointer stands for, with the pointer to each. */
+export function marked(config: Json, pattern: string): { readonly pointer: string; readonly value: Json }[] {
+  let found: { readonly pointer: string; readonly value: Json }[] = [{ pointer: '', value: config }];
+  for (const token of pointerTokens(pattern) ?? []) {
+    found = found.flatMap(({ pointer, value }) => {
+      if (typeof value !== 'object' || value === null) return [];
+      const entries: readonly (readonly [string, Json])[] = Object.entries(value);
+      return entries
+        .filter(([key]) => token === '*' || key === token)
+        .map(([key, each]) => ({ pointer: child(pointer, key), value: each }));
+    });
+  }
+  return found;
+}
+
+/** The config with every string at the marked pointers put through `change`. */
+export function mapMarked(
+  config: JsonObject,
+  patterns: readonly string[],
+  change: (text: string) => string,
+): JsonObject {
+  const changes = new Map<string, string>();
+  for (const pattern of patterns) {
+    for (const { pointer, value } of marked(config, pattern)) {
+      if (typeof value === 'string' && change(value) !== value) changes.set(pointer, change(value));
+    }
+  }
+  if (changes.size === 0) return config;
+  const apply = (value: Json, pointer: string): Json => {
+    const changed = changes.get(pointer);
+    if (changed !== undefined) return changed;
+    if (typeof value !== 'object' || value === null) return value;
+    if (isList(value)) return value.map((each, i) => apply(each, child(pointer, i)));
+    return applyTo(value, pointer);
+  };
+  const applyTo = (value: JsonObject, pointer: string): JsonObject =>
+    Object.fromEntries(Object.entries(value).map(([key, each]) => [key, apply(each, child(pointer, key))]));
+  return applyTo(config, '');
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,79 @@
+/** Validates plugin config against the plugin's config-schema.json (JSON Schema 2020-12), filling in defaults. */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Json, JsonObject } from '../artifact/format.ts';
+import { child, valueAt } from '../spec/pointer.ts';
+
+export interface ConfigError {
+  /** JSON pointer into the config. */
+  readonly pointer: string;
+  readonly message: string;
+  /** Not the shape of the config but an expression in it (E1032). */
+  readonly expression: boolean;
+}
+
+export type ConfigValidator = (config: JsonObject) => {
+  /** With the schema's defaults. */
+  readonly config: JsonObject;
+  readonly errors: readonly ConfigError[];
+};
+
+/** Throws an Error with the reason where the schema is not one. */
+export function configValidator(schema: JsonObject): ConfigValidator {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true, logger: false, addUsedSchema: false });
+  addFormats.default(ajv);
+  ajv.addFormat('regex', { type: 'string', validate: isRegExp });
+  const validate: ValidateFunction = ajv.compile(schema);
+  return (given) => {
+    const config: JsonObject = structuredClone(given);
+    if (validate(config)) return { config, errors: [] };
+    const errors = (validate.errors ?? []).filter((error, _, all) => !isAboutReference(config, error, all));
+    return { config, errors: errors.filter(isTelling).map(describe) };
+  };
+}
+
+function isRegExp(text: string): boolean {
+  try {
+    new RegExp(text, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Values that stand for others until the gateway starts (section 2.5) or the compiler looks them up. */
+export function isReference(value: Json | undefined): value is string {
+  return typeof value === 'string' && /^(env|file|upstream):\/\//.test(value);
+}
+
+/** The text that a reference will be replaced by is not known: only that it is a string is. */
+function isAboutReference(config: JsonObject, error: ErrorObject, all: readonly ErrorObject[]): boolean {
+  if (!isReference(asJson(valueAt(config, error.instancePath)))) return false;
+  if (error.keyword !== 'type') return true;
+  return all.some(
+    ({ keyword, instancePath }) => /^(anyOf|oneOf)$/.test(keyword) && instancePath === error.instancePath,
+  );
+}
+
+function asJson(value: unknown): Json | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `if` fails because what it leads to does, which has its own error. */
+function isTelling({ keyword }: ErrorObject): boolean {
+  return keyword !== 'if';
+}
+
+function describe({ instancePath, keyword, message = 'is not valid', params }: ErrorObject): ConfigError {
+  const expression = keyword === 'format' && params['format'] === 'regex';
+  const { additionalProperty, allowedValues, missingProperty } = params;
+  const detail =
+    typeof additionalProperty === 'string'
+      ? ` "${additionalProperty}"`
+      : Array.isArray(allowedValues)
+        ? `: ${allowedValues.map((each) => JSON.stringify(each)).join(', ')}`
+        : '';
+  const what = instancePath === '' || typeof missingProperty === 'string' ? 'the config' : `"${instancePath.slice(1)}"`;
+  const pointer = typeof additionalProperty === 'string' ? child(instancePath, additionalProperty) : instancePath;
+  return { pointer, message: `${what} ${message}${detail}`, expression };
+}

@@ -1,0 +1,154 @@
+/** Parameters and request bodies as routes.json carries them: styles with their defaults, schemas by reference. */
+import type { Parameter, ParameterIn, ParameterStyle, RequestBody } from '../artifact/format.ts';
+import type { Diagnostics } from '../spec/diagnostic.ts';
+import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { get, isObject, kindOf } from '../spec/json.ts';
+import type { DeclaredOperation } from '../spec/operations.ts';
+import type { Dialect } from '../spec/recognise.ts';
+import type { SchemaTable } from './schema-table.ts';
+import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
+
+const STYLES: Readonly<Record<ParameterIn, readonly ParameterStyle[]>> = {
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  header: ['simple'],
+  cookie: ['form'],
+};
+
+/** Headers that OpenAPI says are not described as parameters: such declarations are ignored. */
+const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
+
+export interface Deps {
+  readonly documents: Documents;
+  readonly diagnostics: Diagnostics;
+  readonly schemas: SchemaTable;
+}
+
+export function parametersOf({ parameters, spec }: DeclaredOperation, deps: Deps): Parameter[] {
+  return parameters.flatMap((declared) => parameterOf(declared, spec.dialect, deps) ?? []);
+}
+
+function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter | null {
+  const { documents, diagnostics, schemas } = deps;
+  const part = partOf(get(declared.value, 'in'));
+  const declaredName = String(get(declared.value, 'name'));
+  const name = part === 'header' ? declaredName.toLowerCase() : declaredName;
+  if (part === null) {
+    const where = String(get(declared.value, 'in'));
+    if (where === 'querystring') {
+      diagnostics.add('E1008', placeOf(declared), 'parameters in "querystring" are not validated');
+    } else {
+      diagnostics.add(
+        'E1004',
+        placeOf(member(declared, 'in')),
+        `a parameter is in path, query, header or cookie, not in "${where}"`,
+      );
+    }
+    return null;
+  }
+  if (part === 'header' && NOT_PARAMETERS.has(name)) return null;
+  const style = styleOf(declared, part, diagnostics);
+  const content = contentOf(declared);
+  const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
+  const types = content || schema.value === undefined ? [] : typesOf(schema, documents);
+  const items = types.includes('array') ? itemTypes(schema, documents) : [];
+  const ref = schema.value === undefined ? undefined : schemas.add(schema, dialect);
+  const explode = get(declared.value, 'explode');
+  return {
+    name,
+    in: part,
+    required: part === 'path' || get(declared.value, 'required') === true,
+    style,
+    explode: typeof explode === 'boolean' ? explode : style === 'form',
+    ...(get(declared.value, 'allowReserved') === true ? { allow_reserved: true } : {}),
+    ...(get(declared.value, 'allowEmptyValue') === true && part === 'query' ? { allow_empty_value: true } : {}),
+    ...(content ? { content_type: content.type } : {}),
+    types,
+    ...(items.length > 0 ? { item_types: items } : {}),
+    ...(types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),
+    // Any text is a string: there is nothing to check.
+    ...(ref && !isAnyString(schema.value, content !== null) ? { schema: ref } : {}),
+  };
+}
+
+function partOf(value: unknown): ParameterIn | null {
+  return value === 'path' || value === 'query' || value === 'header' || value === 'cookie' ? value : null;
+}
+
+function styleOf(declared: Located, part: ParameterIn, diagnostics: Diagnostics): ParameterStyle {
+  const styles = STYLES[part];
+  const standard = styles[0] as ParameterStyle;
+  const style = get(declared.value, 'style');
+  // OpenAPI 3.2 has a style of its own for cookies, which is read as form is.
+  if (style === undefined || (part === 'cookie' && style === 'cookie')) return standard;
+  const known = styles.find((each) => each === style);
+  if (known) return known;
+  diagnostics.add(
+    'E1004',
+    placeOf(member(declared, 'style')),
+    `style ${JSON.stringify(style)} does not go with a parameter in ${part}: ${styles.join(', ')} do`,
+  );
+  return standard;
+}
+
+/** A parameter with `content` has one media type. */
+function contentOf(declared: Located): { readonly type: string; readonly at: Located } | null {
+  const content = member(declared, 'content');
+  const type = isObject(content.value) ? Object.keys(content.value)[0] : undefined;
+  return type === undefined ? null : { type: mediaTypeOf(type), at: member(content, type) };
+}
+
+function isAnyString(schema: unknown, hasContent: boolean): boolean {
+  if (hasContent || !isObject(schema) || get(schema, 'type') !== 'string') return false;
+  const validating = [
+    'enum',
+    'const',
+    'pattern',
+    'format',
+    'minLength',
+    'maxLength',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'not',
+    'if',
+    '$ref',
+    '$dynamicRef',
+  ];
+  return !validating.some((name) => Object.hasOwn(schema, name));
+}
+
+export function requestBodyOf({ requestBody, spec }: DeclaredOperation, deps: Deps): RequestBody | undefined {
+  if (!requestBody) return undefined;
+  const content = member(requestBody, 'content');
+  if (!isObject(content.value)) {
+    const place = content.value === undefined ? requestBody : content;
+    deps.diagnostics.add(
+      'E1004',
+      placeOf(place),
+      `"content" of a request body is ${kindOf(content.value)}: it must be an object of media types`,
+    );
+    return undefined;
+  }
+  const entries = Object.keys(content.value).flatMap((type): [string, RequestBody['content'][string]][] => {
+    const media = deps.documents.follow(member(content, type));
+    if (!media) return [];
+    if (!isObject(media.value)) {
+      deps.diagnostics.add(
+        'E1004',
+        placeOf(media),
+        `media type "${type}" is ${kindOf(media.value)}: it must be an object`,
+      );
+      return [];
+    }
+    const schema = member(media, 'schema');
+    const ref = schema.value === undefined ? undefined : deps.schemas.add(schema, spec.dialect);
+    return [[mediaTypeOf(type), ref ? { schema: ref } : {}]];
+  });
+  return { required: get(requestBody.value, 'required') === true, content: Object.fromEntries(entries) };
+}
+
+/** Lower case, without parameters. */
+function mediaTypeOf(type: string): string {
+  return (type.split(';')[0] ?? '').trim().toLowerCase();
+}

@@ -1,0 +1,102 @@
+/** The plugins of a project, made ready to be bound: manifest, config validator, marks (sections 2.2, 2.3; D1, D15). */
+import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+import { PLUGINS_DIR } from '../artifact/format.ts';
+import { sha256 } from '../artifact/hash.ts';
+import type { Diagnostics } from '../spec/diagnostic.ts';
+import { type Marks, manifestMarks, marksOf } from './config-marks.ts';
+import { type ConfigValidator, configValidator } from './config-schema.ts';
+import type { PluginManifest, ProjectPlugin } from './project.ts';
+import { inspectModule } from './wasm-module.ts';
+
+export interface PreparedPlugin {
+  readonly name: string;
+  readonly manifest: PluginManifest;
+  readonly wasm: Uint8Array;
+  readonly marks: Marks;
+  readonly validate: ConfigValidator;
+  /** Default below project (D1). */
+  readonly config: JsonObject;
+}
+
+/** Prepares a plugin when an operation first uses it: what is not used is neither checked nor bundled. */
+export class Plugins {
+  readonly #declared: ReadonlyMap<string, ProjectPlugin>;
+  readonly #diagnostics: Diagnostics;
+  readonly #prepared = new Map<string, PreparedPlugin | null>();
+
+  constructor(declared: readonly ProjectPlugin[], diagnostics: Diagnostics) {
+    this.#declared = new Map(declared.map((plugin) => [plugin.name, plugin]));
+    this.#diagnostics = diagnostics;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#declared.keys()].sort();
+  }
+
+  /** Undefined where it is not declared; null where it is not usable (E1042). */
+  use(name: string): PreparedPlugin | null | undefined {
+    const known = this.#prepared.get(name);
+    if (known !== undefined) return known;
+    const plugin = this.#declared.get(name);
+    if (!plugin) return undefined;
+    const prepared = this.#prepare(plugin);
+    this.#prepared.set(name, prepared);
+    return prepared;
+  }
+
+  /** Those that have been used, by name. */
+  get used(): readonly PreparedPlugin[] {
+    return [...this.#prepared.values()].filter((each) => each !== null).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #prepare(plugin: ProjectPlugin): PreparedPlugin | null {
+    const { name, wasm, configSchema } = plugin;
+    const module = inspectModule(wasm);
+    if ('why' in module) {
+      this.#diagnostics.add('E1042', null, `plugin "${name}": ${module.why}`);
+      return null;
+    }
+    const missing = [...(plugin.manifest ? [] : ['plugin.toml']), ...(configSchema ? [] : ['config-schema.json'])];
+    if (missing.length > 0) this.#diagnostics.add('E1071', null, `plugin "${name}" has no ${missing.join(' and no ')}`);
+    try {
+      return {
+        name,
+        wasm,
+        manifest: plugin.manifest ?? { ...module.manifest, name },
+        marks: marksOf(configSchema),
+        validate: configSchema ? configValidator(configSchema) : (config) => ({ config, errors: [] }),
+        config: { ...plugin.defaultConfig, ...plugin.config },
+      };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#diagnostics.add(
+        'E1042',
+        null,
+        `plugin "${name}": config-schema.json is not a JSON Schema: ${reason.slice(0, 200)}`,
+      );
+      return null;
+    }
+  }
+}
+
+export function artifactPlugin({ name, manifest, wasm, marks }: PreparedPlugin): ArtifactPlugin {
+  const { version, type, host_functions, request_body, response_body, cpu_ms, preflight, authenticates } = manifest;
+  const config_marks = manifestMarks(marks);
+  return {
+    name,
+    version,
+    plugin_type: type,
+    wasm_path: `${PLUGINS_DIR}${name}.wasm`,
+    sha256: sha256(wasm),
+    capabilities: {
+      body_access: request_body !== 'none' || response_body !== 'none',
+      host_functions: [...host_functions].sort(),
+      request_body,
+      response_body,
+      ...(cpu_ms === undefined ? {} : { cpu_ms }),
+    },
+    ...(preflight ? { preflight } : {}),
+    ...(authenticates ? { authenticates } : {}),
+    ...(config_marks ? { config_marks } : {}),
+  };
+}

@@ -1,0 +1,162 @@
+/** From declared operations to the operations of routes.json. */
+import type { Operation, Parameter } from '../artifact/format.ts';
+import { parseTemplate, TemplateError } from '../router/template.ts';
+import type { Diagnostics } from '../spec/diagnostic.ts';
+import { type Documents, member, placeOf } from '../spec/documents.ts';
+import { dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
+import { get } from '../spec/json.ts';
+import type { DeclaredOperation } from '../spec/operations.ts';
+import { child } from '../spec/pointer.ts';
+import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
+import type { Binder } from './bind.ts';
+import { parametersOf, requestBodyOf } from './parameters.ts';
+import type { SchemaTable } from './schema-table.ts';
+import { type Security, securityOf } from './security.ts';
+
+export interface RouteDeps {
+  readonly documents: Documents;
+  readonly diagnostics: Diagnostics;
+  readonly schemas: SchemaTable;
+  readonly binder: Binder;
+}
+
+/** Null where the operation emits no route: it has no dispatch (D5), or is wrong. */
+export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
+  const { documents, diagnostics, binder } = deps;
+  const { at, path, method, operationId, spec } = declared;
+  const pathIsGood = checkPath(declared, diagnostics);
+  const dispatch = dispatchOf(at, diagnostics);
+  if (dispatch === undefined) {
+    diagnostics.add('E1020', placeOf(at), `${method} ${path} has no x-gw-dispatch: it is not served`);
+  }
+  checkHeaders(declared, diagnostics);
+  const security = securityOf(declared, documents, diagnostics);
+  const middlewares = middlewaresOf(at, diagnostics).flatMap((use) => binder.bind(use, 'middleware') ?? []);
+  checkAuthentication(declared, middlewares, security, diagnostics);
+  const sunset = sunsetOf(at, diagnostics);
+  // Schemas of what is not served would only fill the table.
+  if (dispatch === undefined) return null;
+  const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
+  const parameters = parametersOf(declared, deps);
+  const requestBody = requestBodyOf(declared, deps);
+  if (!pathIsGood || !dispatcher) return null;
+  checkParameters(declared, parameters, diagnostics);
+  return {
+    path,
+    method,
+    ...(operationId === undefined ? {} : { operation_id: operationId }),
+    dispatch: dispatcher.use,
+    middlewares: middlewares.map(({ use }) => use),
+    spec: file,
+    api: slug(spec.title),
+    parameters,
+    ...(requestBody ? { request_body: requestBody } : {}),
+    admitted_headers: admittedHeaders({
+      parameters,
+      credentials: security.headers,
+      uses: [...middlewares, dispatcher],
+    }),
+    ...(get(at.value, 'deprecated') === true ? { deprecated: true } : {}),
+    ...(sunset === undefined ? {} : { sunset }),
+  };
+}
+
+/** The metric label `api` (D21). */
+export function slug(title: string): string {
+  return (
+    title
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-+|-+$/g, '')
+      .slice(0, 64) || 'api'
+  );
+}
+
+function checkPath({ at, path, spec }: DeclaredOperation, diagnostics: Diagnostics): boolean {
+  const place = { file: spec.document.file, pointer: child('/paths', path) };
+  if (path === '/__gw' || path.startsWith('/__gw/')) {
+    diagnostics.add('E1021', place, `${path} is under /__gw/`);
+    return false;
+  }
+  try {
+    parseTemplate(path);
+    return true;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    diagnostics.add('E1022', at.pointer.startsWith('/paths/') ? place : placeOf(at), `path ${path}: ${error.message}`);
+    return false;
+  }
+}
+
+/** Every parameter of the template is declared, and a greedy one as section 2.1 says. */
+function checkParameters(
+  { path, at, parameters: declared }: DeclaredOperation,
+  parameters: readonly Parameter[],
+  diagnostics: Diagnostics,
+): void {
+  const template = parseTemplate(path);
+  const byName = new Map(parameters.flatMap((each) => (each.in === 'path' ? [[each.name, each] as const] : [])));
+  for (const name of template.names) {
+    if (!byName.has(name)) diagnostics.add('E1004', placeOf(at), `path parameter "${name}" of ${path} is not declared`);
+  }
+  const last = template.segments.at(-1);
+  if (last?.kind !== 'greedy') return;
+  const parameter = byName.get(last.name);
+  const types = parameter?.types ?? [];
+  const declaration = declared.find(({ value }) => get(value, 'in') === 'path' && get(value, 'name') === last.name);
+  if (!parameter || !declaration) return;
+  const isString = types.length === 1 && types[0] === 'string';
+  if (parameter.allow_reserved && get(declaration.value, 'required') === true && isString) return;
+  diagnostics.add(
+    'E1022',
+    placeOf(declaration),
+    `greedy parameter "${last.name}" needs required: true, allowReserved: true and a string schema`,
+  );
+}
+
+/** Section 2.6, rule 3. */
+function checkHeaders({ parameters }: DeclaredOperation, diagnostics: Diagnostics): void {
+  for (const parameter of parameters) {
+    const name = get(parameter.value, 'name');
+    if (
+      get(parameter.value, 'in') === 'header' &&
+      typeof name === 'string' &&
+      name.toLowerCase().startsWith('x-auth-')
+    ) {
+      diagnostics.add(
+        'E1056',
+        placeOf(member(parameter, 'name')),
+        `header "${name}" is in the reserved x-auth-* namespace`,
+      );
+    }
+  }
+}
+
+/** Section 2.6, rule 2; E1072. */
+function checkAuthentication(
+  { at, method, path }: DeclaredOperation,
+  middlewares: readonly BoundUse[],
+  security: Security,
+  diagnostics: Diagnostics,
+): void {
+  for (const bound of middlewares) {
+    if (!bound.plugin.manifest.authenticates) continue;
+    const { name } = bound.use;
+    if (!security.named) {
+      diagnostics.add(
+        'E1057',
+        placeOf(at),
+        `${method} ${path} runs "${name}" without a security requirement that names a scheme`,
+      );
+      continue;
+    }
+    const read = headersOfUse(bound);
+    if (read.length === 0 || security.headers.length === 0 || read.some((header) => security.headers.includes(header)))
+      continue;
+    diagnostics.add(
+      'E1072',
+      placeOf(at),
+      `"${name}" reads ${read.join(', ')}; the security scheme names ${security.headers.join(', ')}`,
+    );
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The one table of schemas of an artifact: every schema that requests are checked against, as JSON Schema 2020-12,
+ * each `$ref` target once. Never inlined: Stripe's operations written out would take 344 GB.
+ */
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../artifact/canonical-json.ts';
+import type { Json, JsonObject, SchemaRef } from '../artifact/format.ts';
+import type { Diagnostics } from '../spec/diagnostic.ts';
+import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
+import type { Dialect } from '../spec/recognise.ts';
+import { breakCycles } from './schema-cycles.ts';
+import { translate30 } from './schema-dialect.ts';
+import { keywordOf } from './schema-keywords.ts';
+import { judgePattern } from './schema-patterns.ts';
+import { readOnlyNames } from './schema-read-only.ts';
+
+/** Where a schema is read, and how. */
+interface Context {
+  readonly dialect: Dialect;
+  /** Pointer of the schema with an `$id` around it, or ``. */
+  readonly base: string;
+  /** Names that an enclosing `allOf` says are read-only. */
+  readonly readOnly: ReadonlySet<string>;
+}
+
+interface Target {
+  readonly located: Located;
+  readonly context: Context;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+export class SchemaTable {
+  readonly #documents: Documents;
+  readonly #diagnostics: Diagnostics;
+  /** The name of a document that is the same through every door. */
+  readonly #nameOf: (file: string) => string;
+  readonly #schemas = new Map<string, Json>();
+  readonly #places = new Map<string, Located>();
+  readonly #waiting: (Target & { readonly id: string })[] = [];
+
+  constructor(documents: Documents, diagnostics: Diagnostics, nameOf: (file: string) => string) {
+    this.#documents = documents;
+    this.#diagnostics = diagnostics;
+    this.#nameOf = nameOf;
+  }
+
+  /** Undefined where everything is valid, so that there is nothing to check. */
+  add(located: Located, dialect: Dialect): SchemaRef | undefined {
+    const normal = this.#normalise(located, { dialect, base: '', readOnly: NOTHING });
+    if (normal === true || (isObject(normal) && Object.keys(normal).length === 0)) return undefined;
+    if (isObject(normal) && typeof normal['$ref'] === 'string' && Object.keys(normal).length === 1) {
+      return { $ref: normal['$ref'] };
+    }
+    const id = `inline-${hash('sha256', canonicalJson(normal), 'hex').slice(0, 16)}`;
+    this.#schemas.set(id, normal);
+    return { $ref: `gw:${id}` };
+  }
+
+  /** All that was added and what it refers to, by id, sorted. */
+  finish(): { readonly [id: string]: Json } {
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      this.#schemas.set(next.id, this.#normalise(next.located, next.context));
+    }
+    const sorted = new Map([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
+    for (const id of breakCycles(sorted)) {
+      const at = this.#places.get(id);
+      this.#diagnostics.add(
+        'E1008',
+        at ? placeOf(at) : null,
+        'the schema contains itself with nothing between: the reference that closes the circle is not checked',
+      );
+    }
+    return Object.fromEntries(sorted);
+  }
+
+  /** The id of a `$ref`'s target, by where it stands: not by what else is in the project. */
+  #target(located: Located, context: Context): string {
+    const { file } = located.document;
+    const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}`;
+    const label = (located.pointer.split('/').pop() ?? '').replaceAll(/[^A-Za-z0-9]+/g, '').slice(0, 40) || 'schema';
+    const id = `${label}-${hash('sha256', key, 'hex').slice(0, 16)}`;
+    if (!this.#places.has(id)) {
+      this.#places.set(id, located);
+      this.#waiting.push({ id, located, context: { ...context, readOnly: NOTHING } });
+    }
+    return id;
+  }
+
+  #normalise(located: Located, outer: Context): Json {
+    const { value } = located;
+    if (typeof value === 'boolean') return value;
+    if (!isObject(value)) {
+      this.#diagnostics.add('E1004', placeOf(located), 'a schema must be an object or a boolean');
+      return true;
+    }
+    const context =
+      outer.dialect !== '3.0' && typeof value['$id'] === 'string' ? { ...outer, base: located.pointer } : outer;
+    const ref = this.#reference(located, value, context);
+    if (ref !== undefined && context.dialect === '3.0') return ref;
+    const normal = this.#keywords(located, value, context);
+    if (ref === undefined) return context.dialect === '3.0' ? translate30(value, normal) : normal;
+    if (isObject(ref)) return { ...ref, ...normal };
+    // A reference that leads nowhere is E1003 already.
+    return normal;
+  }
+
+  #reference(located: Located, value: Obj, context: Context): Json | undefined {
+    const ref = get(value, '$ref') ?? (context.dialect === '3.0' ? undefined : get(value, '$dynamicRef'));
+    if (typeof ref !== 'string') return undefined;
+    const resolution = this.#documents.resolve(located.document, ref, context.base);
+    if (!resolution.ok) return true;
+    const { target } = resolution;
+    const base = target.document === located.document && target.pointer.startsWith(context.base) ? context.base : '';
+    return { $ref: `gw:${this.#target(target, { ...context, base })}` };
+  }
+
+  #keywords(located: Located, value: Obj, outer: Context): JsonObject {
+    const hidden = readOnlyNames(located, outer.dialect, this.#documents);
+    const readOnly = hidden.size === 0 ? outer.readOnly : new Set([...outer.readOnly, ...hidden]);
+    const normal: [string, Json][] = [];
+    for (const name of Object.keys(value)) {
+      const keyword = keywordOf(name);
+      if (!keyword) continue;
+      const at = member(located, name);
+      if (outer.dialect === '3.0' && /^exclusive/.test(name) && typeof at.value === 'boolean') continue;
+      const why = keyword.check(at.value);
+      if (why !== null) {
+        this.#diagnostics.add('E1004', placeOf(at), `"${name}" ${why}`);
+        continue;
+      }
+      // What an `allOf` says is read-only holds for its own members, and not for what lies below a property.
+      const context = name === 'allOf' ? { ...outer, readOnly } : { ...outer, readOnly: NOTHING };
+      normal.push([name, this.#keyword(name, keyword.kind, at, context)]);
+    }
+    return withoutReadOnly(Object.fromEntries(normal), readOnly);
+  }
+
+  #keyword(name: string, kind: string, at: Located, context: Context): Json {
+    switch (kind) {
+      case 'schema':
+        return this.#normalise(at, context);
+      case 'schemas':
+        return Array.isArray(at.value) ? at.value.map((_, i) => this.#normalise(member(at, i), context)) : [];
+      case 'schemaMap': {
+        const names = isObject(at.value) ? Object.keys(at.value) : [];
+        if (name === 'patternProperties') for (const each of names) this.#pattern(each, member(at, each));
+        return Object.fromEntries(names.map((each) => [each, this.#normalise(member(at, each), context)]));
+      }
+      case 'pattern':
+        this.#pattern(String(at.value), at);
+        return String(at.value);
+      default:
+        return at.value as Json;
+    }
+  }
+
+  #pattern(pattern: string, at: Located): void {
+    const verdict = judgePattern(pattern);
+    if (verdict === 'invalid')
+      this.#diagnostics.add('E1004', placeOf(at), `"${pattern.slice(0, 80)}" is not a regular expression`);
+    if (verdict === 'backtracking') {
+      this.#diagnostics.add(
+        'E1006',
+        placeOf(at),
+        `pattern "${pattern.slice(0, 80)}" uses look-around or back-references`,
+      );
+    }
+  }
+}
+
+/** What a client must not send cannot be required of it. */
+function withoutReadOnly(schema: JsonObject, readOnly: ReadonlySet<string>): JsonObject {
+  const { required, ...rest } = schema;
+  if (!Array.isArray(required) || readOnly.size === 0) return schema;
+  const left = required.filter((name) => !readOnly.has(name));
+  return left.length === 0 ? rest : { ...rest, required: left };
+}

@@ -1,0 +1,81 @@
+/** Which JSON types a schema admits at its top: what the text of a parameter is read as. */
+import { type Documents, type Located, member } from '../spec/documents.ts';
+import { get, isObject } from '../spec/json.ts';
+
+/** Schemas within schemas that are looked into. */
+const MAX_DEPTH = 16;
+
+/** Numbers and booleans before strings, in the order in which text is tried; empty where the schema does not say. */
+export function typesOf(schema: Located, documents: Documents, depth = 0): readonly string[] {
+  const at = documents.follow(schema);
+  if (!at || !isObject(at.value) || depth > MAX_DEPTH) return [];
+  const own = ownTypes(at.value);
+  const nullable = get(at.value, 'nullable') === true ? ['null'] : [];
+  if (own.length > 0) return ordered([...own, ...nullable]);
+  const all = list(at, 'allOf').map((each) => typesOf(each, documents, depth + 1));
+  const said = all.find((types) => types.length > 0);
+  if (said) return ordered([...said, ...nullable]);
+  const some = [...list(at, 'anyOf'), ...list(at, 'oneOf')].map((each) => typesOf(each, documents, depth + 1));
+  // A branch that does not say admits everything.
+  if (some.length > 0 && some.every((types) => types.length > 0)) return ordered([...some.flat(), ...nullable]);
+  if (isObject(get(at.value, 'properties'))) return ['object'];
+  return get(at.value, 'items') === undefined ? [] : ['array'];
+}
+
+/** Of an array's items. */
+export function itemTypes(schema: Located, documents: Documents, depth = 0): readonly string[] {
+  const at = documents.follow(schema);
+  if (!at || depth > MAX_DEPTH) return [];
+  const items = member(at, 'items');
+  if (items.value !== undefined) return typesOf(items, documents);
+  for (const each of parts(at)) {
+    const types = itemTypes(each, documents, depth + 1);
+    if (types.length > 0) return types;
+  }
+  return [];
+}
+
+/** Of an object's properties, by name. */
+export function propertyTypes(
+  schema: Located,
+  documents: Documents,
+  depth = 0,
+): Readonly<Record<string, readonly string[]>> {
+  const at = documents.follow(schema);
+  if (!at || depth > MAX_DEPTH) return {};
+  const properties = member(at, 'properties');
+  const own = isObject(properties.value) ? Object.keys(properties.value) : [];
+  return Object.fromEntries([
+    ...parts(at).flatMap((each) => Object.entries(propertyTypes(each, documents, depth + 1))),
+    ...own.map((name): [string, readonly string[]] => [name, typesOf(member(properties, name), documents)]),
+  ]);
+}
+
+function parts(at: Located): Located[] {
+  return ['allOf', 'anyOf', 'oneOf'].flatMap((name) => list(at, name));
+}
+
+function list(at: Located, name: string): Located[] {
+  const all = member(at, name);
+  return Array.isArray(all.value) ? all.value.map((_, i) => member(all, i)) : [];
+}
+
+function ownTypes(schema: unknown): string[] {
+  const type = get(schema, 'type');
+  if (typeof type === 'string') return [type];
+  if (Array.isArray(type)) return type.filter((each) => typeof each === 'string');
+  const values = get(schema, 'const') === undefined ? get(schema, 'enum') : [get(schema, 'const')];
+  return Array.isArray(values) ? values.map(typeOfValue) : [];
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' ? 'number' : typeof value;
+}
+
+const ORDER = ['integer', 'number', 'boolean', 'null', 'array', 'object', 'string'];
+
+function ordered(types: readonly string[]): readonly string[] {
+  return ORDER.filter((type) => types.includes(type));
+}

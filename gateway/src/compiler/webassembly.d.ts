@@ -1,0 +1,7 @@
+/** What the compiler asks of a module, beside what the plugin runtime declares. */
+declare namespace WebAssembly {
+  namespace Module {
+    function exports(module: Module): readonly { readonly name: string; readonly kind: string }[];
+    function imports(module: Module): readonly { readonly module: string; readonly name: string }[];
+  }
+}

@@ -1,0 +1,40 @@
+/** The plugins that come with the gateway, each by its name (D3). */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProjectPlugin } from '../compiler/project.ts';
+import { PluginPackageError, readPluginPackage } from './package.ts';
+
+/** In the source tree, or beside the bundle that this file has become a part of. */
+const FOLDERS = [join(import.meta.dirname, '..', '..', 'plugins'), join(import.meta.dirname, 'plugins')];
+
+function folder(): string {
+  const isPlugins = (path: string) => existsSync(join(path, 'mock', 'plugin.toml'));
+  const found = FOLDERS.find(isPlugins);
+  if (found === undefined)
+    throw new PluginPackageError(`the built-in plugins are missing (looked in ${FOLDERS.join(', ')})`);
+  return found;
+}
+
+/** Names, sorted. */
+export function builtinPlugins(): readonly string[] {
+  const path = folder();
+  return readdirSync(path)
+    .filter((name) => existsSync(join(path, name, 'plugin.toml')))
+    .sort();
+}
+
+/** Throws PluginPackageError where there is none of that name, or it has not been built. */
+export function loadBuiltinPlugin(name: string): ProjectPlugin {
+  const known = builtinPlugins();
+  if (!known.includes(name))
+    throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${known.join(', ')})`);
+  const file = (base: string) => join(folder(), name, base);
+  const wasm = file(`${name}.wasm`);
+  if (!existsSync(wasm))
+    throw new PluginPackageError(`built-in plugin "${name}" has not been built: run npm run plugins`);
+  return readPluginPackage({
+    wasm: readFileSync(wasm),
+    manifest: readFileSync(file('plugin.toml')),
+    ...(existsSync(file('config-schema.json')) ? { configSchema: readFileSync(file('config-schema.json')) } : {}),
+  });
+}
