@@ -15,12 +15,18 @@ export interface BodyStream extends Readable {
   readonly received: number;
 }
 
+/** Where a streaming response's body goes. */
+export interface ResponseSink extends Writable {
+  /** Ends with a body that is whole, as cheaply as the transport can. */
+  endWith?(body: Uint8Array): void;
+}
+
 /** What the transport offers for one request; the pipeline calls exactly one of the two, once. */
 export interface Responder {
   /** Sends a whole response. */
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
   /** Sends the head, and returns where the body goes. */
-  stream(x: Exchange, status: number, headers: HeaderList): Writable;
+  stream(x: Exchange, status: number, headers: HeaderList): ResponseSink;
   /** Whether the response has begun. */
   readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */

@@ -5,7 +5,7 @@
  */
 import { Writable } from 'node:stream';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
-import { type Answer, changeHeader, type Exchange, type HeaderList, headerOf } from './exchange.ts';
+import { type Answer, changeHeader, type Exchange, type HeaderList, headerOf, type ResponseSink } from './exchange.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
@@ -188,7 +188,7 @@ class Course implements ProxyEvents, BodyReading {
 
   // --- ProxyEvents
 
-  head(x: Exchange, status: number, headers: HeaderList): Writable | Promise<Writable | null> {
+  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
     const op = this.#op as LoadedOperation;
     op.dispatchTime(x.handOff?.upstream ?? null).observe((performance.now() - this.#dispatchedAt) / 1000);
     x.responseStatus = status;
@@ -216,7 +216,7 @@ class Course implements ProxyEvents, BodyReading {
   }
 
   /** Sends the head of a streaming response; its body follows through the chunk hooks, if there are any. */
-  #sink(op: LoadedOperation): Writable {
+  #sink(op: LoadedOperation): ResponseSink {
     const x = this.#x;
     const { responseStatus: status, responseHeaders: headers } = x;
     headers.push(...op.headers);
@@ -229,7 +229,7 @@ class Course implements ProxyEvents, BodyReading {
     return transform;
   }
 
-  async #hookedHead(op: LoadedOperation): Promise<Writable | null> {
+  async #hookedHead(op: LoadedOperation): Promise<ResponseSink | null> {
     if (!(await this.#responseHooks(op))) return this.#sink(op);
     this.#buffering = true;
     this.#send();

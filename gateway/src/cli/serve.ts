@@ -120,28 +120,18 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
       log,
     );
   } catch (error) {
-    log.flush();
+    await log.flush();
     stderr(`gw serve: ${error instanceof Error ? error.message : String(error)}\n`);
     return exit(error instanceof SecretError ? EXIT_SECRET : EXIT_FAILURE);
   }
   // Whoever started us waits for the line that says where we listen.
-  log.flush();
+  await log.flush();
   let stopping = false;
   const stop = () => {
     // A second signal means now.
     if (stopping) return exit(EXIT_FAILURE);
     stopping = true;
-    gateway.stop().then(
-      () => {
-        log.flush();
-        exit(0);
-      },
-      (error: unknown) => {
-        log.logger.error({ err: error }, 'shutdown failed');
-        log.flush();
-        exit(EXIT_FAILURE);
-      },
-    );
+    finish(gateway, log).then(exit);
   };
   onSignal('SIGTERM', stop);
   onSignal('SIGINT', stop);
@@ -151,6 +141,19 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
       log.logger.error({ reason }, 'reload failed: the previous artifact and secrets go on serving');
     });
   });
+}
+
+/** The exit code. */
+async function finish(gateway: RunningGateway, log: Log): Promise<number> {
+  let code = 0;
+  try {
+    await gateway.stop();
+  } catch (error) {
+    log.logger.error({ err: error }, 'shutdown failed');
+    code = EXIT_FAILURE;
+  }
+  await log.flush();
+  return code;
 }
 
 /** `RUST_LOG` overrides the level (D25); of its directives only a plain level is meant for us. */

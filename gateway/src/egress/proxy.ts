@@ -2,18 +2,26 @@
  * Carries a handed-off request to its upstream and the answer back, both bodies streaming, on undici's `dispatch`.
  * Tells the pipeline when the response's head is there, or which problem stands in its place.
  */
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { type Exchange, type HandOff, type HeaderList, headerOf, joinedHeader } from '../exchange.ts';
+import {
+  type Exchange,
+  type HandOff,
+  type HeaderList,
+  headerOf,
+  joinedHeader,
+  type ResponseSink,
+} from '../exchange.ts';
 import { STANDARD_NAMES, traceparentOf } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
+import { atTurnEnd } from '../turn.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import type { HttpUpstream } from './upstream.ts';
 
 /** What the pipeline does with an upstream's answer. */
 export interface ProxyEvents {
   /** The head has arrived. Returns where the body goes, at once or when response hooks are done. */
-  head(x: Exchange, status: number, headers: HeaderList): Writable | Promise<Writable | null>;
+  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
   failed(x: Exchange, answer: Problem, cause: string): void;
   /** The head was sent, but the body broke off. */
@@ -51,7 +59,8 @@ export function proxy(request: ProxyRequest, events: ProxyEvents): void {
     });
     return events.failed(x, answer, 'circuit breaker open');
   }
-  new ProxyExchange(request, events).start();
+  const exchange = new ProxyExchange(request, events);
+  atTurnEnd(() => exchange.start());
 }
 
 class ProxyExchange implements Dispatcher.DispatchHandler {
@@ -60,7 +69,11 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   readonly #x: Exchange;
   readonly #upstream: HttpUpstream;
   #controller: Dispatcher.DispatchController | null = null;
-  #sink: Writable | null = null;
+  #sink: ResponseSink | null = null;
+  /** Content-Length of the answer, or -1. */
+  #expected = -1;
+  /** The body came in one chunk, and the sink was ended with it. */
+  #whole = false;
   #headSent = false;
   #finished = false;
   #retried = false;
@@ -102,6 +115,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#upstream.breaker.succeeded();
+    const length = parsed['content-length'];
+    this.#expected = typeof length === 'string' && this.#x.method !== 'HEAD' ? Number(length) : -1;
     const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
     if ('then' in sink) {
       controller.pause();
@@ -112,7 +127,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     } else this.#ready(sink, null);
   }
 
-  #ready(sink: Writable | null, paused: Dispatcher.DispatchController | null): void {
+  #ready(sink: ResponseSink | null, paused: Dispatcher.DispatchController | null): void {
     if (sink === null) {
       // A response hook answered instead: the upstream's body goes nowhere.
       this.#finished = true;
@@ -128,14 +143,19 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    if (this.#sink !== null && !this.#sink.write(chunk)) controller.pause();
+    const sink = this.#sink;
+    if (sink === null) return;
+    if (chunk.length === this.#expected && sink.endWith) {
+      this.#whole = true;
+      sink.endWith(chunk);
+    } else if (!sink.write(chunk)) controller.pause();
   }
 
   onResponseEnd(): void {
     if (this.#finished) return;
     this.#finished = true;
     this.#offClose?.();
-    this.#sink?.end();
+    if (!this.#whole) this.#sink?.end();
     this.#events.done(this.#x, this.#bytes);
   }
 

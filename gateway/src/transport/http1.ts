@@ -1,8 +1,8 @@
 /** HTTP/1.1 over TCP, on node:http: makes an Exchange of each request, and writes what the pipeline answers. */
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Writable } from 'node:stream';
-import { Exchange, type HeaderList, type Responder } from '../exchange.ts';
+import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import { atTurnEnd } from '../turn.ts';
 import { IncomingBody } from './body.ts';
 import { inspect } from './inspect.ts';
 import { refuse } from './refuse.ts';
@@ -43,6 +43,9 @@ function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimit
   return Math.min(2 * (maxHeaders * maxHeaderSize + maxUriLength) + 65536, 64 << 20);
 }
 
+/** Bytes of a body up to which it is copied behind the head, so that both are one write. */
+const ONE_PIECE = 4096;
+
 /** Set by `beginDrain`; shared by all responses of one transport. */
 interface DrainState {
   draining: boolean;
@@ -59,13 +62,21 @@ class Http1Response extends ServerResponse implements Responder {
       headers.push('content-length', String(length));
     }
     this.#head(status, headers);
-    if (body === null || bodiless) this.end();
-    else this.end(body);
+    if (body === null || bodiless) atTurnEnd(() => void this.end());
+    else this.endWith(body);
   }
 
-  stream(_x: Exchange, status: number, headers: HeaderList): Writable {
+  stream(_x: Exchange, status: number, headers: HeaderList): ResponseSink {
     this.#head(status, headers);
     return this;
+  }
+
+  /** Ends with a body that is whole: a short one goes out in one piece with the head. Nothing is written before. */
+  endWith(body: Uint8Array | string): void {
+    const short = typeof body !== 'string' && body.length <= ONE_PIECE;
+    // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
+    const text = short ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1') : null;
+    atTurnEnd(() => void (text === null ? this.end(body) : this.end(text, 'latin1')));
   }
 
   get headSent(): boolean {
