@@ -1,0 +1,144 @@
+/** `gw compile` (reference 1, section 4.3; D8, D27). */
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { type CompileFlags, type CompileResult, compile, type Project } from '../compiler/index.ts';
+import { describeDiagnostics, summaryOf } from './diagnostics-text.ts';
+import { ManifestError, reasonOf } from './manifest.ts';
+import type { Program } from './program.ts';
+import { readProjectFolder, SpecFileError } from './project-folder.ts';
+
+const EXIT_COMPILE = 1;
+const EXIT_MANIFEST = 2;
+
+interface Flags {
+  readonly spec: readonly string[];
+  readonly output: string;
+  readonly manifest: string;
+  readonly allowPlaintext: boolean;
+  readonly production: boolean;
+  readonly provenanceCommit?: string;
+  readonly provenanceSource?: string;
+  readonly format: 'text' | 'json';
+}
+
+const HELP = `
+Examples:
+  $ gw compile --manifest gw.yaml --output api.gwa
+  $ gw compile -m gw.yaml -s specs/books.yaml -s specs/orders.yaml -o api.gwa --production
+  $ GW_SIGNING_KEY=key.pem gw compile -m gw.yaml -o api.gwa --provenance-commit "$(git rev-parse HEAD)"
+
+Environment:
+  GW_SIGNING_KEY     PEM file of a PKCS#8 Ed25519 private key: signs the artifact
+  SOURCE_DATE_EPOCH  seconds since 1970 for compiled_at: the same inputs then give the same bytes
+
+Exit codes: 0 success, 1 the specs do not compile, 2 the manifest or a plugin cannot be used.`;
+
+export function compileCommand(program: Program): Command {
+  const collect = (value: string, previous: readonly string[]) => [...previous, value];
+  return new Command('compile')
+    .description('Compile specs, manifest and plugins into one artifact.')
+    .addOption(
+      new Option('-s, --spec <file>', 'spec file, repeatable (default: those in the folder of the manifest)')
+        .argParser(collect)
+        .default([], 'none'),
+    )
+    .addOption(new Option('-o, --output <path>', 'where the artifact goes').env('GW_OUTPUT').makeOptionMandatory())
+    .addOption(new Option('-m, --manifest <path>', 'project manifest').env('GW_MANIFEST').makeOptionMandatory())
+    .addOption(new Option('--allow-plaintext', 'permit http:// upstream URLs').default(false))
+    .addOption(new Option('--production', 'turn warnings that matter into errors, and forbid plaintext').default(false))
+    .addOption(new Option('--provenance-commit <id>', 'commit id, kept in the artifact').env('GW_PROVENANCE_COMMIT'))
+    .addOption(
+      new Option('--provenance-source <text>', 'what built it, kept in the artifact').env('GW_PROVENANCE_SOURCE'),
+    )
+    .addOption(new Option('--no-cache', 'download remote plugins again'))
+    .addOption(new Option('--format <format>', 'form of the output').choices(['text', 'json']).default('text'))
+    .addHelpText('after', HELP)
+    .action((flags: Flags) => run(flags, program));
+}
+
+async function run(flags: Flags, program: Program): Promise<void> {
+  const started = performance.now();
+  const json = flags.format === 'json';
+  const fail = (code: number, message: string) => {
+    if (json) program.stdout(`${JSON.stringify({ ok: false, error: message, diagnostics: [] })}\n`);
+    program.stderr(`gw compile: ${message}\n`);
+    program.exit(code);
+  };
+  let project: Project;
+  try {
+    project = await readProjectFolder({ ...flags, specs: flags.spec, flags: await compileFlags(flags, program.env) });
+  } catch (error) {
+    if (error instanceof ManifestError) return fail(EXIT_MANIFEST, error.message);
+    if (error instanceof SpecFileError) return fail(EXIT_COMPILE, error.message);
+    throw error;
+  }
+  if (!json)
+    program.stderr(
+      `compiling ${count(project.specs.length, 'spec')} with ${count(project.plugins.length, 'plugin')}\n`,
+    );
+  const result = await compile(project);
+  if (result.ok) {
+    try {
+      await replaceFile(flags.output, result.artifact);
+    } catch (error) {
+      return fail(EXIT_COMPILE, `cannot write ${flags.output}: ${reasonOf(error)}`);
+    }
+  }
+  if (json) program.stdout(`${JSON.stringify(jsonOf(result, flags.output))}\n`);
+  else {
+    program.stderr(describeDiagnostics(result.diagnostics));
+    if (result.ok) program.stdout(`${summaryOf(flags.output, result, performance.now() - started)}\n`);
+  }
+  program.exit(result.ok ? 0 : exitCodeOf(result));
+}
+
+/** A plugin or key that cannot be used is no fault of the specs. */
+function exitCodeOf({ diagnostics }: CompileResult): number {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return errors.every(({ code }) => code === 'E1042' || code === 'E1043') ? EXIT_MANIFEST : EXIT_COMPILE;
+}
+
+async function compileFlags(flags: Flags, env: Program['env']): Promise<CompileFlags> {
+  const epoch = env['SOURCE_DATE_EPOCH'];
+  // The largest time that ECMAScript has.
+  if (epoch !== undefined && !(/^\d{1,13}$/.test(epoch) && Number(epoch) <= 8_640_000_000_000)) {
+    throw new ManifestError(`SOURCE_DATE_EPOCH is "${epoch}": it must be seconds since 1970`);
+  }
+  const keyFile = env['GW_SIGNING_KEY'];
+  let signingKey: string | undefined;
+  try {
+    signingKey = keyFile ? await readFile(keyFile, 'utf8') : undefined;
+  } catch (error) {
+    throw new ManifestError(`cannot read GW_SIGNING_KEY ${keyFile}: ${reasonOf(error)}`, { cause: error });
+  }
+  return {
+    allowPlaintext: flags.allowPlaintext,
+    production: flags.production,
+    ...(flags.provenanceCommit === undefined ? {} : { provenanceCommit: flags.provenanceCommit }),
+    ...(flags.provenanceSource === undefined ? {} : { provenanceSource: flags.provenanceSource }),
+    ...(signingKey === undefined ? {} : { signingKey }),
+    ...(epoch === undefined ? {} : { sourceDateEpoch: Number(epoch) }),
+  };
+}
+
+/** A gateway that reads the file meanwhile sees the old artifact or the new one. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const part = `${path}.${process.pid}.part`;
+  try {
+    await writeFile(part, bytes);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+function jsonOf(result: CompileResult, output: string) {
+  if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
+  const { artifactHash: artifact_hash, tarSha256: tar_sha256, manifest, diagnostics } = result;
+  return { ok: true, output, artifact_hash, tar_sha256, routes_count: manifest.routes_count, diagnostics };
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`;
+}

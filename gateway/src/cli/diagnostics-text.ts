@@ -1,0 +1,43 @@
+/** Diagnostics and results as text for people. */
+import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+
+/** Shown of one code in one file; a spec without any dispatch would fill the screen. */
+const MOST_OF_A_KIND = 10;
+
+/** One block a diagnostic: `file:line:column: severity CODE: message`, the pointer, the hint. */
+export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
+  const shown = new Map<string, number>();
+  let text = '';
+  for (const diagnostic of diagnostics) {
+    const kind = `${diagnostic.file ?? ''} ${diagnostic.code}`;
+    const n = (shown.get(kind) ?? 0) + 1;
+    shown.set(kind, n);
+    if (n <= MOST_OF_A_KIND) text += describe(diagnostic);
+  }
+  for (const [kind, n] of shown) {
+    if (n > MOST_OF_A_KIND) text += `${kind.trim()}: ${n - MOST_OF_A_KIND} more of these (--format json shows all)\n`;
+  }
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.length - errors;
+  return text === ''
+    ? ''
+    : `${text}${errors} error${errors === 1 ? '' : 's'}, ${warnings} warning${warnings === 1 ? '' : 's'}\n`;
+}
+
+function describe({ code, severity, message, hint, file, pointer, line, column }: Diagnostic): string {
+  const at = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}:${column ?? 1}`}: `;
+  const where = pointer === undefined ? '' : `  at ${pointer === '' ? '(document)' : pointer}\n`;
+  return `${at}${severity} ${code}: ${message}\n${where}  hint: ${hint}\n`;
+}
+
+/** One line: routes, plugins, hash, size, time. */
+export function summaryOf(output: string, result: CompileResult & { readonly ok: true }, ms: number): string {
+  const { manifest, artifactHash, artifact } = result;
+  const plugins = (manifest.plugins ?? []).map(({ name }) => name).join(', ') || 'none';
+  const signed = manifest.signature === undefined ? '' : ', signed';
+  return `${output}: ${manifest.routes_count} routes, plugins: ${plugins}, ${artifactHash}${signed}, ${sizeOf(artifact.length)}, ${(ms / 1000).toFixed(2)} s`;
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`;
+}

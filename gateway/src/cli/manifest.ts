@@ -1,0 +1,113 @@
+/** Reads `gw.yaml` (reference 1, section 2.2; D1, D3). */
+import { readFile } from 'node:fs/promises';
+import type { JsonObject } from '../artifact/format.ts';
+import { isObject, kindOf, type Obj } from '../spec/json.ts';
+import { parseText } from '../spec/parse.ts';
+
+/** The manifest, or what it names, cannot be used: exit 2 for `gw compile`. */
+export class ManifestError extends Error {}
+
+export interface ManifestPlugin {
+  /** Of a `.wasm` file, relative to the manifest; absent for a built-in plugin. */
+  readonly path?: string;
+  readonly version?: string;
+  readonly config?: JsonObject;
+}
+
+export interface ProjectManifest {
+  /** Folder of specs, relative to the manifest. */
+  readonly specs?: string;
+  readonly plugins: ReadonlyMap<string, ManifestPlugin>;
+  readonly upstreams: { readonly [name: string]: { readonly url: string } };
+}
+
+/** Rejects with ManifestError: unreadable, not YAML, unknown or malformed fields. */
+export async function readManifest(path: string): Promise<ProjectManifest> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    throw new ManifestError(`cannot read manifest ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+  const parsed = parseText(bytes);
+  if (!parsed.ok) {
+    const at = parsed.position ? `:${parsed.position.line}:${parsed.position.column}` : '';
+    throw new ManifestError(`${path}${at}: ${parsed.message}`);
+  }
+  const fail = (message: string): never => {
+    throw new ManifestError(`${path}: ${message}`);
+  };
+  const root = objectOf(parsed.value, 'the manifest', fail);
+  onlyFields(root, ['specs', 'plugins', 'upstreams'], 'the manifest', fail);
+  const { specs } = root;
+  if (specs !== undefined && typeof specs !== 'string')
+    fail(`"specs" is ${kindOf(specs)}: give the folder of the specs`);
+  return {
+    ...(typeof specs === 'string' ? { specs } : {}),
+    plugins: pluginsOf(root['plugins'], fail),
+    upstreams: upstreamsOf(root['upstreams'], fail),
+  };
+}
+
+type Fail = (message: string) => never;
+
+function pluginsOf(value: unknown, fail: Fail): ReadonlyMap<string, ManifestPlugin> {
+  const plugins = objectOf(value ?? {}, '"plugins"', fail);
+  return new Map(
+    Object.entries(plugins).map(([name, entry]) => {
+      if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) fail(`plugin name "${name}" is not in kebab-case`);
+      return [name, pluginOf(name, objectOf(entry ?? {}, `plugin "${name}"`, fail), fail)];
+    }),
+  );
+}
+
+function pluginOf(name: string, entry: Obj, fail: Fail): ManifestPlugin {
+  if (entry['url'] !== undefined) {
+    fail(`plugin "${name}" is remote ("url"), which this version does not fetch: download it and give its "path"`);
+  }
+  onlyFields(entry, ['path', 'version', 'config'], `plugin "${name}"`, fail);
+  const { path, version, config } = entry;
+  if (path !== undefined && typeof path !== 'string')
+    fail(`"path" of plugin "${name}" is ${kindOf(path)}: give a .wasm file`);
+  if (version !== undefined && typeof version !== 'string')
+    fail(`"version" of plugin "${name}" must be a string, such as "0.8.0"`);
+  return {
+    ...(typeof path === 'string' ? { path } : {}),
+    ...(typeof version === 'string' ? { version } : {}),
+    ...(config === undefined || config === null
+      ? {}
+      : { config: objectOf(config, `config of plugin "${name}"`, fail) as JsonObject }),
+  };
+}
+
+function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
+  const upstreams = objectOf(value ?? {}, '"upstreams"', fail);
+  return Object.fromEntries(
+    Object.entries(upstreams).map(([name, entry]) => {
+      const upstream = objectOf(entry, `upstream "${name}"`, fail);
+      onlyFields(upstream, ['url'], `upstream "${name}"`, fail);
+      const { url } = upstream;
+      if (typeof url !== 'string' || !URL.canParse(url)) return fail(`upstream "${name}" needs "url", a full URL`);
+      return [name, { url }];
+    }),
+  );
+}
+
+function objectOf(value: unknown, what: string, fail: Fail): Obj {
+  return isObject(value) ? value : fail(`${what} is ${kindOf(value)}: it must be an object`);
+}
+
+function onlyFields(object: Obj, known: readonly string[], what: string, fail: Fail): void {
+  const other = Object.keys(object).find((key) => !known.includes(key));
+  if (other !== undefined) fail(`${what} has an unknown field "${other}": known are ${known.join(', ')}`);
+}
+
+/** Why a file could not be read, in words. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES') return 'permission denied';
+  if (code === 'EISDIR') return 'it is a folder';
+  if (code === 'ENOTDIR') return 'it is not a folder';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,154 @@
+/** A project from a folder: `gw.yaml`, its specs and what they may refer to, its plugins (D1, D2, D3). */
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { CompileFlags, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
+import { loadBuiltinPlugin } from '../plugins/builtin.ts';
+import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
+import { ManifestError, type ManifestPlugin, readManifest, reasonOf } from './manifest.ts';
+
+const SPEC_FILE = /\.(ya?ml|json)$/i;
+/** Files below the specs folder; a folder with more is not one of specs. */
+const MAX_FILES = 10_000;
+
+export interface ProjectFolderOptions {
+  /** Path of gw.yaml. */
+  readonly manifest: string;
+  /** Spec files instead of the manifest's folder; none: that folder. */
+  readonly specs: readonly string[];
+  readonly flags: CompileFlags;
+}
+
+/** A spec file cannot be read: exit 1. */
+export class SpecFileError extends Error {}
+
+/** Rejects with ManifestError or SpecFileError. */
+export async function readProjectFolder({
+  manifest: path,
+  specs: given,
+  flags,
+}: ProjectFolderOptions): Promise<Project> {
+  const manifest = await readManifest(path);
+  const home = dirname(resolve(path));
+  if (given.length === 0 && manifest.specs === undefined) {
+    throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
+  }
+  const folder = resolve(home, manifest.specs ?? '.');
+  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder);
+  const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
+  const root = commonFolder([home, ...folders]);
+  const nameOf = (file: string) => relative(root, file).split('\\').join('/');
+  const files = new Map<string, ProjectFile>();
+  for (const each of (await Promise.all(folders.map((one) => filesBelow(one)))).flat()) {
+    files.set(nameOf(each), lazyFile(nameOf(each), each));
+  }
+  // What was named is read at once, so that a name with nothing behind it is said here.
+  for (const spec of paths) files.set(nameOf(spec), await readSpec(nameOf(spec), spec));
+  return {
+    specs: paths.map(nameOf),
+    files: [...files.values()],
+    plugins: [...manifest.plugins].map(([name, plugin]) => readPlugin(name, plugin, home)),
+    upstreams: manifest.upstreams,
+    flags,
+  };
+}
+
+async function specFilesOf(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory() && isSpecName(entry.name));
+    if (files.length === 0) throw new ManifestError(`specs folder ${folder} holds no .yaml, .yml or .json file`);
+    return files.map(({ name }) => join(folder, name));
+  } catch (error) {
+    if (error instanceof ManifestError) throw error;
+    throw new ManifestError(`cannot read specs folder ${folder}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function isSpecName(name: string): boolean {
+  return SPEC_FILE.test(name) && !name.startsWith('.');
+}
+
+/** What specs may refer to. Links are not followed: nothing outside the folder is the project's (D2). */
+async function filesBelow(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  const waiting = [folder];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    let entries: Awaited<ReturnType<typeof list>>;
+    try {
+      entries = await list(next);
+    } catch {
+      continue;
+    }
+    for (const entry of entries) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      if (entry.isDirectory()) waiting.push(join(next, entry.name));
+      else if (entry.isFile() && isSpecName(entry.name)) found.push(join(next, entry.name));
+    }
+    if (found.length > MAX_FILES)
+      throw new ManifestError(`${folder} holds more than ${MAX_FILES} files: give a folder of specs`);
+  }
+  return found;
+}
+
+function list(folder: string) {
+  return readdir(folder, { withFileTypes: true });
+}
+
+async function readSpec(name: string, path: string): Promise<ProjectFile> {
+  try {
+    return { name, bytes: await readFile(path) };
+  } catch (error) {
+    throw new SpecFileError(`cannot read spec ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Read when a `$ref` first leads to it. */
+function lazyFile(name: string, path: string): ProjectFile {
+  let bytes: Uint8Array | undefined;
+  return {
+    name,
+    get bytes() {
+      bytes ??= readFileSync(path);
+      return bytes;
+    },
+  };
+}
+
+function commonFolder(folders: readonly string[]): string {
+  const [first = '', ...rest] = folders;
+  let common = first;
+  while (rest.some((folder) => folder !== common && !folder.startsWith(common.endsWith('/') ? common : `${common}/`))) {
+    common = dirname(common);
+  }
+  return common;
+}
+
+function readPlugin(name: string, { path, version, config }: ManifestPlugin, home: string): ProjectPlugin {
+  try {
+    const plugin = path === undefined ? loadBuiltinPlugin(name) : readLocal(name, resolve(home, path));
+    const has = plugin.manifest?.version;
+    if (version !== undefined && has !== version) {
+      throw new PluginPackageError(`version ${version} is asked for, and it is ${has ?? 'not said'}`);
+    }
+    return { ...plugin, name, ...(config ? { config } : {}) };
+  } catch (error) {
+    const reason = error instanceof PluginPackageError ? error.message : `cannot read it: ${reasonOf(error)}`;
+    throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
+  }
+}
+
+/** plugin.toml and config-schema.json beside the module are the module's where plugin.toml says so, or says no other. */
+function readLocal(name: string, path: string): ProjectPlugin {
+  const beside = (file: string) => join(dirname(path), file);
+  const toml = beside('plugin.toml');
+  const manifest = existsSync(toml) ? readFileSync(toml) : undefined;
+  const isOurs = manifest !== undefined && wasmFileOf(manifest.toString('utf8')) === basename(path);
+  const schema = beside('config-schema.json');
+  return readPluginPackage({
+    wasm: readFileSync(path),
+    name,
+    ...(isOurs ? { manifest } : {}),
+    ...(existsSync(schema) && (isOurs || manifest === undefined) ? { configSchema: readFileSync(schema) } : {}),
+  });
+}
