@@ -1,5 +1,7 @@
 /** A plugin's config as the plugin sees it, by JSON pointer (RFC 6901), with credential tables kept in the host. */
 import type { ArtifactPlugin, Json, JsonObject } from '../artifact/format.ts';
+import { marked } from '../compiler/config-marks.ts';
+import { pointerTokens, valueAt } from '../spec/pointer.ts';
 import { CredentialTable } from './credential-table.ts';
 import { PluginLoadError } from './plugin.ts';
 
@@ -15,13 +17,12 @@ export class ConfigView {
     const credentials = new Map<string, CredentialTable>();
     let visible: Json = config;
     for (const { pointer, property } of plugin.config_marks?.credentials ?? []) {
-      for (const concrete of expandPointer(config, pointer)) {
-        const table = valueAt(config, concrete);
+      for (const { pointer: concrete, value: table } of marked(config, pointer)) {
         if (!Array.isArray(table)) throw new PluginLoadError(`config ${concrete} must be an array`);
         credentials.set(concrete, new CredentialTable(concrete, property, table));
         visible = replaceAt(
           visible,
-          pointerParts(concrete),
+          pointerTokens(concrete) ?? [],
           table.map((entry) => without(entry, property)),
         );
       }
@@ -64,43 +65,6 @@ export class ConfigView {
   }
 }
 
-function pointerParts(pointer: string): string[] {
-  if (pointer === '') return [];
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-/** The value at a JSON pointer; undefined where there is none, or the pointer is not one. */
-export function valueAt(config: Json, pointer: string): Json | undefined {
-  if (pointer !== '' && !pointer.startsWith('/')) return undefined;
-  let value: Json | undefined = config;
-  for (const part of pointerParts(pointer)) value = member(value, part);
-  return value;
-}
-
-function member(value: Json | undefined, part: string): Json | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (isList(value)) return /^(0|[1-9]\d{0,9})$/.test(part) ? value[Number(part)] : undefined;
-  return Object.hasOwn(value, part) ? value[part] : undefined;
-}
-
-/** Every pointer into `config` that a pattern with `*` for elements or members stands for. */
-export function expandPointer(config: Json, pattern: string): string[] {
-  let found: { readonly pointer: string; readonly value: Json }[] = [{ pointer: '', value: config }];
-  for (const part of pointerParts(pattern)) {
-    found = found.flatMap(({ pointer, value }) =>
-      (part === '*' && typeof value === 'object' && value !== null ? Object.keys(value) : [part]).flatMap((key) => {
-        const next = member(value, key);
-        const name = key.replaceAll('~', '~0').replaceAll('/', '~1');
-        return next === undefined ? [] : [{ pointer: `${pointer}/${name}`, value: next }];
-      }),
-    );
-  }
-  return found.map(({ pointer }) => pointer);
-}
-
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
@@ -110,12 +74,12 @@ function without(entry: Json, property: string): Json {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => name !== property));
 }
 
-function replaceAt(value: Json, parts: readonly string[], by: Json): Json {
-  const [part, ...rest] = parts;
-  if (part === undefined) return by;
+function replaceAt(value: Json, tokens: readonly string[], by: Json): Json {
+  const [token, ...rest] = tokens;
+  if (token === undefined) return by;
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map((item, i) => (String(i) === part ? replaceAt(item, rest, by) : item));
+  if (isList(value)) return value.map((item, i) => (String(i) === token ? replaceAt(item, rest, by) : item));
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, name === part ? replaceAt(item, rest, by) : item]),
+    Object.entries(value).map(([name, item]) => [name, name === token ? replaceAt(item, rest, by) : item]),
   );
 }

@@ -1,12 +1,13 @@
 /** Loads plugin modules and binds them to configs (design: plugins are WebAssembly; sdk/ABI.md). */
 import { hash } from 'node:crypto';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+import { marked } from '../compiler/config-marks.ts';
 import type { Upstream } from '../exchange.ts';
 import { checkExports, checkImports, INITIALIZE } from './abi.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding, Hook } from './call.ts';
-import { ConfigView, expandPointer, valueAt } from './config-view.ts';
+import { ConfigView } from './config-view.ts';
 import { FuelRate } from './cpu.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
@@ -187,8 +188,7 @@ function openUpstreams(
 ): ReadonlyMap<string, Upstream> {
   const upstreams = new Map<string, Upstream>();
   for (const pattern of plugin.config_marks?.upstreams ?? []) {
-    for (const pointer of expandPointer(config, pattern)) {
-      const url = valueAt(config, pointer);
+    for (const { pointer, value: url } of marked(config, pattern)) {
       if (typeof url !== 'string') throw new PluginLoadError(`config ${pointer} must be a URL`);
       try {
         upstreams.set(pointer, services.openUpstream(url, config));

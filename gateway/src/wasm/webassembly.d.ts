@@ -7,6 +7,10 @@ declare namespace WebAssembly {
   type ExportValue = ((...args: never[]) => unknown) | Memory | Global | object;
   class Module {
     constructor(bytes: Uint8Array);
+    static exports(module: Module): readonly { readonly name: string; readonly kind: string }[];
+    static imports(
+      module: Module,
+    ): readonly { readonly module: string; readonly name: string; readonly kind: string }[];
   }
   class Instance {
     constructor(module: Module, imports: { readonly [module: string]: { readonly [name: string]: ImportValue } });

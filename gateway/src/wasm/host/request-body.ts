@@ -13,10 +13,10 @@ export const requestBodyFunctions: HostFunctions = {
     make: (call) => () => {
       const x = call.request();
       if (x.body !== null) return x.body.length;
-      if (x.bodyStream === null) return 0;
+      // Also where nothing was sent: the operation may require a body.
       return call.wait(x.readBody(), BODY_DEADLINE_MS, (body) => {
-        x.body ??= body;
-        return x.body.length;
+        if (x.bodyStream !== null) x.body ??= body;
+        return x.body?.length ?? 0;
       });
     },
   },
