@@ -18,7 +18,10 @@ export interface OperatorEnvironment {
 /** Nothing else of our environment reaches a pod: what it may see is what its manifest gives it. */
 const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SYSTEMROOT'];
 
-export function readEnvironment(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): OperatorEnvironment {
+export function readEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): OperatorEnvironment {
   const inherited: { [name: string]: string } = {};
   for (const name of INHERITED) {
     const value = env[name];
@@ -35,5 +38,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
 }
 
 export function splitList(text: string): readonly string[] {
-  return text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** `gw-operator`: the Kubernetes operator, and its local mode. */
 import { extname, join } from 'node:path';
-import { Command } from 'commander';
 import { VERSION } from '@gw/gateway/version';
+import { Command } from 'commander';
 import { crdsCommand } from './cli/crds.ts';
 import { localCommand } from './cli/local.ts';
 import { runCommand } from './cli/run.ts';
@@ -29,7 +29,10 @@ const command = new Command('gw-operator')
   .description('The gw Kubernetes operator: compiles API specs and runs the gateways that serve them.')
   .version(VERSION)
   .showHelpAfterError('(see --help)')
-  .addHelpText('after', '\nExamples:\n  $ gw-operator local examples/bookstore\n  $ gw-operator run --image registry.example.org/gw:0.8.0');
+  .addHelpText(
+    'after',
+    '\nExamples:\n  $ gw-operator local examples/bookstore\n  $ gw-operator run --image registry.example.org/gw:0.8.0',
+  );
 
 for (const add of [runCommand, localCommand, crdsCommand]) {
   add(command, {

@@ -6,9 +6,9 @@ import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
 import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
 import { ApiServer } from './runtime/api-server.ts';
-import { ClusterEvents } from './runtime/events.ts';
 import { ClusterObjects } from './runtime/cluster-objects.ts';
 import { Endpoints } from './runtime/endpoints.ts';
+import { ClusterEvents } from './runtime/events.ts';
 import { Lease } from './runtime/lease.ts';
 import { OperatorMetrics } from './runtime/metrics.ts';
 import { Runner } from './runtime/runner.ts';
@@ -54,7 +54,12 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   const events = new ClusterEvents(api, identity, warn('an Event could not be written'));
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
   const endpoints = new Endpoints({ ...options.bind, registry: metrics.registry, ready: () => ready });
-  const lease = new Lease(api, { namespace, name: 'gw-operator', identity, onError: warn('the Lease could not be written') });
+  const lease = new Lease(api, {
+    namespace,
+    name: 'gw-operator',
+    identity,
+    onError: warn('the Lease could not be written'),
+  });
   const port = await endpoints.start();
   const ended = Promise.withResolvers<void>();
 
@@ -82,7 +87,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       }),
       events: {
         onReconciled: (controller, seconds, ok) => metrics.reconciled(controller, seconds, ok),
-        onError: (controller, key, error) => log.error({ controller, key, err: error }, 'reconcile failed; trying again'),
+        onError: (controller, key, error) =>
+          log.error({ controller, key, err: error }, 'reconcile failed; trying again'),
       },
     });
     await runner.start();

@@ -36,167 +36,246 @@ async function apiSpec(change: (text: string) => string): Promise<string> {
 async function address(): Promise<string> {
   if (access === 'node-port') {
     await k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', '{"spec":{"service":{"type":"NodePort"}}}');
-    await vi.waitFor(async () => expect(await k.field('service/bookstore-gateway', '{.spec.ports[0].nodePort}')).toMatch(/^\d+$/), 30_000);
-    const node = await execute('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}']);
+    await vi.waitFor(
+      async () => expect(await k.field('service/bookstore-gateway', '{.spec.ports[0].nodePort}')).toMatch(/^\d+$/),
+      30_000,
+    );
+    const node = await execute('kubectl', [
+      'get',
+      'nodes',
+      '-o',
+      'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}',
+    ]);
     return `http://${node}:${await k.field('service/bookstore-gateway', '{.spec.ports[0].nodePort}')}`;
   }
   return `http://${await k.field('service/bookstore-gateway', '{.spec.clusterIP}')}`;
 }
 
 const hash = () => k.field('gatewayproject/bookstore', '{.status.artifactHash}');
-const operatorLog = () => execute('kubectl', ['-n', system, 'logs', '-l', 'app.kubernetes.io/name=gw-operator', '--tail=-1', '--prefix']);
+const operatorLog = () =>
+  execute('kubectl', ['-n', system, 'logs', '-l', 'app.kubernetes.io/name=gw-operator', '--tail=-1', '--prefix']);
 
-describe.skipIf(missing.length > 0)(`a cluster${missing.length > 0 ? ` (skipped: ${missing.join(' and ')} not set)` : ''}`, () => {
-  let url = '';
-  let first = '';
+describe.skipIf(missing.length > 0)(
+  `a cluster${missing.length > 0 ? ` (skipped: ${missing.join(' and ')} not set)` : ''}`,
+  () => {
+    let url = '';
+    let first = '';
 
-  beforeAll(async () => {
-    await execute('kubectl', ['create', 'namespace', namespace]);
-    const colon = image.lastIndexOf(':');
-    await execute('helm', [
-      'install', `gw-operator-${run}`, join(root, 'charts', 'operator'), '-n', system, '--create-namespace', '--wait', '--timeout', '120s',
-      '--set', `image.repository=${image.slice(0, colon)}`, '--set-string', `image.tag=${image.slice(colon + 1)}`,
-      '--set', 'replicas=2', '--set', 'crds.keep=false', '--set', `watchNamespaces={${namespace}}`,
-    ]);
-    await k.apply(await manifests());
-    await k.condition('gatewayproject/bookstore', 'Ready');
-    await k('rollout', 'status', 'deployment.apps/inventory', '--timeout=60s');
-    url = await address();
-    await vi.waitFor(async () => expect((await fetch(`${url}/status`)).status).toBe(200), 30_000);
-  }, 240_000);
+    beforeAll(async () => {
+      await execute('kubectl', ['create', 'namespace', namespace]);
+      const colon = image.lastIndexOf(':');
+      await execute('helm', [
+        'install',
+        `gw-operator-${run}`,
+        join(root, 'charts', 'operator'),
+        '-n',
+        system,
+        '--create-namespace',
+        '--wait',
+        '--timeout',
+        '120s',
+        '--set',
+        `image.repository=${image.slice(0, colon)}`,
+        '--set-string',
+        `image.tag=${image.slice(colon + 1)}`,
+        '--set',
+        'replicas=2',
+        '--set',
+        'crds.keep=false',
+        '--set',
+        `watchNamespaces={${namespace}}`,
+      ]);
+      await k.apply(await manifests());
+      await k.condition('gatewayproject/bookstore', 'Ready');
+      await k('rollout', 'status', 'deployment.apps/inventory', '--timeout=60s');
+      url = await address();
+      await vi.waitFor(async () => expect((await fetch(`${url}/status`)).status).toBe(200), 30_000);
+    }, 240_000);
 
-  afterAll(async () => {
-    await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
-    await execute('helm', ['uninstall', `gw-operator-${run}`, '-n', system, '--wait']);
-    await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
-  }, 240_000);
+    afterAll(async () => {
+      await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
+      await execute('helm', ['uninstall', `gw-operator-${run}`, '-n', system, '--wait']);
+      await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
+    }, 240_000);
 
-  it('answers as the document says', async () => {
-    const get = (path: string, init?: RequestInit) => fetch(url + path, init);
-    expect((await get('/status')).status).toBe(200);
-    expect(await (await get('/books', { headers: KEY })).json()).toMatchObject([{ id: 1, title: 'The Dispossessed' }, {}, {}]);
-    expect(await (await get('/books?genre=science', { headers: KEY })).json()).toHaveLength(1);
-    expect((await get('/books')).status).toBe(401);
-    expect((await get('/books', { headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
-    expect((await get('/books?limit=0', { headers: KEY })).status).toBe(400);
-    expect((await get('/books/x', { headers: KEY })).status).toBe(400);
-    expect((await get('/nowhere')).status).toBe(404);
-    const refused = await get('/status', { method: 'POST' });
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
-    expect(await (await get('/covers/a/b/c.png')).text()).toBe('cover of a/b/c.png');
-  });
+    it('answers as the document says', async () => {
+      const get = (path: string, init?: RequestInit) => fetch(url + path, init);
+      expect((await get('/status')).status).toBe(200);
+      expect(await (await get('/books', { headers: KEY })).json()).toMatchObject([
+        { id: 1, title: 'The Dispossessed' },
+        {},
+        {},
+      ]);
+      expect(await (await get('/books?genre=science', { headers: KEY })).json()).toHaveLength(1);
+      expect((await get('/books')).status).toBe(401);
+      expect((await get('/books', { headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
+      expect((await get('/books?limit=0', { headers: KEY })).status).toBe(400);
+      expect((await get('/books/x', { headers: KEY })).status).toBe(400);
+      expect((await get('/nowhere')).status).toBe(404);
+      const refused = await get('/status', { method: 'POST' });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
+      expect(await (await get('/covers/a/b/c.png')).text()).toBe('cover of a/b/c.png');
+    });
 
-  it('validates bodies before the upstream sees them', async () => {
-    const post = (body: string) => fetch(`${url}/books`, { method: 'POST', headers: { ...KEY, 'content-type': 'application/json' }, body });
-    const bad = await post('{"title":"Emma"}');
-    expect([bad.status, bad.headers.get('content-type')]).toEqual([400, 'application/problem+json']);
-    expect(await bad.json()).toMatchObject({ type: 'urn:gw:error:validation-failed', status: 400 });
-    const good = await post('{"title":"Emma","author":"Jane Austen","price":7}');
-    expect([good.status, await good.json()]).toMatchObject([201, { id: 4, title: 'Emma' }]);
-  });
+    it('validates bodies before the upstream sees them', async () => {
+      const post = (body: string) =>
+        fetch(`${url}/books`, { method: 'POST', headers: { ...KEY, 'content-type': 'application/json' }, body });
+      const bad = await post('{"title":"Emma"}');
+      expect([bad.status, bad.headers.get('content-type')]).toEqual([400, 'application/problem+json']);
+      expect(await bad.json()).toMatchObject({ type: 'urn:gw:error:validation-failed', status: 400 });
+      const good = await post('{"title":"Emma","author":"Jane Austen","price":7}');
+      expect([good.status, await good.json()]).toMatchObject([201, { id: 4, title: 'Emma' }]);
+    });
 
-  it('answers preflights of the allowed origin', async () => {
-    const preflight = (origin: string) =>
-      fetch(`${url}/books`, {
-        method: 'OPTIONS',
-        headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' },
-      });
-    const allowed = await preflight('https://shop.example.org');
-    expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, 'https://shop.example.org']);
-    expect((await preflight('https://elsewhere.example.org')).status).toBe(403);
-  });
+    it('answers preflights of the allowed origin', async () => {
+      const preflight = (origin: string) =>
+        fetch(`${url}/books`, {
+          method: 'OPTIONS',
+          headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' },
+        });
+      const allowed = await preflight('https://shop.example.org');
+      expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([
+        204,
+        'https://shop.example.org',
+      ]);
+      expect((await preflight('https://elsewhere.example.org')).status).toBe(403);
+    });
 
-  it('limits rates', async () => {
-    // Two pods count apart, so that at most twice the quota of five passes.
-    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await fetch(`${url}/recommendations`)).status));
-    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10);
-    const limited = statuses.filter((status) => status === 429);
-    expect(limited.length).toBeGreaterThanOrEqual(20);
-  });
-
-  it('kubectl get shows Ready and the hash', async () => {
-    first = await hash();
-    expect(first).toMatch(/^sha256:[0-9a-f]{64}$/);
-    for (const name of ['apispec', 'gatewayproject', 'gwdeploy']) {
-      const [head = '', row = ''] = (await k('get', name, 'bookstore')).split('\n');
-      expect(head).toMatch(/READY.*REASON.*HASH.*AGE/);
-      expect(row).toMatch(/True/);
-      expect(row).toContain(first);
-    }
-    expect(await k('describe', 'gatewayproject', 'bookstore')).toMatch(/Programmed/);
-  });
-
-  it('rolls to an edited ApiSpec while no request fails', async () => {
-    const load = startLoad(`${url}/books/1`, 50, KEY);
-    await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 10_000);
-    await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
-    await vi.waitFor(async () => expect(await hash()).not.toBe(first), 30_000);
-    await k.condition('gatewayproject/bookstore', 'Programmed');
-    await k.condition('apispec/bookstore', 'Ready');
-    await vi.waitFor(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'), 30_000);
-    // Until the last old pod has gone, with its drain and all.
-    await vi.waitFor(async () => expect(JSON.parse(await k('get', 'pods', '-l', 'gw.dev/project=bookstore', '-o', 'json')).items).toHaveLength(2), 60_000);
-    await load.stop();
-    expect(load.sent).toBeGreaterThan(100);
-    expect(load.failures).toEqual([]);
-  }, 180_000);
-
-  it('an ApiSpec that does not compile leaves the old one serving, with diagnostics', async () => {
-    const serving = await hash();
-    await k.apply(await apiSpec((text) => text.replace("$ref: '#/components/schemas/NewBook' }", "$ref: '#/components/schemas/Nothing' }")));
-    await k.condition('apispec/bookstore', 'Compiled', 'False');
-    expect(await hash()).toBe(serving);
-    expect(await k.field('apispec/bookstore', '{.status.diagnostics[0].code} {.status.diagnostics[0].file}')).toBe('E1003 bookstore.yaml');
-    expect(await k.field('gatewayproject/bookstore', '{.status.conditions[?(@.type=="Ready")].reason}')).toBe('LastGoodServing');
-    expect((await fetch(`${url}/books/1`, { headers: KEY })).status).toBe(200);
-    await vi.waitFor(async () => expect(await k('get', 'events', '--field-selector', 'reason=CompileFailed')).toContain('E1003'), 10_000);
-    await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
-    await k.condition('apispec/bookstore', 'Ready');
-  }, 120_000);
-
-  it('a Deployment of an older revision is the rollback', async () => {
-    await k('patch', 'gwdeploy', 'bookstore', '--type=json', '-p', '[{"op":"replace","path":"/spec/artifact","value":{"revision":1}}]');
-    await vi.waitFor(async () => expect(await hash()).toBe(first), 30_000);
-    await vi.waitFor(async () => expect(await k.field('gwdeploy/bookstore', '{.status.outcome} {.status.revision}')).toBe('Succeeded 1'), 90_000);
-    expect(await (await fetch(`${url}/status`)).text()).toBe('{"status":"open"}');
-    const newer = 'apiVersion: gw.dev/v1alpha1\nkind: Deployment\nmetadata: {name: newer}\nspec: {project: bookstore, artifact: {latest: true}}\n';
-    await k.apply(newer);
-    await vi.waitFor(async () => expect(await k.field('gwdeploy/bookstore', '{.status.outcome}')).toBe('Superseded'), 30_000);
-    await vi.waitFor(async () => expect(await k.field('gwdeploy/newer', '{.status.outcome}')).toBe('Succeeded'), 90_000);
-  }, 240_000);
-
-  it('Kustomize transforms the kind Deployment as any other of that name (D39)', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
-    try {
-      await writeFile(join(dir, 'deployment.yaml'), await readFile(join(bookstore, 'deployment.yaml'), 'utf8'));
-      await writeFile(
-        join(dir, 'kustomization.yaml'),
-        'resources: [deployment.yaml]\nlabels: [{pairs: {team: books}, includeSelectors: true, includeTemplates: true}]\nreplicas: [{name: bookstore, count: 3}]\nnameSuffix: -kustomized\n',
+    it('limits rates', async () => {
+      // Two pods count apart, so that at most twice the quota of five passes.
+      const statuses = await Promise.all(
+        Array.from({ length: 30 }, async () => (await fetch(`${url}/recommendations`)).status),
       );
-      const yaml = await execute('kubectl', ['kustomize', dir]);
-      expect(yaml).toContain('replicas: 3');
-      expect(await execute('kubectl', ['-n', namespace, 'apply', '--dry-run=server', '-f', '-'], yaml)).toContain('created');
-    } finally {
-      await rm(dir, { recursive: true });
-    }
-  });
+      expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10);
+      const limited = statuses.filter((status) => status === 429);
+      expect(limited.length).toBeGreaterThanOrEqual(20);
+    });
 
-  it('refuses what contradicts itself', async () => {
-    const both = 'apiVersion: gw.dev/v1alpha1\nkind: ApiSpec\nmetadata: {name: both}\nspec: {source: {inline: a, configMap: {name: b}}}\n';
-    await expect(k.apply(both)).rejects.toThrow('exactly one of inline and configMap');
-    const long = `apiVersion: gw.dev/v1alpha1\nkind: GatewayProject\nmetadata: {name: ${'a'.repeat(51)}}\nspec: {specs: {names: [a]}}\n`;
-    await expect(k.apply(long)).rejects.toThrow('at most 50 characters');
-  });
+    it('kubectl get shows Ready and the hash', async () => {
+      first = await hash();
+      expect(first).toMatch(/^sha256:[0-9a-f]{64}$/);
+      for (const name of ['apispec', 'gatewayproject', 'gwdeploy']) {
+        const [head = '', row = ''] = (await k('get', name, 'bookstore')).split('\n');
+        expect(head).toMatch(/READY.*REASON.*HASH.*AGE/);
+        expect(row).toMatch(/True/);
+        expect(row).toContain(first);
+      }
+      expect(await k('describe', 'gatewayproject', 'bookstore')).toMatch(/Programmed/);
+    });
 
-  it('deleting the GatewayProject removes all that it made', async () => {
-    await k('delete', 'gatewayproject', 'bookstore', '--timeout=30s');
-    const made = 'configmaps,deployments.apps,services,serviceaccounts,networkpolicies,poddisruptionbudgets,pods';
-    await vi.waitFor(async () => expect(await k('get', made, '-l', 'gw.dev/project=bookstore', '-o', 'name')).toBe(''), 90_000);
-  }, 120_000);
+    it('rolls to an edited ApiSpec while no request fails', async () => {
+      const load = startLoad(`${url}/books/1`, 50, KEY);
+      await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 10_000);
+      await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
+      await vi.waitFor(async () => expect(await hash()).not.toBe(first), 30_000);
+      await k.condition('gatewayproject/bookstore', 'Programmed');
+      await k.condition('apispec/bookstore', 'Ready');
+      await vi.waitFor(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'), 30_000);
+      // Until the last old pod has gone, with its drain and all.
+      await vi.waitFor(
+        async () =>
+          expect(JSON.parse(await k('get', 'pods', '-l', 'gw.dev/project=bookstore', '-o', 'json')).items).toHaveLength(
+            2,
+          ),
+        60_000,
+      );
+      await load.stop();
+      expect(load.sent).toBeGreaterThan(100);
+      expect(load.failures).toEqual([]);
+    }, 180_000);
 
-  it('the operator was never refused a right', async () => {
-    const log = await operatorLog();
-    expect(log).toContain('leading');
-    expect(log.split('\n').filter((line) => /forbidden/i.test(line))).toEqual([]);
-  });
-});
+    it('an ApiSpec that does not compile leaves the old one serving, with diagnostics', async () => {
+      const serving = await hash();
+      await k.apply(
+        await apiSpec((text) =>
+          text.replace("$ref: '#/components/schemas/NewBook' }", "$ref: '#/components/schemas/Nothing' }"),
+        ),
+      );
+      await k.condition('apispec/bookstore', 'Compiled', 'False');
+      expect(await hash()).toBe(serving);
+      expect(await k.field('apispec/bookstore', '{.status.diagnostics[0].code} {.status.diagnostics[0].file}')).toBe(
+        'E1003 bookstore.yaml',
+      );
+      expect(await k.field('gatewayproject/bookstore', '{.status.conditions[?(@.type=="Ready")].reason}')).toBe(
+        'LastGoodServing',
+      );
+      expect((await fetch(`${url}/books/1`, { headers: KEY })).status).toBe(200);
+      await vi.waitFor(
+        async () => expect(await k('get', 'events', '--field-selector', 'reason=CompileFailed')).toContain('E1003'),
+        10_000,
+      );
+      await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
+      await k.condition('apispec/bookstore', 'Ready');
+    }, 120_000);
+
+    it('a Deployment of an older revision is the rollback', async () => {
+      await k(
+        'patch',
+        'gwdeploy',
+        'bookstore',
+        '--type=json',
+        '-p',
+        '[{"op":"replace","path":"/spec/artifact","value":{"revision":1}}]',
+      );
+      await vi.waitFor(async () => expect(await hash()).toBe(first), 30_000);
+      await vi.waitFor(
+        async () =>
+          expect(await k.field('gwdeploy/bookstore', '{.status.outcome} {.status.revision}')).toBe('Succeeded 1'),
+        90_000,
+      );
+      expect(await (await fetch(`${url}/status`)).text()).toBe('{"status":"open"}');
+      const newer =
+        'apiVersion: gw.dev/v1alpha1\nkind: Deployment\nmetadata: {name: newer}\nspec: {project: bookstore, artifact: {latest: true}}\n';
+      await k.apply(newer);
+      await vi.waitFor(
+        async () => expect(await k.field('gwdeploy/bookstore', '{.status.outcome}')).toBe('Superseded'),
+        30_000,
+      );
+      await vi.waitFor(
+        async () => expect(await k.field('gwdeploy/newer', '{.status.outcome}')).toBe('Succeeded'),
+        90_000,
+      );
+    }, 240_000);
+
+    it('Kustomize transforms the kind Deployment as any other of that name (D39)', async () => {
+      const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
+      try {
+        await writeFile(join(dir, 'deployment.yaml'), await readFile(join(bookstore, 'deployment.yaml'), 'utf8'));
+        await writeFile(
+          join(dir, 'kustomization.yaml'),
+          'resources: [deployment.yaml]\nlabels: [{pairs: {team: books}, includeSelectors: true, includeTemplates: true}]\nreplicas: [{name: bookstore, count: 3}]\nnameSuffix: -kustomized\n',
+        );
+        const yaml = await execute('kubectl', ['kustomize', dir]);
+        expect(yaml).toContain('replicas: 3');
+        expect(await execute('kubectl', ['-n', namespace, 'apply', '--dry-run=server', '-f', '-'], yaml)).toContain(
+          'created',
+        );
+      } finally {
+        await rm(dir, { recursive: true });
+      }
+    });
+
+    it('refuses what contradicts itself', async () => {
+      const both =
+        'apiVersion: gw.dev/v1alpha1\nkind: ApiSpec\nmetadata: {name: both}\nspec: {source: {inline: a, configMap: {name: b}}}\n';
+      await expect(k.apply(both)).rejects.toThrow('exactly one of inline and configMap');
+      const long = `apiVersion: gw.dev/v1alpha1\nkind: GatewayProject\nmetadata: {name: ${'a'.repeat(51)}}\nspec: {specs: {names: [a]}}\n`;
+      await expect(k.apply(long)).rejects.toThrow('at most 50 characters');
+    });
+
+    it('deleting the GatewayProject removes all that it made', async () => {
+      await k('delete', 'gatewayproject', 'bookstore', '--timeout=30s');
+      const made = 'configmaps,deployments.apps,services,serviceaccounts,networkpolicies,poddisruptionbudgets,pods';
+      await vi.waitFor(
+        async () => expect(await k('get', made, '-l', 'gw.dev/project=bookstore', '-o', 'name')).toBe(''),
+        90_000,
+      );
+    }, 120_000);
+
+    it('the operator was never refused a right', async () => {
+      const log = await operatorLog();
+      expect(log).toContain('leading');
+      expect(log.split('\n').filter((line) => /forbidden/i.test(line))).toEqual([]);
+    });
+  },
+);

@@ -9,7 +9,12 @@ export interface Load {
 }
 
 /** Sends so many requests a second, evenly; whatever is not the expected status is a failure. */
-export function startLoad(url: string, perSecond: number, headers: { readonly [name: string]: string }, expected = 200): Load {
+export function startLoad(
+  url: string,
+  perSecond: number,
+  headers: { readonly [name: string]: string },
+  expected = 200,
+): Load {
   const agent = new Agent({ connections: 20, keepAliveTimeout: 4000 });
   const failures: string[] = [];
   const running = new Set<Promise<void>>();

@@ -1,5 +1,14 @@
-import { ageColumn, conditionColumn, conditions, dataKey, diagnostics, hashColumn, objectName, reasonColumn } from './shared.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+import {
+  ageColumn,
+  conditionColumn,
+  conditions,
+  dataKey,
+  diagnostics,
+  hashColumn,
+  objectName,
+  reasonColumn,
+} from './shared.ts';
 
 /** `kubectl apply` keeps a copy in an annotation of at most 256 KiB, so a longer document goes into a ConfigMap. */
 export const MAX_INLINE = 200 * 1024;

@@ -24,7 +24,13 @@ export function crd(definition: KindDefinition): object {
               type: 'object',
               description,
               required: ['spec'],
-              properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec, status },
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec,
+                status,
+              },
               ...(validations.length > 0 ? { 'x-kubernetes-validations': validations } : {}),
             },
           },
@@ -38,4 +44,3 @@ export function crd(definition: KindDefinition): object {
 export function crdYaml(definition: KindDefinition): string {
   return stringify(crd(definition), { lineWidth: 0, aliasDuplicateObjects: false });
 }
-

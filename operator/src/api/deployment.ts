@@ -1,7 +1,7 @@
-import { ageColumn, conditionColumn, conditions, hashColumn, objectName, reasonColumn } from './shared.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+import { ageColumn, conditionColumn, conditions, hashColumn, objectName, reasonColumn } from './shared.ts';
 
-const ignored = 'Accepted and ignored: Kustomize\'s transformers put it into every kind of this name.';
+const ignored = "Accepted and ignored: Kustomize's transformers put it into every kind of this name.";
 
 const spec = {
   type: 'object',
@@ -12,8 +12,16 @@ const spec = {
       type: 'object',
       description: 'What to roll out: exactly one of these. An older revision is the rollback.',
       properties: {
-        hash: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', description: 'The artifact_hash of a kept revision.' },
-        revision: { type: 'integer', minimum: 1, description: 'Number of a kept revision, from the project\'s status.revisions.' },
+        hash: {
+          type: 'string',
+          pattern: '^sha256:[0-9a-f]{64}$',
+          description: 'The artifact_hash of a kept revision.',
+        },
+        revision: {
+          type: 'integer',
+          minimum: 1,
+          description: "Number of a kept revision, from the project's status.revisions.",
+        },
         latest: {
           type: 'boolean',
           description: 'The newest artifact that compiles, now and later.',
@@ -51,7 +59,11 @@ const status = {
         total: { type: 'integer', minimum: 0, description: 'Pods that are wanted.' },
       },
     },
-    completedAt: { type: 'string', format: 'date-time', description: 'When every ready pod served it for the first time.' },
+    completedAt: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When every ready pod served it for the first time.',
+    },
   },
 } as const satisfies Schema;
 

@@ -1,6 +1,7 @@
 /** The parts of a GatewayProject that shape its pods, their Service and the options of `gw serve`. */
-import { labelSelector, objectName } from './shared.ts';
+
 import type { Schema } from './schema.ts';
+import { labelSelector, objectName } from './shared.ts';
 
 const stringMap = { type: 'object', additionalProperties: { type: 'string' } } as const satisfies Schema;
 const quantities = {
@@ -17,7 +18,8 @@ export const secretsSchema = {
       maxItems: 50,
       'x-kubernetes-list-type': 'set',
       items: objectName,
-      description: 'Every key of these Secrets becomes an environment variable of that name. GW_ variables cannot be read by env:// references.',
+      description:
+        'Every key of these Secrets becomes an environment variable of that name. GW_ variables cannot be read by env:// references.',
     },
     directory: {
       ...objectName,
@@ -31,16 +33,24 @@ export const podsSchema = {
   default: {},
   properties: {
     replicas: { type: 'integer', minimum: 0, maximum: 1000, default: 1, description: 'Number of gateway pods.' },
-    image: { type: 'string', minLength: 1, maxLength: 1024, description: 'Image of the pods. Default: the operator\'s own.' },
+    image: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1024,
+      description: "Image of the pods. Default: the operator's own.",
+    },
     imagePullPolicy: { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'], default: 'IfNotPresent' },
     imagePullSecrets: { type: 'array', maxItems: 20, 'x-kubernetes-list-type': 'set', items: objectName },
     resources: {
       type: 'object',
       default: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-      description: 'Requests and limits of the gateway\'s container.',
+      description: "Requests and limits of the gateway's container.",
       properties: { requests: quantities, limits: quantities },
     },
-    labels: { ...stringMap, description: 'More labels for the pods; gw.dev/ and app.kubernetes.io/ ones cannot be replaced.' },
+    labels: {
+      ...stringMap,
+      description: 'More labels for the pods; gw.dev/ and app.kubernetes.io/ ones cannot be replaced.',
+    },
     annotations: { ...stringMap, description: 'More annotations for the pods; gw.dev/ ones cannot be replaced.' },
     nodeSelector: stringMap,
     priorityClassName: { type: 'string', maxLength: 253 },
@@ -68,25 +78,33 @@ export const serviceSchema = {
   properties: {
     type: { type: 'string', enum: ['ClusterIP', 'NodePort', 'LoadBalancer'], default: 'ClusterIP' },
     port: { type: 'integer', minimum: 1, maximum: 65535, default: 80 },
-    nodePort: { type: 'integer', minimum: 1, maximum: 65535, description: 'For types NodePort and LoadBalancer. Default: chosen by the cluster.' },
+    nodePort: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65535,
+      description: 'For types NodePort and LoadBalancer. Default: chosen by the cluster.',
+    },
     annotations: stringMap,
   },
   'x-kubernetes-validations': [
-    { rule: "!has(self.nodePort) || self.type != 'ClusterIP'", message: 'nodePort needs type NodePort or LoadBalancer' },
+    {
+      rule: "!has(self.nodePort) || self.type != 'ClusterIP'",
+      message: 'nodePort needs type NodePort or LoadBalancer',
+    },
   ],
 } as const satisfies Schema;
 
 export const networkPolicySchema = {
   type: 'object',
   default: {},
-  description: 'Who may reach the pods\' admin port (8081); the traffic port is open to all.',
+  description: "Who may reach the pods' admin port (8081); the traffic port is open to all.",
   properties: {
     enabled: { type: 'boolean', default: true },
     scrapers: {
       type: 'array',
       maxItems: 20,
       'x-kubernetes-list-type': 'atomic',
-      description: 'Pods that may scrape metrics, besides the operator\'s.',
+      description: "Pods that may scrape metrics, besides the operator's.",
       items: { type: 'object', properties: { namespaceSelector: labelSelector, podSelector: labelSelector } },
     },
   },
@@ -104,7 +122,11 @@ export const serveSchema = {
     maxHeaders: { type: 'integer', minimum: 1, maximum: 2000, description: 'Default: 100.' },
     maxHeaderSize: { type: 'integer', minimum: 64, maximum: 1048576, description: 'Bytes. Default: 8192.' },
     maxUriLength: { type: 'integer', minimum: 16, maximum: 1048576, description: 'Bytes. Default: 8192.' },
-    maxConnections: { type: 'integer', minimum: 1, description: 'Connections at once (GW_MAX_CONNECTIONS). Default: 10000.' },
+    maxConnections: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Connections at once (GW_MAX_CONNECTIONS). Default: 10000.',
+    },
     trustedProxies: {
       type: 'array',
       maxItems: 100,

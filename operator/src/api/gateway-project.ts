@@ -1,7 +1,16 @@
-import { ageColumn, conditionColumn, conditions, diagnostics, hashColumn, labelSelector, objectName, reasonColumn } from './shared.ts';
+import { networkPolicySchema, podsSchema, secretsSchema, serveSchema, serviceSchema } from './gateway-pods.ts';
 import { pluginName } from './plugin-ref.ts';
-import { podsSchema, networkPolicySchema, secretsSchema, serveSchema, serviceSchema } from './gateway-pods.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+import {
+  ageColumn,
+  conditionColumn,
+  conditions,
+  diagnostics,
+  hashColumn,
+  labelSelector,
+  objectName,
+  reasonColumn,
+} from './shared.ts';
 
 const spec = {
   type: 'object',
@@ -20,7 +29,8 @@ const spec = {
     },
     plugins: {
       type: 'array',
-      description: 'Every plugin that the specs use, by the name under which they use it. One without a PluginRef is built in.',
+      description:
+        'Every plugin that the specs use, by the name under which they use it. One without a PluginRef is built in.',
       maxItems: 200,
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['name'],
@@ -29,12 +39,16 @@ const spec = {
         required: ['name'],
         properties: {
           name: pluginName,
-          pluginRef: { ...objectName, description: 'The PluginRef that it comes from. Default: one of that plugin among the selected, else the built-in one.' },
+          pluginRef: {
+            ...objectName,
+            description:
+              'The PluginRef that it comes from. Default: one of that plugin among the selected, else the built-in one.',
+          },
           version: { type: 'string', maxLength: 64, description: 'The version that it must have. Default: any.' },
           config: {
             type: 'object',
             'x-kubernetes-preserve-unknown-fields': true,
-            description: 'Config for the whole project: over the plugin\'s default, under an operation\'s.',
+            description: "Config for the whole project: over the plugin's default, under an operation's.",
           },
         },
       },
@@ -61,7 +75,8 @@ const spec = {
       properties: {
         allow: {
           type: 'array',
-          description: 'Addresses (CIDR) and host names, beyond public ones, that plugins may connect to. Services of the cluster need an entry.',
+          description:
+            'Addresses (CIDR) and host names, beyond public ones, that plugins may connect to. Services of the cluster need an entry.',
           maxItems: 200,
           'x-kubernetes-list-type': 'set',
           items: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:/*_-]+$' },
@@ -75,8 +90,12 @@ const spec = {
         keySecret: {
           type: 'object',
           required: ['name'],
-          description: 'The PKCS#8 Ed25519 private key in PEM, in a Secret of this namespace. Its public key is trusted without being listed.',
-          properties: { name: objectName, key: { type: 'string', minLength: 1, maxLength: 253, default: 'signing.pem' } },
+          description:
+            'The PKCS#8 Ed25519 private key in PEM, in a Secret of this namespace. Its public key is trusted without being listed.',
+          properties: {
+            name: objectName,
+            key: { type: 'string', minLength: 1, maxLength: 253, default: 'signing.pem' },
+          },
         },
         trustedKeys: {
           type: 'array',
@@ -112,7 +131,10 @@ const status = {
   properties: {
     observedGeneration: { type: 'integer', minimum: 0 },
     conditions,
-    artifactHash: { type: 'string', description: 'The artifact that pods shall serve; Programmed says whether they do.' },
+    artifactHash: {
+      type: 'string',
+      description: 'The artifact that pods shall serve; Programmed says whether they do.',
+    },
     revision: { type: 'integer', minimum: 1, description: 'Its revision.' },
     revisions: {
       type: 'array',
@@ -124,7 +146,10 @@ const status = {
         properties: {
           revision: { type: 'integer', minimum: 1 },
           artifactHash: { type: 'string' },
-          archive: { type: 'string', description: 'sha256 of the archive\'s tar, in hex: names the ConfigMaps that hold it.' },
+          archive: {
+            type: 'string',
+            description: "sha256 of the archive's tar, in hex: names the ConfigMaps that hold it.",
+          },
           createdAt: { type: 'string', format: 'date-time' },
           parts: { type: 'integer', minimum: 1, description: 'Number of ConfigMaps.' },
           signedBy: { type: 'string', description: 'Public key that it is signed with, in hex.' },

@@ -1,5 +1,5 @@
-import { ageColumn, conditionColumn, conditions, dataKey, objectName, reasonColumn } from './shared.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
+import { ageColumn, conditionColumn, conditions, dataKey, objectName, reasonColumn } from './shared.ts';
 
 /** The name that specs use in `x-gw-middlewares` and `x-gw-dispatch`. */
 export const pluginName = {
@@ -15,8 +15,12 @@ const package_ = {
   properties: {
     name: objectName,
     wasm: { ...dataKey, description: 'Key of the WebAssembly module. Default: the only key that ends in ".wasm".' },
-    manifest: { ...dataKey, description: 'Key of the plugin\'s manifest.', default: 'plugin.toml' },
-    configSchema: { ...dataKey, description: 'Key of the JSON Schema of its config, read where it exists.', default: 'config-schema.json' },
+    manifest: { ...dataKey, description: "Key of the plugin's manifest.", default: 'plugin.toml' },
+    configSchema: {
+      ...dataKey,
+      description: 'Key of the JSON Schema of its config, read where it exists.',
+      default: 'config-schema.json',
+    },
   },
 } as const satisfies Schema;
 
@@ -25,7 +29,11 @@ const spec = {
   required: ['source'],
   properties: {
     plugin: { ...pluginName, description: 'The name under which specs use it. Default: the name of the object.' },
-    version: { type: 'string', maxLength: 64, description: 'The version that the plugin\'s manifest must carry. Default: any.' },
+    version: {
+      type: 'string',
+      maxLength: 64,
+      description: "The version that the plugin's manifest must carry. Default: any.",
+    },
     sha256: {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
@@ -40,7 +48,10 @@ const spec = {
           description: 'A plugin that comes with gw.',
           properties: { name: { ...pluginName, description: 'Default: the name under which specs use it.' } },
         },
-        configMap: { ...package_, description: 'A plugin package in the keys of a ConfigMap (binaryData for the module).' },
+        configMap: {
+          ...package_,
+          description: 'A plugin package in the keys of a ConfigMap (binaryData for the module).',
+        },
         secret: { ...package_, description: 'A plugin package in the keys of a Secret.' },
       },
       'x-kubernetes-validations': [

@@ -12,14 +12,24 @@ const OURS = ['gatewayprojects', 'apispecs', 'pluginrefs', 'deployments'];
 /** In every namespace that it looks at. */
 export const RULES: readonly Rule[] = [
   { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['get', 'list', 'watch'] },
-  { why: 'writes what has become of it', apiGroups: ['gw.dev'], resources: OURS.map((plural) => `${plural}/status`), verbs: ['patch'] },
+  {
+    why: 'writes what has become of it',
+    apiGroups: ['gw.dev'],
+    resources: OURS.map((plural) => `${plural}/status`),
+    verbs: ['patch'],
+  },
   {
     why: 'reads documents and plugins, and keeps artifacts',
     apiGroups: [''],
     resources: ['configmaps'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
-  { why: 'reads signing keys and plugins of Secrets that are named', apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+  {
+    why: 'reads signing keys and plugins of Secrets that are named',
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['get'],
+  },
   { why: 'sees which gateway pods are ready', apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
   {
     why: 'makes what pods run as, and what stands in front of them',
@@ -27,7 +37,12 @@ export const RULES: readonly Rule[] = [
     resources: ['services', 'serviceaccounts'],
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
   },
-  { why: 'makes gateway pods', apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  {
+    why: 'makes gateway pods',
+    apiGroups: ['apps'],
+    resources: ['deployments'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+  },
   {
     why: 'closes the admin port of gateway pods',
     apiGroups: ['networking.k8s.io'],
@@ -45,5 +60,10 @@ export const RULES: readonly Rule[] = [
 
 /** In its own namespace. */
 export const OWN_RULES: readonly Rule[] = [
-  { why: 'elects a leader', apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+  {
+    why: 'elects a leader',
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['get', 'create', 'update'],
+  },
 ];

@@ -8,31 +8,48 @@ export interface Reason {
 export const REASONS = {
   // Accepted
   Accepted: { meaning: 'The object is understood and what it refers to is there.' },
-  InvalidSpec: { meaning: 'The object contradicts itself; the message says where.', action: 'Correct the field that the message names.' },
+  InvalidSpec: {
+    meaning: 'The object contradicts itself; the message says where.',
+    action: 'Correct the field that the message names.',
+  },
   SourceNotFound: {
     meaning: 'The ConfigMap or Secret, or its key, that holds the document, plugin or signing key is not there.',
     action: 'Create it in the same namespace, or correct the name; it is picked up when it appears.',
   },
   SourceInvalid: {
-    meaning: 'The ConfigMap or Secret is there, but what it holds cannot be read: not UTF-8, not gzip, too large, a wrong version or hash.',
+    meaning:
+      'The ConfigMap or Secret is there, but what it holds cannot be read: not UTF-8, not gzip, too large, a wrong version or hash.',
     action: 'Replace its content.',
   },
   PluginInvalid: {
-    meaning: 'The plugin package cannot be loaded: its manifest or module is wrong, or it imports what it does not declare.',
+    meaning:
+      'The plugin package cannot be loaded: its manifest or module is wrong, or it imports what it does not declare.',
     action: 'Correct the package; the message names the key and the line or import.',
   },
-  SpecNotFound: { meaning: 'An ApiSpec that is named does not exist.', action: 'Create it, or take its name out of spec.specs.names.' },
-  NoSpecs: { meaning: 'No ApiSpec is named or selected.', action: 'Label an ApiSpec as spec.specs.selector asks, or name one.' },
-  SpecNotAccepted: { meaning: 'An ApiSpec has no document to compile.', action: 'See the Accepted condition of the ApiSpec.' },
+  SpecNotFound: {
+    meaning: 'An ApiSpec that is named does not exist.',
+    action: 'Create it, or take its name out of spec.specs.names.',
+  },
+  NoSpecs: {
+    meaning: 'No ApiSpec is named or selected.',
+    action: 'Label an ApiSpec as spec.specs.selector asks, or name one.',
+  },
+  SpecNotAccepted: {
+    meaning: 'An ApiSpec has no document to compile.',
+    action: 'See the Accepted condition of the ApiSpec.',
+  },
   PluginNotFound: {
     meaning: 'A plugin is neither built in nor given by a PluginRef.',
     action: 'Create the PluginRef, or correct the name in spec.plugins.',
   },
-  PluginNotAccepted: { meaning: 'A PluginRef gives no plugin that can be compiled.', action: 'See the Accepted condition of the PluginRef.' },
+  PluginNotAccepted: {
+    meaning: 'A PluginRef gives no plugin that can be compiled.',
+    action: 'See the Accepted condition of the PluginRef.',
+  },
   ProjectNotFound: { meaning: 'The GatewayProject does not exist.', action: 'Create it, or correct spec.project.' },
   NoSuchRevision: {
     meaning: 'No kept revision has that number or hash.',
-    action: 'Choose one of the GatewayProject\'s status.revisions; spec.revisionHistoryLimit says how many are kept.',
+    action: "Choose one of the GatewayProject's status.revisions; spec.revisionHistoryLimit says how many are kept.",
   },
   // Compiled
   Compiled: { meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
@@ -40,7 +57,10 @@ export const REASONS = {
     meaning: 'The specs and plugins do not compile. What was served before goes on being served.',
     action: 'Correct the first of status.diagnostics; each carries a code, a file, a JSON pointer and a hint.',
   },
-  NotCompiled: { meaning: 'There is nothing to compile yet, or no GatewayProject takes the ApiSpec.', action: 'See Accepted.' },
+  NotCompiled: {
+    meaning: 'There is nothing to compile yet, or no GatewayProject takes the ApiSpec.',
+    action: 'See Accepted.',
+  },
   // Stored
   Stored: { meaning: 'The artifact lies in immutable ConfigMaps.' },
   ArtifactTooLarge: {
@@ -50,8 +70,13 @@ export const REASONS = {
   NotStored: { meaning: 'There is no artifact yet.', action: 'See Compiled.' },
   // Programmed
   Programmed: { meaning: 'Every ready pod reports that it serves the artifact.' },
-  RollingOut: { meaning: 'Pods with the artifact are being started; ready ones with the previous artifact still serve.' },
-  NoReadyPods: { meaning: 'No pod is ready.', action: 'See the message and `kubectl describe pod` of the gateway\'s pods.' },
+  RollingOut: {
+    meaning: 'Pods with the artifact are being started; ready ones with the previous artifact still serve.',
+  },
+  NoReadyPods: {
+    meaning: 'No pod is ready.',
+    action: "See the message and `kubectl describe pod` of the gateway's pods.",
+  },
   NoReplicas: { meaning: 'spec.pods.replicas is 0.', action: 'Raise it.' },
   PodsUnreachable: {
     meaning: 'A ready pod does not answer on its admin port, so that it is not known what it serves.',

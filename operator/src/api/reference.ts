@@ -23,15 +23,31 @@ function limits(schema: Schema): string {
   return parts.join('; ');
 }
 
-function rows(schema: Schema, at: string): readonly string[] {
+type Row = readonly string[];
+
+/** A Markdown table with aligned columns, as the formatter writes it. */
+function table(head: Row, body: readonly Row[]): readonly string[] {
+  const widths = head.map((title, column) => Math.max(3, title.length, ...body.map((row) => row[column]?.length ?? 0)));
+  const line = (row: Row, filler: string) =>
+    `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width, filler)).join(' | ')} |`;
+  return [line(head, ' '), line([], '-'), ...body.map((row) => line(row, ' '))];
+}
+
+function rows(schema: Schema, at: string): readonly Row[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const path = `${at}${name}`;
     const needed = schema.required?.includes(name) ? ' (required)' : '';
-    const fallback = field.default === undefined || JSON.stringify(field.default) === '{}' ? '' : `\`${JSON.stringify(field.default)}\``;
+    const fallback =
+      field.default === undefined || JSON.stringify(field.default) === '{}'
+        ? ''
+        : `\`${JSON.stringify(field.default)}\``;
     const rules = (field['x-kubernetes-validations'] ?? []).map(({ message }) => ` Rule: ${message}.`).join('');
     const text = [limits(field), field.description].filter(Boolean).join('. ') + rules;
-    const row = `| \`${path}\`${needed} | ${typeName(field)} | ${fallback} | ${text} |`;
-    const inner = field.type === 'array' && field.items?.type === 'object' ? rows(field.items, `${path}[].`) : rows(field, `${path}.`);
+    const row = [`\`${path}\`${needed}`, typeName(field), fallback, text.trim()];
+    const inner =
+      field.type === 'array' && field.items?.type === 'object'
+        ? rows(field.items, `${path}[].`)
+        : rows(field, `${path}.`);
     const values = field.additionalProperties ? rows(field.additionalProperties, `${path}.NAME.`) : [];
     return [row, ...inner, ...values];
   });
@@ -49,11 +65,12 @@ export function reference(): string {
   for (const { kind, plural, shortNames, description, spec, status, validations } of kinds) {
     lines.push(`## ${kind}`, '', `${description} \`kubectl get ${shortNames[0]}\` (\`${plural}.gw.dev\`).`, '');
     for (const { message } of validations) lines.push(`Rule: ${message}.`, '');
-    const head = ['| field | type | default | meaning |', '|---|---|---|---|'];
-    lines.push('### spec', '', ...head, ...rows(spec, ''), '', '### status', '', ...head, ...rows(status, ''), '');
+    const fields = (schema: Schema) => table(['field', 'type', 'default', 'meaning'], rows(schema, ''));
+    lines.push('### spec', '', ...fields(spec), '', '### status', '', ...fields(status), '');
   }
-  lines.push('## Reasons', '', 'Every condition and Event carries one of these.', '', '| reason | meaning | what to do |', '|---|---|---|');
-  const table: { readonly [name: string]: Reason } = REASONS;
-  for (const [name, { meaning, action = '' }] of Object.entries(table)) lines.push(`| \`${name}\` | ${meaning} | ${action} |`);
+  const reasons: { readonly [name: string]: Reason } = REASONS;
+  const explained = Object.entries(reasons).map(([name, { meaning, action = '' }]) => [`\`${name}\``, meaning, action]);
+  lines.push('## Reasons', '', 'Every condition and Event carries one of these.', '');
+  lines.push(...table(['reason', 'meaning', 'what to do'], explained));
   return `${lines.join('\n')}\n`;
 }

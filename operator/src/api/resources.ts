@@ -1,10 +1,10 @@
 /** Every kind that the operator reads or writes: ours whole, the cluster's as far as we look at them. */
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
-import { apiSpecKind, type ApiSpecSpec, type ApiSpecStatus } from './api-spec.ts';
-import { deploymentKind, type DeploymentSpec, type DeploymentStatus } from './deployment.ts';
-import { gatewayProjectKind, type GatewayProjectSpec, type GatewayProjectStatus } from './gateway-project.ts';
+import { type ApiSpecSpec, type ApiSpecStatus, apiSpecKind } from './api-spec.ts';
+import { type DeploymentSpec, type DeploymentStatus, deploymentKind } from './deployment.ts';
+import { type GatewayProjectSpec, type GatewayProjectStatus, gatewayProjectKind } from './gateway-project.ts';
 import { resource } from './parse.ts';
-import { pluginRefKind, type PluginRefSpec, type PluginRefStatus } from './plugin-ref.ts';
+import { type PluginRefSpec, type PluginRefStatus, pluginRefKind } from './plugin-ref.ts';
 import { API_VERSION, type KindDefinition, type Schema } from './schema.ts';
 
 interface Custom<Spec, Status> extends KubeObject {
@@ -25,16 +25,28 @@ function body<S extends Schema, T extends Schema>(spec: S, status: T) {
 }
 
 export const gatewayProjects: Resource<GatewayProject> = resource(
-  API_VERSION, gatewayProjectKind.kind, gatewayProjectKind.plural, body(gatewayProjectKind.spec, gatewayProjectKind.status),
+  API_VERSION,
+  gatewayProjectKind.kind,
+  gatewayProjectKind.plural,
+  body(gatewayProjectKind.spec, gatewayProjectKind.status),
 );
 export const apiSpecs: Resource<ApiSpec> = resource(
-  API_VERSION, apiSpecKind.kind, apiSpecKind.plural, body(apiSpecKind.spec, apiSpecKind.status),
+  API_VERSION,
+  apiSpecKind.kind,
+  apiSpecKind.plural,
+  body(apiSpecKind.spec, apiSpecKind.status),
 );
 export const pluginRefs: Resource<PluginRef> = resource(
-  API_VERSION, pluginRefKind.kind, pluginRefKind.plural, body(pluginRefKind.spec, pluginRefKind.status),
+  API_VERSION,
+  pluginRefKind.kind,
+  pluginRefKind.plural,
+  body(pluginRefKind.spec, pluginRefKind.status),
 );
 export const deployments: Resource<Deployment> = resource(
-  API_VERSION, deploymentKind.kind, deploymentKind.plural, body(deploymentKind.spec, deploymentKind.status),
+  API_VERSION,
+  deploymentKind.kind,
+  deploymentKind.plural,
+  body(deploymentKind.spec, deploymentKind.status),
 );
 
 const strings = { type: 'object', additionalProperties: { type: 'string' } } as const satisfies Schema;

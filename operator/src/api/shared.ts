@@ -13,11 +13,17 @@ export const objectName = {
 } as const satisfies Schema;
 
 /** Key of a ConfigMap or Secret. */
-export const dataKey = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' } as const satisfies Schema;
+export const dataKey = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[-._a-zA-Z0-9]+$',
+} as const satisfies Schema;
 
 export const labelSelector = {
   type: 'object',
-  description: 'Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them.',
+  description:
+    'Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them.',
   properties: {
     matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
     matchExpressions: {

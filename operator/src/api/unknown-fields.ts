@@ -5,7 +5,8 @@ import type { Schema } from './schema.ts';
 export function unknownFields(value: unknown, schema: Schema, at = ''): readonly string[] {
   if (schema['x-kubernetes-preserve-unknown-fields']) return [];
   const { items, properties, additionalProperties } = schema;
-  if (Array.isArray(value)) return items ? value.flatMap((item, index) => unknownFields(item, items, `${at}/${index}`)) : [];
+  if (Array.isArray(value))
+    return items ? value.flatMap((item, index) => unknownFields(item, items, `${at}/${index}`)) : [];
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([name, field]) => {
     const inner = properties && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;

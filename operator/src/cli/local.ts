@@ -1,5 +1,5 @@
-import { Report } from '../local/report.ts';
 import { startLocal } from '../local/local.ts';
+import { Report } from '../local/report.ts';
 import { parseAddress } from './address.ts';
 import type { AddCommand } from './program.ts';
 
@@ -14,10 +14,15 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
     .command('local')
     .description('run the manifests of a folder on this machine, without a cluster')
     .argument('[dir]', 'folder with manifests of GatewayProject, ApiSpec, PluginRef and Deployment', '.')
-    .option('--listen <host:port>', 'where the gateway listens; a second GatewayProject takes the next port', parseAddress, {
-      host: '127.0.0.1',
-      port: 8080,
-    })
+    .option(
+      '--listen <host:port>',
+      'where the gateway listens; a second GatewayProject takes the next port',
+      parseAddress,
+      {
+        host: '127.0.0.1',
+        port: 8080,
+      },
+    )
     .option('-v, --verbose', 'show what the processes write', false)
     .addHelpText(
       'after',
@@ -32,7 +37,10 @@ Examples:
     )
     .action(async (dir: string, options: Options) => {
       const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
-      const local = await startLocal({ dir, listen: options.listen, gwEntry, inherited: environment.inherited }, report);
+      const local = await startLocal(
+        { dir, listen: options.listen, gwEntry, inherited: environment.inherited },
+        report,
+      );
       await stopped;
       report.note('stopping');
       await local.close();

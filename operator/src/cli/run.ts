@@ -17,7 +17,8 @@ interface Options {
 
 function parseWorkers(text: string): number {
   const workers = Number(text);
-  if (!Number.isInteger(workers) || workers < 1 || workers > 64) throw new InvalidArgumentError('expected a whole number from 1 to 64');
+  if (!Number.isInteger(workers) || workers < 1 || workers > 64)
+    throw new InvalidArgumentError('expected a whole number from 1 to 64');
   return workers;
 }
 
@@ -26,13 +27,30 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
   parent
     .command('run')
     .description('reconcile the kinds of gw.dev on a cluster')
-    .option('--image <image>', 'image of gateway pods where a GatewayProject names none (GW_OPERATOR_IMAGE)', environment.image)
-    .option('--namespaces <list>', 'namespaces to look at, comma-separated (GW_OPERATOR_NAMESPACES); default all', splitList, environment.namespaces)
-    .option('--namespace <name>', 'namespace of the operator itself (POD_NAMESPACE); default the kubeconfig\'s', environment.namespace)
+    .option(
+      '--image <image>',
+      'image of gateway pods where a GatewayProject names none (GW_OPERATOR_IMAGE)',
+      environment.image,
+    )
+    .option(
+      '--namespaces <list>',
+      'namespaces to look at, comma-separated (GW_OPERATOR_NAMESPACES); default all',
+      splitList,
+      environment.namespaces,
+    )
+    .option(
+      '--namespace <name>',
+      "namespace of the operator itself (POD_NAMESPACE); default the kubeconfig's",
+      environment.namespace,
+    )
     .option('--no-leader-election', 'reconcile at once: only where there is one replica')
     .option('--bind <host:port>', 'health and metrics', parseAddress, { host: '0.0.0.0', port: 8080 })
     .option('--workers <n>', 'reconciles at once, a controller', parseWorkers, 2)
-    .addOption(new Option('--log-level <level>', 'least level to log').choices(['trace', 'debug', 'info', 'warn', 'error']).default('info'))
+    .addOption(
+      new Option('--log-level <level>', 'least level to log')
+        .choices(['trace', 'debug', 'info', 'warn', 'error'])
+        .default('info'),
+    )
     .addHelpText(
       'after',
       `
@@ -46,7 +64,12 @@ Examples:
       if (!image) throw new Error('no image for gateway pods: give --image or set GW_OPERATOR_IMAGE');
       const log = pino({ level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
       const operator = await run(
-        { ...options, image, ...(namespace ? { namespace } : {}), ...(environment.podName ? { identity: environment.podName } : {}) },
+        {
+          ...options,
+          image,
+          ...(namespace ? { namespace } : {}),
+          ...(environment.podName ? { identity: environment.podName } : {}),
+        },
         log,
       );
       try {

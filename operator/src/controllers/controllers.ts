@@ -55,7 +55,9 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
   const { objects, events, catalog } = using;
   const sources: readonly Trigger[] = [
     { resource: configMaps, metadataOnly: true, calls: 'namespace', when: notOurs },
-    ...(using.watchSecrets ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs } as const] : []),
+    ...(using.watchSecrets
+      ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs } as const]
+      : []),
   ];
   const owned = [workloads, services, serviceAccounts, networkPolicies, podDisruptionBudgets];
   return [
@@ -70,7 +72,10 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         ...sources,
         { resource: configMaps, metadataOnly: true, calls: 'project' },
         { resource: pods, ownedOnly: true, calls: 'project' },
-        ...owned.map((resource) => ({ resource, metadataOnly: resource !== workloads, ownedOnly: true, calls: 'project' }) as const),
+        ...owned.map(
+          (resource) =>
+            ({ resource, metadataOnly: resource !== workloads, ownedOnly: true, calls: 'project' }) as const,
+        ),
       ],
       reconcile: (key) => reconcileGatewayProject(using, key),
     },

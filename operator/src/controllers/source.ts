@@ -1,7 +1,7 @@
 /** Reads what ApiSpecs and PluginRefs point at: the keys of ConfigMaps and Secrets of their namespace. */
 import { gunzipSync } from 'node:zlib';
-import { configMaps, secrets } from '../api/resources.ts';
 import type { ReasonName } from '../api/reasons.ts';
+import { configMaps, secrets } from '../api/resources.ts';
 import type { Objects } from '../runtime/objects.ts';
 
 /** Why there is nothing to read; goes into the Accepted condition as it is. */
@@ -22,7 +22,11 @@ export function refuse(reason: ReasonName, message: string): { readonly ok: fals
 export type Entries = ReadonlyMap<string, Uint8Array>;
 
 /** The keys of a ConfigMap, text and binary alike. */
-export async function readConfigMap(objects: Objects, namespace: string, name: string): Promise<Read<{ entries: Entries }>> {
+export async function readConfigMap(
+  objects: Objects,
+  namespace: string,
+  name: string,
+): Promise<Read<{ entries: Entries }>> {
   const found = await objects.get(configMaps, { namespace, name });
   if (!found) return refuse('SourceNotFound', `ConfigMap "${name}" is not in namespace "${namespace}"`);
   const entries = new Map<string, Uint8Array>();
@@ -32,7 +36,11 @@ export async function readConfigMap(objects: Objects, namespace: string, name: s
 }
 
 /** The keys of a Secret. */
-export async function readSecret(objects: Objects, namespace: string, name: string): Promise<Read<{ entries: Entries }>> {
+export async function readSecret(
+  objects: Objects,
+  namespace: string,
+  name: string,
+): Promise<Read<{ entries: Entries }>> {
   const found = await objects.get(secrets, { namespace, name });
   if (!found) return refuse('SourceNotFound', `Secret "${name}" is not in namespace "${namespace}"`);
   const entries = new Map<string, Uint8Array>();
@@ -49,7 +57,10 @@ export function unpack(entries: Entries): Read<{ entries: Entries }> {
     try {
       unpacked.set(name, key === name ? bytes : gunzipSync(bytes, { maxOutputLength: MAX_FILE }));
     } catch (error) {
-      return refuse('SourceInvalid', `key "${key}" cannot be unpacked: ${error instanceof Error ? error.message : error}`);
+      return refuse(
+        'SourceInvalid',
+        `key "${key}" cannot be unpacked: ${error instanceof Error ? error.message : error}`,
+      );
     }
   }
   return { ok: true, entries: unpacked };

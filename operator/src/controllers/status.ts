@@ -16,7 +16,11 @@ export async function writeStatus<S>(
     apiVersion,
     kind,
     // With the uid, so that the status of a deleted project never lands on its namesake.
-    metadata: { name: metadata.name, ...(metadata.namespace ? { namespace: metadata.namespace } : {}), ...(metadata.uid ? { uid: metadata.uid } : {}) },
+    metadata: {
+      name: metadata.name,
+      ...(metadata.namespace ? { namespace: metadata.namespace } : {}),
+      ...(metadata.uid ? { uid: metadata.uid } : {}),
+    },
     status,
   };
   await objects.applyStatus(resource, applied);

@@ -29,7 +29,9 @@ export class Folder {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => void this.load(), SETTLE_MS);
     });
-    this.#watcher.on('error', (error) => report.problem('watching the folder', error instanceof Error ? error.message : String(error)));
+    this.#watcher.on('error', (error) =>
+      report.problem('watching the folder', error instanceof Error ? error.message : String(error)),
+    );
   }
 
   /** Reads the folder, applies what changed and deletes what has gone. A file that is wrong changes nothing. */
@@ -58,13 +60,17 @@ export class Folder {
     }
     this.#problems = new Map(problems);
     const known = ignored.join(', ');
-    if (known !== this.#ignored && known !== '') this.#report.note(`ignored, since local mode does not know these kinds: ${known}`);
+    if (known !== this.#ignored && known !== '')
+      this.#report.note(`ignored, since local mode does not know these kinds: ${known}`);
     this.#ignored = known;
     const before = new Map([...this.#applied.values()].flatMap((objects) => [...objects]));
-    for (const [file, objects] of files) this.#applied.set(file, new Map(objects.map((object) => [identity(object), object])));
-    for (const file of [...this.#applied.keys()]) if (!files.has(file) && !problems.has(file)) this.#applied.delete(file);
+    for (const [file, objects] of files)
+      this.#applied.set(file, new Map(objects.map((object) => [identity(object), object])));
+    for (const file of [...this.#applied.keys()])
+      if (!files.has(file) && !problems.has(file)) this.#applied.delete(file);
     const after = new Map([...this.#applied.values()].flatMap((objects) => [...objects]));
     for (const { resource, object } of after.values()) await this.#objects.apply(resource, object);
-    for (const [id, { resource, object }] of before) if (!after.has(id)) await this.#objects.remove(resource, keyOf(object));
+    for (const [id, { resource, object }] of before)
+      if (!after.has(id)) await this.#objects.remove(resource, keyOf(object));
   }
 }

@@ -96,8 +96,16 @@ function workload(name: string, text: string, more: object = {}): KubeObject {
 
 async function applyEcho(objects: MemoryObjects, text = 'one'): Promise<void> {
   await objects.apply(configMaps, named('v1', 'ConfigMap', 'server', { data: { 'server.mjs': ECHO } }));
-  await objects.apply(secrets, named('v1', 'Secret', 'keys', { data: { k: Buffer.from('s3cret').toString('base64') } }));
-  await objects.apply(services, named('v1', 'Service', 'echo', { spec: { selector: { app: 'echo' }, ports: [{ port: 9090, targetPort: 'http' }] } }));
+  await objects.apply(
+    secrets,
+    named('v1', 'Secret', 'keys', { data: { k: Buffer.from('s3cret').toString('base64') } }),
+  );
+  await objects.apply(
+    services,
+    named('v1', 'Service', 'echo', {
+      spec: { selector: { app: 'echo' }, ports: [{ port: 9090, targetPort: 'http' }] },
+    }),
+  );
   await objects.apply(workloads, workload('echo', text));
 }
 
@@ -139,7 +147,11 @@ describe('pods as processes', () => {
     let failed = 0;
     let stop = false;
     const load = (async () => {
-      while (!stop) await ask(address).then((text) => answers.push(text), () => failed++);
+      while (!stop)
+        await ask(address).then(
+          (text) => answers.push(text),
+          () => failed++,
+        );
     })();
     await vi.waitFor(() => expect(answers).toContain('one s3cret'), 10_000);
     await objects.apply(workloads, workload('echo', 'two'));
@@ -162,11 +174,16 @@ describe('pods as processes', () => {
     await applyEcho(objects);
     const address = await addressOf(addresses, 'echo');
     expect(await ask(address)).toBe('one s3cret');
-    await objects.apply(workloads, workload('echo', 'three', { command: ['node', '--input-type=module', '-e', 'throw new Error("broken")'] }));
+    await objects.apply(
+      workloads,
+      workload('echo', 'three', { command: ['node', '--input-type=module', '-e', 'throw new Error("broken")'] }),
+    );
     await vi.waitFor(() => expect(failures.some((reason) => reason.startsWith('exit 1'))).toBe(true), 10_000);
     expect(await ask(address)).toBe('one s3cret');
     const found = await objects.list(pods, { namespace: 'default' });
-    expect(found.some(({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.message?.includes('exit 1'))).toBe(true);
+    expect(
+      found.some(({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.message?.includes('exit 1')),
+    ).toBe(true);
   });
 
   it('wait for a Secret that is not there yet', async () => {

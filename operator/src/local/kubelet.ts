@@ -7,7 +7,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pods, type Workload, workloads } from '../api/resources.ts';
 import { backoff } from '../runtime/backoff.ts';
-import { keyOf, keyText, type KubeObject, ownerReference } from '../runtime/kube-object.ts';
+import { type KubeObject, keyOf, keyText, ownerReference } from '../runtime/kube-object.ts';
 import type { Objects, Watch } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import { type RunnableWorkload, runnableWorkloads } from './local-kinds.ts';
@@ -48,6 +48,8 @@ interface RunningPod {
 const FAILURES = 4;
 /** For a pod that is stopped because everything is; others have the grace period that their template gives them. */
 const CLOSE_MS = 3000;
+/** Between taking a pod out of its Services and telling it to stop. */
+const SETTLE_MS = 250;
 
 export class Kubelet {
   readonly #options: KubeletOptions;
@@ -71,7 +73,12 @@ export class Kubelet {
     const found = [...this.#pods]
       .filter(([key]) => key.startsWith(`${namespace}/`))
       .flatMap(([, running]) => running)
-      .filter(({ ready, stopping, object }) => ready && !stopping && Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value));
+      .filter(
+        ({ ready, stopping, object }) =>
+          ready &&
+          !stopping &&
+          Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value),
+      );
     return found.toSorted((a, b) => b.started - a.started).flatMap(({ process }) => (process ? [process] : []));
   }
 
@@ -126,7 +133,13 @@ export class Kubelet {
         const volumes = await writeVolumes(objects, namespace, workload.spec.template.spec, folder);
         const variables = await environment(objects, namespace, container);
         if (pod.stopping) break;
-        const child = await PodProcess.start({ ...this.#options, container, variables, volumes, onLine: (line) => onLine(pod.name, line) });
+        const child = await PodProcess.start({
+          ...this.#options,
+          container,
+          variables,
+          volumes,
+          onLine: (line) => onLine(pod.name, line),
+        });
         pod.process = child;
         if (pod.stopping) await child.stop(CLOSE_MS);
         pod.waiting = undefined;
@@ -167,6 +180,8 @@ export class Kubelet {
       pod.stopping = true;
       pod.wake();
       await this.#options.objects.remove(pods, keyOf(pod.object));
+      // A connection that was handed over a moment ago may not have sent its request yet.
+      if (!this.#closed) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       await pod.process?.stop(graceMs);
     }
     await pod.done.promise;
@@ -178,7 +193,10 @@ export class Kubelet {
     const { template } = workload.spec;
     const containers = template.spec.containers.map(({ name, ports = [] }) => ({
       name,
-      ports: ports.map((port) => ({ ...port, containerPort: pod.process?.port(port.containerPort) ?? port.containerPort })),
+      ports: ports.map((port) => ({
+        ...port,
+        containerPort: pod.process?.port(port.containerPort) ?? port.containerPort,
+      })),
     }));
     const status = {
       phase: pod.process ? 'Running' : 'Pending',
@@ -206,7 +224,12 @@ export class Kubelet {
       readyReplicas: running.filter(({ ready, stopping }) => ready && !stopping).length,
       conditions: [
         failed
-          ? { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'new pods fail again and again' }
+          ? {
+              type: 'Progressing',
+              status: 'False',
+              reason: 'ProgressDeadlineExceeded',
+              message: 'new pods fail again and again',
+            }
           : { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated', message: '' },
       ],
     };

@@ -4,7 +4,11 @@ import type { FromSchema, Schema } from '../api/schema.ts';
 
 const strings = { type: 'object', additionalProperties: { type: 'string' } } as const satisfies Schema;
 const portNumber = { 'x-kubernetes-int-or-string': true } as const satisfies Schema;
-const named = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } as const satisfies Schema;
+const named = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' } },
+} as const satisfies Schema;
 const keyOfNamed = {
   type: 'object',
   required: ['name', 'key'],
@@ -73,7 +77,9 @@ const podSpec = {
           secret: { type: 'object', required: ['secretName'], properties: { secretName: { type: 'string' } } },
           projected: {
             type: 'object',
-            properties: { sources: { type: 'array', items: { type: 'object', properties: { configMap: named, secret: named } } } },
+            properties: {
+              sources: { type: 'array', items: { type: 'object', properties: { configMap: named, secret: named } } },
+            },
           },
         },
       },
@@ -99,7 +105,11 @@ export const runnableWorkloads = resource('apps/v1', 'Deployment', 'deployments'
   type: 'object',
   required: ['spec'],
   properties: {
-    spec: { type: 'object', required: ['template'], properties: { replicas: { type: 'integer', minimum: 0, default: 1 }, template } },
+    spec: {
+      type: 'object',
+      required: ['template'],
+      properties: { replicas: { type: 'integer', minimum: 0, default: 1 }, template },
+    },
   },
 } as const);
 export type RunnableWorkload = ReturnType<typeof runnableWorkloads.parse>;

@@ -3,10 +3,10 @@ import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { catalog } from '../catalog.ts';
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
-import type { StatusDiagnostic } from '../api/shared.ts';
 import { GROUP } from '../api/schema.ts';
+import type { StatusDiagnostic } from '../api/shared.ts';
+import { catalog } from '../catalog.ts';
 import { controllers } from '../controllers/controllers.ts';
 import { Compilations } from '../controllers/gateway-project/compilation.ts';
 import { probeProvenance } from '../controllers/gateway-project/pod-state.ts';
@@ -41,9 +41,13 @@ const ANNOTATION_TRY = `${GROUP}/try`;
 const DRAIN_SECONDS = 1;
 
 /** Throws, with one line that says what to do, when the folder or the port cannot be used. */
-export async function startLocal({ dir, listen, gwEntry, inherited }: LocalOptions, report: Report): Promise<RunningLocal> {
+export async function startLocal(
+  { dir, listen, gwEntry, inherited }: LocalOptions,
+  report: Report,
+): Promise<RunningLocal> {
   const found = await stat(dir).catch(() => undefined);
-  if (!found?.isDirectory()) throw new Error(`"${dir}" is no folder: give one with manifests, such as examples/bookstore`);
+  if (!found?.isDirectory())
+    throw new Error(`"${dir}" is no folder: give one with manifests, such as examples/bookstore`);
   await mustBeFree(listen);
   const root = await realpath(await mkdtemp(join(tmpdir(), 'gw-local-')));
   const hostsFile = join(root, 'hosts.json');
@@ -81,7 +85,8 @@ export async function startLocal({ dir, listen, gwEntry, inherited }: LocalOptio
       catalog,
       events: report,
       compilations: new Compilations({
-        onCompiled: (seconds, ok) => report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
+        onCompiled: (seconds, ok) =>
+          report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
       }),
       probe: probeProvenance,
       settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS },
@@ -89,7 +94,8 @@ export async function startLocal({ dir, listen, gwEntry, inherited }: LocalOptio
     }),
     events: {
       onReconciled: () => undefined,
-      onError: (controller, key, error) => report.problem(`${controller} ${key}`, error instanceof Error ? error.message : String(error)),
+      onError: (controller, key, error) =>
+        report.problem(`${controller} ${key}`, error instanceof Error ? error.message : String(error)),
     },
   });
   const told = watchProjects(objects, report, addresses);
@@ -133,13 +139,16 @@ function watchProjects(objects: MemoryObjects, report: Report, addresses: Readon
     const text = JSON.stringify(found);
     if (text !== (diagnostics.get(key) ?? '[]')) report.diagnostics(found);
     diagnostics.set(key, text);
-    const programmed = project.status?.conditions?.find((condition) => condition.type === 'Programmed')?.status === 'True';
+    const programmed =
+      project.status?.conditions?.find((condition) => condition.type === 'Programmed')?.status === 'True';
     const address = addresses.get(key);
     const { artifactHash, revision, pods } = project.status ?? {};
     if (!programmed || !address || artifactHash === undefined || shown.get(key) === artifactHash) return;
     const first = !shown.has(key);
     shown.set(key, artifactHash);
-    report.success(`GatewayProject ${project.metadata.name}: revision ${revision}, ${artifactHash}, on ${pods?.programmed} pod(s)`);
+    report.success(
+      `GatewayProject ${project.metadata.name}: revision ${revision}, ${artifactHash}, on ${pods?.programmed} pod(s)`,
+    );
     if (first) {
       report.plain(`\n  http://${address}\n`);
       const lines = project.metadata.annotations?.[ANNOTATION_TRY] ?? 'curl -i http://{address}/__gw/health';
@@ -155,7 +164,13 @@ function mustBeFree({ host, port }: LocalOptions['listen']): Promise<void> {
     const server = createServer();
     server.once('error', (error) => {
       const inUse = 'code' in error && error.code === 'EADDRINUSE';
-      reject(new Error(inUse ? `${host}:${port} is in use: stop what listens there, or choose another with --listen` : `cannot listen on ${host}:${port}: ${error.message}`));
+      reject(
+        new Error(
+          inUse
+            ? `${host}:${port} is in use: stop what listens there, or choose another with --listen`
+            : `cannot listen on ${host}:${port}: ${error.message}`,
+        ),
+      );
     });
     server.listen(port, host, () => server.close(() => resolve()));
   });

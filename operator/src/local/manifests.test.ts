@@ -22,7 +22,10 @@ describe('manifests', () => {
   it('take their defaults from the schema, and their namespace', async () => {
     await writeFile(join(dir, 'a.yaml'), `${PROJECT}spec: {specs: {names: [a]}}\n`);
     const [found] = (await readManifests(dir)).files.get('a.yaml') ?? [];
-    expect(found?.object).toMatchObject({ metadata: { namespace: 'default' }, spec: { autoDeploy: true, pods: { replicas: 1 }, serve: { drainDelay: 8 } } });
+    expect(found?.object).toMatchObject({
+      metadata: { namespace: 'default' },
+      spec: { autoDeploy: true, pods: { replicas: 1 }, serve: { drainDelay: 8 } },
+    });
   });
 
   it('read every document of a file, and Lists', async () => {
@@ -36,7 +39,10 @@ describe('manifests', () => {
   });
 
   it('name the kinds that local mode does not know', async () => {
-    await writeFile(join(dir, 'a.json'), '{"apiVersion":"networking.k8s.io/v1","kind":"Ingress","metadata":{"name":"i"}}');
+    await writeFile(
+      join(dir, 'a.json'),
+      '{"apiVersion":"networking.k8s.io/v1","kind":"Ingress","metadata":{"name":"i"}}',
+    );
     await writeFile(join(dir, 'kustomization.yaml'), 'resources: []');
     const { ignored, problems } = await readManifests(dir);
     expect([ignored, [...problems]]).toEqual([['Ingress i'], []]);
@@ -45,9 +51,21 @@ describe('manifests', () => {
   it.each([
     ['no YAML', 'a: [', /at line/],
     ['no manifest', 'specs: specs\n', /without apiVersion and kind/],
-    ['an unknown kind of ours', 'apiVersion: gw.dev/v1alpha1\nkind: Gateway\nmetadata: {name: a}\n', /no kind "Gateway"/],
-    ['an unknown field', `${PROJECT}spec: {specs: {names: [a]}, pods: {replicaz: 2}}\n`, /unknown field \/spec\/pods\/replicaz/],
-    ['a value out of bounds', `${PROJECT}spec: {specs: {names: [a]}, pods: {replicas: -1}}\n`, /\/spec\/pods\/replicas must be >= 0/],
+    [
+      'an unknown kind of ours',
+      'apiVersion: gw.dev/v1alpha1\nkind: Gateway\nmetadata: {name: a}\n',
+      /no kind "Gateway"/,
+    ],
+    [
+      'an unknown field',
+      `${PROJECT}spec: {specs: {names: [a]}, pods: {replicaz: 2}}\n`,
+      /unknown field \/spec\/pods\/replicaz/,
+    ],
+    [
+      'a value out of bounds',
+      `${PROJECT}spec: {specs: {names: [a]}, pods: {replicas: -1}}\n`,
+      /\/spec\/pods\/replicas must be >= 0/,
+    ],
     ['no spec', PROJECT, /required property 'spec'/],
     ['aliases without end', BOMB, /alias/i],
   ])('%s is a problem of that file alone', async (_, text, expected) => {

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { apiSpecs, configMaps, deployments, gatewayProjects, kinds, pluginRefs, secrets } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
 import { unknownFields } from '../api/unknown-fields.ts';
-import { isRecord, keyOf, type KubeObject, type Resource } from '../runtime/kube-object.ts';
+import { isRecord, type KubeObject, keyOf, type Resource } from '../runtime/kube-object.ts';
 import { reachableServices, runnableWorkloads } from './local-kinds.ts';
 
 /** What local mode can do something with. */
@@ -42,7 +42,9 @@ export async function readManifests(dir: string): Promise<Manifests> {
   const files = new Map<string, readonly ManifestObject[]>();
   const problems = new Map<string, string>();
   const ignored: string[] = [];
-  const names = (await readdir(dir)).filter((name) => MANIFEST.test(name) && !/^kustomization\.ya?ml$/.test(name)).toSorted();
+  const names = (await readdir(dir))
+    .filter((name) => MANIFEST.test(name) && !/^kustomization\.ya?ml$/.test(name))
+    .toSorted();
   for (const name of names) {
     try {
       const text = await readFile(join(dir, name), 'utf8');
@@ -62,7 +64,8 @@ function parseManifest(text: string, ignored: string[]): readonly ManifestObject
     if (error) throw new Error(error.message.split('\n')[0]);
     const value: unknown = document.toJS({ maxAliasCount: 100 });
     if (value === null || value === undefined) continue;
-    const items = isRecord(value) && value['kind'] === 'List' && Array.isArray(value['items']) ? value['items'] : [value];
+    const items =
+      isRecord(value) && value['kind'] === 'List' && Array.isArray(value['items']) ? value['items'] : [value];
     for (const item of items) {
       const found = parseObject(item);
       if (typeof found === 'string') ignored.push(found);
@@ -105,7 +108,10 @@ function parseObject(value: unknown): ManifestObject | string {
 /** `stringData` is for writing only: the API server turns it into `data`. */
 function secret(value: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } {
   const { stringData, data, ...rest } = value;
-  const encoded = Object.entries(isRecord(stringData) ? stringData : {}).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')]);
+  const encoded = Object.entries(isRecord(stringData) ? stringData : {}).map(([key, text]) => [
+    key,
+    Buffer.from(String(text)).toString('base64'),
+  ]);
   return { ...rest, data: { ...(isRecord(data) ? data : {}), ...Object.fromEntries(encoded) } };
 }
 

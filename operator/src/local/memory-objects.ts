@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { keyOf, type KubeObject, type ObjectKey, type ObjectMeta, type Resource } from '../runtime/kube-object.ts';
-import type { Change, ChangeType, ListOptions, Objects, Watch, WatchOptions } from '../runtime/objects.ts';
 import { rfc3339 } from '../runtime/conditions.ts';
+import { type KubeObject, keyOf, type ObjectKey, type ObjectMeta, type Resource } from '../runtime/kube-object.ts';
+import type { Change, ChangeType, ListOptions, Objects, Watch, WatchOptions } from '../runtime/objects.ts';
 
 type Kind = Pick<Resource<KubeObject>, 'apiVersion' | 'kind'>;
 type Stored = KubeObject & { readonly status?: unknown };
@@ -37,7 +37,11 @@ export class MemoryObjects implements Objects {
   }
 
   async listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]> {
-    return (await this.list(resource, options)).map(({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }));
+    return (await this.list(resource, options)).map(({ apiVersion, kind, metadata }) => ({
+      apiVersion,
+      kind,
+      metadata,
+    }));
   }
 
   /** Throws when the object is none of its kind, as an API server refuses it. */
@@ -56,13 +60,24 @@ export class MemoryObjects implements Objects {
       resourceVersion: before?.metadata.resourceVersion ?? '0',
     };
     if (before && !changed && isDeepStrictEqual(metadata, before.metadata)) return;
-    this.#store(before ? 'modified' : 'added', { ...body, ...(before && status !== undefined ? { status } : {}), apiVersion: resource.apiVersion, kind: resource.kind, metadata });
+    this.#store(before ? 'modified' : 'added', {
+      ...body,
+      ...(before && status !== undefined ? { status } : {}),
+      apiVersion: resource.apiVersion,
+      kind: resource.kind,
+      metadata,
+    });
   }
 
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject & { readonly status?: unknown }): Promise<void> {
     const before = this.#kind(resource).get(nameOf(keyOf(object)));
     const { uid } = object.metadata;
-    if (!before || (uid !== undefined && uid !== before.metadata.uid) || isDeepStrictEqual(before.status, object.status)) return;
+    if (
+      !before ||
+      (uid !== undefined && uid !== before.metadata.uid) ||
+      isDeepStrictEqual(before.status, object.status)
+    )
+      return;
     this.#store('modified', { ...before, status: structuredClone(object.status) });
   }
 
@@ -73,7 +88,8 @@ export class MemoryObjects implements Objects {
     kind.delete(nameOf(key));
     this.#tell('deleted', object);
     for (const owned of [...this.#kinds.values()].flatMap((objects) => [...objects.values()])) {
-      if (owned.metadata.ownerReferences?.some((ref) => ref.uid === object.metadata.uid)) await this.remove(owned, keyOf(owned));
+      if (owned.metadata.ownerReferences?.some((ref) => ref.uid === object.metadata.uid))
+        await this.remove(owned, keyOf(owned));
     }
   }
 

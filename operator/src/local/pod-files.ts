@@ -8,14 +8,25 @@ import type { Container, PodSpec } from './local-kinds.ts';
 /** Something that the pod needs is not there; it is tried again. */
 export class PodNotStartable extends Error {}
 
-async function entries(objects: Objects, namespace: string, kind: 'configMap' | 'secret', name: string): Promise<Entries> {
-  const read = kind === 'configMap' ? await readConfigMap(objects, namespace, name) : await readSecret(objects, namespace, name);
+async function entries(
+  objects: Objects,
+  namespace: string,
+  kind: 'configMap' | 'secret',
+  name: string,
+): Promise<Entries> {
+  const read =
+    kind === 'configMap' ? await readConfigMap(objects, namespace, name) : await readSecret(objects, namespace, name);
   if (!read.ok) throw new PodNotStartable(read.message);
   return read.entries;
 }
 
 /** Writes every volume below `root`, readable by us alone; returns the folder of each by name. */
-export async function writeVolumes(objects: Objects, namespace: string, spec: PodSpec, root: string): Promise<ReadonlyMap<string, string>> {
+export async function writeVolumes(
+  objects: Objects,
+  namespace: string,
+  spec: PodSpec,
+  root: string,
+): Promise<ReadonlyMap<string, string>> {
   const folders = new Map<string, string>();
   for (const volume of spec.volumes ?? []) {
     const folder = join(root, safeName(volume.name));
@@ -39,18 +50,24 @@ export async function writeVolumes(objects: Objects, namespace: string, spec: Po
 
 /** Keys become file names: one that climbs out of its folder is none that Kubernetes would take either. */
 function safeName(name: string): string {
-  if (!/^[-._a-zA-Z0-9]+$/.test(name) || name === '.' || name === '..') throw new PodNotStartable(`"${name}" cannot be a file name`);
+  if (!/^[-._a-zA-Z0-9]+$/.test(name) || name === '.' || name === '..')
+    throw new PodNotStartable(`"${name}" cannot be a file name`);
   return name;
 }
 
 /** The container's variables, out of values, ConfigMaps and Secrets. */
-export async function environment(objects: Objects, namespace: string, container: Container): Promise<ReadonlyMap<string, string>> {
+export async function environment(
+  objects: Objects,
+  namespace: string,
+  container: Container,
+): Promise<ReadonlyMap<string, string>> {
   const variables = new Map<string, string>();
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
   for (const { secretRef, configMapRef } of container.envFrom ?? []) {
     const ref = secretRef ?? configMapRef;
     if (!ref) continue;
-    for (const [key, bytes] of await entries(objects, namespace, secretRef ? 'secret' : 'configMap', ref.name)) variables.set(key, text(bytes));
+    for (const [key, bytes] of await entries(objects, namespace, secretRef ? 'secret' : 'configMap', ref.name))
+      variables.set(key, text(bytes));
   }
   for (const { name, value, valueFrom } of container.env ?? []) {
     const ref = valueFrom?.secretKeyRef ?? valueFrom?.configMapKeyRef;
@@ -58,10 +75,11 @@ export async function environment(objects: Objects, namespace: string, container
       variables.set(name, value ?? '');
       continue;
     }
-    const bytes = (await entries(objects, namespace, valueFrom?.secretKeyRef ? 'secret' : 'configMap', ref.name)).get(ref.key);
+    const bytes = (await entries(objects, namespace, valueFrom?.secretKeyRef ? 'secret' : 'configMap', ref.name)).get(
+      ref.key,
+    );
     if (!bytes) throw new PodNotStartable(`"${ref.name}" has no key "${ref.key}"`);
     variables.set(name, text(bytes));
   }
   return variables;
 }
-

@@ -103,26 +103,34 @@ export class PodProcess {
       }
       for (const { name, mountPath } of mounts) {
         const folder = volumes.get(name);
-        if (folder !== undefined && (text === mountPath || text.startsWith(`${mountPath}/`))) return folder + text.slice(mountPath.length);
+        if (folder !== undefined && (text === mountPath || text.startsWith(`${mountPath}/`)))
+          return folder + text.slice(mountPath.length);
       }
       return imageFiles.get(text) ?? text;
     };
     const [program = 'node', ...rest] = [...(container.command ?? []), ...(container.args ?? [])];
     const node = program === 'node';
     const env = Object.fromEntries([...variables].map(([name, value]) => [name, translate(value)]));
-    const child = spawn(node ? process.execPath : program, [...(node ? ['--import', PRELOAD_URL] : []), ...rest.map(translate)], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A group of its own: Ctrl-C reaches us alone, and we stop pods in order.
-      detached: true,
-      env: { ...inherited, ...env, GW_LOCAL_HOSTS_FILE: hostsFile },
-    });
+    const child = spawn(
+      node ? process.execPath : program,
+      [...(node ? ['--import', PRELOAD_URL] : []), ...rest.map(translate)],
+      {
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        // A group of its own: Ctrl-C reaches us alone, and we stop pods in order.
+        detached: true,
+        env: { ...inherited, ...env, GW_LOCAL_HOSTS_FILE: hostsFile },
+      },
+    );
     return new PodProcess(child, ports, options);
   }
 
   /** The port on 127.0.0.1 behind a container port, given by number or name. */
   port(of: string | number | undefined): number | undefined {
     const declared = this.#container.ports ?? [];
-    const port = of === undefined ? declared[0] : declared.find(({ name, containerPort }) => name === of || String(containerPort) === String(of));
+    const port =
+      of === undefined
+        ? declared[0]
+        : declared.find(({ name, containerPort }) => name === of || String(containerPort) === String(of));
     return port && this.#ports.get(port.containerPort);
   }
 
@@ -170,7 +178,9 @@ function freePort(): Promise<number> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no free port'))));
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no free port')),
+      );
     });
   });
 }

@@ -12,7 +12,10 @@ export class Report implements EventSink {
   readonly #colour: boolean;
   readonly #verbose: boolean;
 
-  constructor(write: (text: string) => void, { colour, verbose }: { readonly colour: boolean; readonly verbose: boolean }) {
+  constructor(
+    write: (text: string) => void,
+    { colour, verbose }: { readonly colour: boolean; readonly verbose: boolean },
+  ) {
     this.#write = write;
     this.#colour = colour;
     this.#verbose = verbose;
@@ -38,7 +41,11 @@ export class Report implements EventSink {
   /** Every diagnostic, as the compiler gave it. */
   diagnostics(diagnostics: readonly StatusDiagnostic[]): void {
     for (const diagnostic of diagnostics) {
-      this.#line(' ', `${diagnostic.severity} ${diagnosticText(diagnostic)}`, diagnostic.severity === 'error' ? 'red' : 'yellow');
+      this.#line(
+        ' ',
+        `${diagnostic.severity} ${diagnosticText(diagnostic)}`,
+        diagnostic.severity === 'error' ? 'red' : 'yellow',
+      );
     }
   }
 

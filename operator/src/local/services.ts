@@ -71,7 +71,9 @@ export class Services {
           host,
           port: here,
           targets: () =>
-            this.#options.kubelet.ready(namespace, service.spec.selector ?? {}).flatMap((pod) => pod.port(targetPort ?? port) ?? []),
+            this.#options.kubelet
+              .ready(namespace, service.spec.selector ?? {})
+              .flatMap((pod) => pod.port(targetPort ?? port) ?? []),
         });
         await relay.start();
         relays.push(relay);
@@ -114,7 +116,8 @@ export class Services {
     for (const [key, { host }] of this.#exposed) {
       const [namespace, name] = key.split('/');
       const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-      for (const suffix of [`.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`]) hosts[`${name}${suffix}`] = address;
+      for (const suffix of [`.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`])
+        hosts[`${name}${suffix}`] = address;
       hosts[`${name}`] ??= address;
     }
     await writeFile(this.#options.hostsFile, JSON.stringify(hosts), { mode: 0o600 });

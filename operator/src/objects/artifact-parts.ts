@@ -70,7 +70,9 @@ export function storedRevisions(project: KubeObject, parts: readonly KubeObject[
     const revision = Number(annotations?.[ANNOTATION_REVISION]);
     const artifactHash = annotations?.[ANNOTATION_HASH];
     const names = new Set(found.map((part) => part.metadata.name));
-    const whole = Array.from({ length: count || 0 }, (_, index) => partName(project, archive, index)).every((name) => names.has(name));
+    const whole = Array.from({ length: count || 0 }, (_, index) => partName(project, archive, index)).every((name) =>
+      names.has(name),
+    );
     if (!Number.isInteger(revision) || revision < 1 || !count || !whole || artifactHash === undefined) continue;
     const signedBy = annotations?.[ANNOTATION_SIGNED_BY];
     revisions.push({

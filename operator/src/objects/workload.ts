@@ -99,9 +99,24 @@ function container(spec: GatewayProjectSpec, settings: PodSettings): object {
       { name: 'http', containerPort: TRAFFIC_PORT, protocol: 'TCP' },
       { name: 'admin', containerPort: ADMIN_PORT, protocol: 'TCP' },
     ],
-    startupProbe: { httpGet: { path: '/ready', port: 'admin' }, periodSeconds: 1, failureThreshold: 60, timeoutSeconds: 2 },
-    readinessProbe: { httpGet: { path: '/ready', port: 'admin' }, periodSeconds: 2, failureThreshold: 2, timeoutSeconds: 2 },
-    livenessProbe: { httpGet: { path: '/health', port: 'admin' }, periodSeconds: 10, failureThreshold: 6, timeoutSeconds: 5 },
+    startupProbe: {
+      httpGet: { path: '/ready', port: 'admin' },
+      periodSeconds: 1,
+      failureThreshold: 60,
+      timeoutSeconds: 2,
+    },
+    readinessProbe: {
+      httpGet: { path: '/ready', port: 'admin' },
+      periodSeconds: 2,
+      failureThreshold: 2,
+      timeoutSeconds: 2,
+    },
+    livenessProbe: {
+      httpGet: { path: '/health', port: 'admin' },
+      periodSeconds: 10,
+      failureThreshold: 6,
+      timeoutSeconds: 5,
+    },
     resources: pods.resources,
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -120,7 +135,8 @@ function container(spec: GatewayProjectSpec, settings: PodSettings): object {
 /** The command line of `gw serve`; options left out of the project keep the program's defaults. */
 export function serveArguments(spec: GatewayProjectSpec, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
-  const option = (name: string, value: string | number | undefined) => (value === undefined ? [] : [name, String(value)]);
+  const option = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [name, String(value)];
   return [
     'serve',
     ...option('--artifact', ARTIFACT_DIR),
@@ -142,7 +158,8 @@ export function serveArguments(spec: GatewayProjectSpec, drainDelay?: number): r
 }
 
 function environment({ serve, secrets }: GatewayProjectSpec, { trustedKeys }: PodSettings): readonly object[] {
-  const value = (name: string, text: string | undefined) => (text === undefined || text === '' ? [] : [{ name, value: text }]);
+  const value = (name: string, text: string | undefined) =>
+    text === undefined || text === '' ? [] : [{ name, value: text }];
   return [
     ...value('GW_TRUSTED_PUBKEY', trustedKeys.join(',')),
     ...value('GW_MAX_CONNECTIONS', serve.maxConnections?.toString()),

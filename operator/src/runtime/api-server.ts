@@ -93,12 +93,17 @@ export class ApiServer {
     await this.#agent?.destroy();
   }
 
-  async #send(call: ApiRequest, signal: AbortSignal | undefined, bodyTimeout: number): Promise<Dispatcher.ResponseData> {
+  async #send(
+    call: ApiRequest,
+    signal: AbortSignal | undefined,
+    bodyTimeout: number,
+  ): Promise<Dispatcher.ResponseData> {
     // Asked for at every request: tokens of service accounts and of exec plugins are renewed under way.
     const options: RequestOptions = {};
     await this.#config.applyToHTTPSOptions(options);
     const url = new URL(this.#server + call.path);
-    for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, value);
     const answer = await request(url, {
       method: call.method,
       dispatcher: await this.#dispatcher(options),
@@ -125,7 +130,12 @@ export class ApiServer {
       servername: options.servername,
       rejectUnauthorized: options.rejectUnauthorized ?? true,
     };
-    const fingerprint = JSON.stringify([credentials.ca?.toString(), credentials.cert?.toString(), credentials.servername, credentials.rejectUnauthorized]);
+    const fingerprint = JSON.stringify([
+      credentials.ca?.toString(),
+      credentials.cert?.toString(),
+      credentials.servername,
+      credentials.rejectUnauthorized,
+    ]);
     if (this.#agent && fingerprint === this.#agentFor) return this.#agent;
     const previous = this.#agent;
     const { ca, cert, key, servername, rejectUnauthorized } = credentials;
@@ -169,5 +179,10 @@ async function apiError(answer: Dispatcher.ResponseData): Promise<ApiError> {
   } catch {
     // Not a Status: a proxy's page or an empty body.
   }
-  return new ApiError(answer.statusCode, '', `the API server answered ${answer.statusCode}: ${text.slice(0, 200)}`, retryAfter);
+  return new ApiError(
+    answer.statusCode,
+    '',
+    `the API server answered ${answer.statusCode}: ${text.slice(0, 200)}`,
+    retryAfter,
+  );
 }

@@ -1,10 +1,10 @@
 /** The objects of a cluster, read and written through its API server. */
 import { ApiError, type ApiServer } from './api-server.ts';
-import { isRecord, keyOf, type KubeObject, type ObjectKey, type Resource } from './kube-object.ts';
+import { isRecord, type KubeObject, keyOf, type ObjectKey, type Resource } from './kube-object.ts';
 import type { Change, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { selectorText } from './selector.ts';
-import { Watcher, type WatchEvents } from './watcher.ts';
+import { type WatchEvents, Watcher } from './watcher.ts';
 
 /** Owner of the fields that we apply. */
 export const FIELD_MANAGER = 'gw-operator';
@@ -37,7 +37,11 @@ export class ClusterObjects implements Objects {
 
   async listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]> {
     const { apiVersion, kind } = resource;
-    const items = await this.#items(resource, options, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io');
+    const items = await this.#items(
+      resource,
+      options,
+      'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+    );
     return items.map((item) => {
       const { metadata } = resource.parse(item);
       return { apiVersion, kind, metadata };
@@ -56,7 +60,8 @@ export class ClusterObjects implements Objects {
       });
       // An empty list of metadata has `items: null`.
       const items = isRecord(page) ? (page['items'] ?? []) : undefined;
-      if (!isRecord(page) || !Array.isArray(items)) throw new Error(`the API server's answer is no list of ${resource.plural}`);
+      if (!isRecord(page) || !Array.isArray(items))
+        throw new Error(`the API server's answer is no list of ${resource.plural}`);
       found.push(...items);
       const next = isRecord(page['metadata']) ? page['metadata']['continue'] : undefined;
       token = typeof next === 'string' && next !== '' ? next : undefined;

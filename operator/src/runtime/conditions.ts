@@ -36,6 +36,9 @@ export function rfc3339(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-export function conditionOf(object: { readonly status?: { readonly conditions?: readonly Condition[] } }, type: string): Condition | undefined {
+export function conditionOf(
+  object: { readonly status?: { readonly conditions?: readonly Condition[] } },
+  type: string,
+): Condition | undefined {
   return object.status?.conditions?.find((condition) => condition.type === type);
 }

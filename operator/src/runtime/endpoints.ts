@@ -24,7 +24,8 @@ export class Endpoints {
       const path = request.url?.split('?')[0];
       if (request.method !== 'GET') answer(405, 'text/plain', 'only GET\n');
       else if (path === '/healthz') answer(200, 'text/plain', 'ok\n');
-      else if (path === '/readyz') answer(options.ready() ? 200 : 503, 'text/plain', options.ready() ? 'ok\n' : 'not ready\n');
+      else if (path === '/readyz')
+        answer(options.ready() ? 200 : 503, 'text/plain', options.ready() ? 'ok\n' : 'not ready\n');
       else if (path === '/metrics') {
         options.registry.metrics().then(
           (text) => answer(200, options.registry.contentType, text),

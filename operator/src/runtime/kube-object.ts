@@ -57,7 +57,9 @@ export function isRecord(value: unknown): value is { readonly [name: string]: un
 
 /** Whether `owner` controls the object: then it is ours to change and to delete. */
 export function controlledBy(object: KubeObject, owner: KubeObject): boolean {
-  return (object.metadata.ownerReferences ?? []).some((ref) => ref.controller === true && ref.uid === owner.metadata.uid);
+  return (object.metadata.ownerReferences ?? []).some(
+    (ref) => ref.controller === true && ref.uid === owner.metadata.uid,
+  );
 }
 
 /** The reference that makes the garbage collector delete an object with its owner. */

@@ -75,7 +75,12 @@ export class Lease {
     this.#held = undefined;
     if (!held) return;
     try {
-      await this.#write(held.version, { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(new Date()) });
+      await this.#write(held.version, {
+        ...held.spec,
+        holderIdentity: '',
+        leaseDurationSeconds: 1,
+        renewTime: microTime(new Date()),
+      });
     } catch (error) {
       this.#options.onError(error);
     }
@@ -106,7 +111,12 @@ export class Lease {
 
   async #take(): Promise<Held | undefined> {
     const now = microTime(new Date());
-    const mine = { holderIdentity: this.#options.identity, leaseDurationSeconds: this.#duration, acquireTime: now, renewTime: now };
+    const mine = {
+      holderIdentity: this.#options.identity,
+      leaseDurationSeconds: this.#duration,
+      acquireTime: now,
+      renewTime: now,
+    };
     let current: unknown;
     try {
       current = await this.#api.json({ method: 'GET', path: `${this.#path}/${this.#options.name}` });

@@ -1,5 +1,5 @@
 /** What the operator counts, for a scraper. */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export class OperatorMetrics {
   readonly registry = new Registry();

@@ -99,7 +99,12 @@ export class Runner {
     for (const controller of this.#options.controllers) {
       for (const trigger of controller.triggers) {
         const id = `${trigger.resource.apiVersion}/${trigger.resource.kind}`;
-        const watch = byKind.get(id) ?? { resource: trigger.resource, metadataOnly: true, ownedOnly: true, triggers: [] };
+        const watch = byKind.get(id) ?? {
+          resource: trigger.resource,
+          metadataOnly: true,
+          ownedOnly: true,
+          triggers: [],
+        };
         watch.metadataOnly &&= trigger.metadataOnly ?? false;
         watch.ownedOnly &&= trigger.ownedOnly ?? false;
         watch.triggers.push({ controller, trigger });
@@ -134,4 +139,3 @@ function isSame(trigger: Trigger, controller: Controller): boolean {
   const of = ({ apiVersion, kind }: { apiVersion: string; kind: string }) => `${apiVersion}/${kind}`;
   return of(trigger.resource) === of(controller.resource);
 }
-

@@ -17,7 +17,13 @@ export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
 }
 
 /** The query form of what a list or watch asks for, `a=b,c`; undefined when it asks for all. */
-export function selectorText({ labels = {}, hasLabel }: { readonly labels?: Labels; readonly hasLabel?: string }): string | undefined {
+export function selectorText({
+  labels = {},
+  hasLabel,
+}: {
+  readonly labels?: Labels;
+  readonly hasLabel?: string;
+}): string | undefined {
   const terms = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   if (hasLabel !== undefined) terms.push(hasLabel);
   return terms.length > 0 ? terms.join(',') : undefined;

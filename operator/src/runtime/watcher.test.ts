@@ -42,13 +42,18 @@ async function serve(answer: Answer) {
   return { requests, objects, restarts };
 }
 
-const meta = (name: string, version: string) => ({ metadata: { name, namespace: 'default', resourceVersion: version } });
-const list = (version: string, items: unknown[] | null, token = '') => JSON.stringify({ metadata: { resourceVersion: version, continue: token }, items });
+const meta = (name: string, version: string) => ({
+  metadata: { name, namespace: 'default', resourceVersion: version },
+});
+const list = (version: string, items: unknown[] | null, token = '') =>
+  JSON.stringify({ metadata: { resourceVersion: version, continue: token }, items });
 const event = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
 
 function follow(objects: ClusterObjects) {
   const seen: string[] = [];
-  const watch = objects.watch(configMaps, { metadataOnly: true }, ({ type, object }) => seen.push(`${type} ${object.metadata.name}`));
+  const watch = objects.watch(configMaps, { metadataOnly: true }, ({ type, object }) =>
+    seen.push(`${type} ${object.metadata.name}`),
+  );
   closing.push(() => watch.close());
   return { seen, watch };
 }
@@ -72,13 +77,20 @@ describe('a watch', () => {
       if (!url.searchParams.has('watch')) return response.end(list('10', null));
       watches++;
       const version = 10 + watches;
-      response.write(watches === 2 ? event('BOOKMARK', meta('', String(version))) : event('ADDED', meta(`m${watches}`, String(version))), () => {
-        if (watches < 4) setTimeout(() => request.socket.resetAndDestroy(), 20);
-      });
+      response.write(
+        watches === 2
+          ? event('BOOKMARK', meta('', String(version)))
+          : event('ADDED', meta(`m${watches}`, String(version))),
+        () => {
+          if (watches < 4) setTimeout(() => request.socket.resetAndDestroy(), 20);
+        },
+      );
     });
     const { seen } = follow(objects);
     await vi.waitFor(() => expect(seen).toEqual(['added m1', 'added m3', 'added m4']), 10_000);
-    const from = requests.filter((url) => url.searchParams.has('watch')).map((url) => url.searchParams.get('resourceVersion'));
+    const from = requests
+      .filter((url) => url.searchParams.has('watch'))
+      .map((url) => url.searchParams.get('resourceVersion'));
     expect(from).toEqual(['10', '11', '12', '13']);
     expect(restarts).toHaveLength(3);
     expect(requests.filter((url) => !url.searchParams.has('watch'))).toHaveLength(1);
@@ -91,7 +103,9 @@ describe('a watch', () => {
         lists++;
         response.end(lists === 1 ? list('10', [meta('a', '1'), meta('b', '2')]) : list('90', [meta('b', '80')]));
       } else if (lists === 1) {
-        response.end(event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }));
+        response.end(
+          event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }),
+        );
       }
     });
     const { seen } = follow(objects);
@@ -126,9 +140,13 @@ describe('requests', () => {
     let token: string | undefined;
     const { objects } = await serve((_, response, request) => {
       token = request.headers.authorization;
-      response.writeHead(403).end(JSON.stringify({ kind: 'Status', reason: 'Forbidden', message: 'configmaps is forbidden' }));
+      response
+        .writeHead(403)
+        .end(JSON.stringify({ kind: 'Status', reason: 'Forbidden', message: 'configmaps is forbidden' }));
     });
-    await expect(objects.get(configMaps, { namespace: 'default', name: 'x' })).rejects.toThrow('configmaps is forbidden');
+    await expect(objects.get(configMaps, { namespace: 'default', name: 'x' })).rejects.toThrow(
+      'configmaps is forbidden',
+    );
     expect(token).toBe('Bearer secret-token');
   });
 

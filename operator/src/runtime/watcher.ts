@@ -3,7 +3,7 @@
  * time out or stay silent are resumed at the last version seen (bookmarks move it along); when the server has
  * forgotten that version (410), the list is read again and what has gone meanwhile is reported as deleted.
  */
-import { type ApiServer, ApiError } from './api-server.ts';
+import { ApiError, type ApiServer } from './api-server.ts';
 import { backoff, pause } from './backoff.ts';
 import { isRecord, type KubeObject, type Resource } from './kube-object.ts';
 import type { Change, Watch, WatchOptions } from './objects.ts';

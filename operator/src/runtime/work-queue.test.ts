@@ -47,7 +47,11 @@ describe('a work queue', () => {
 
   it('comes back after the time that the work asks for, and not once it is closed', async () => {
     let runs = 0;
-    const queue = new WorkQueue({ workers: 1, work: async () => (runs++ === 0 ? 10 : undefined), onError: () => undefined });
+    const queue = new WorkQueue({
+      workers: 1,
+      work: async () => (runs++ === 0 ? 10 : undefined),
+      onError: () => undefined,
+    });
     queue.add('a');
     await vi.waitFor(() => expect(runs).toBe(2));
     await queue.close();

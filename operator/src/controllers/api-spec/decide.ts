@@ -23,9 +23,16 @@ export interface ApiSpecDecision {
 
 export function decideApiSpec({ apiSpec, read, projects }: ObservedApiSpec, now: Date): ApiSpecDecision {
   const takers = projects.filter((project) => !project.metadata.deletionTimestamp && takesSpec(project, apiSpec));
-  const diagnostics = takers.flatMap((project) => (project.status?.diagnostics ?? []).filter((diagnostic) => diagnostic.apiSpec === apiSpec.metadata.name));
+  const diagnostics = takers.flatMap((project) =>
+    (project.status?.diagnostics ?? []).filter((diagnostic) => diagnostic.apiSpec === apiSpec.metadata.name),
+  );
   const accepted: Verdict = read.ok
-    ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: `${read.document.file}: ${read.document.files.length} file(s)` }
+    ? {
+        type: 'Accepted',
+        status: 'True',
+        reason: 'Accepted',
+        message: `${read.document.file}: ${read.document.files.length} file(s)`,
+      }
     : { type: 'Accepted', status: 'False', reason: read.reason, message: read.message };
   const compiled = compiledVerdict(read, takers, apiSpec, diagnostics);
   const ready = readyVerdict(accepted, compiled, takers);
@@ -41,12 +48,14 @@ export function decideApiSpec({ apiSpec, read, projects }: ObservedApiSpec, now:
       diagnostics,
       diagnosticsCount: diagnostics.length,
     },
-    events: verdicts.filter((verdict) => isNews(apiSpec, verdict)).map(({ type, status, reason, message }) => ({
-      type: status === 'False' ? ('Warning' as const) : ('Normal' as const),
-      reason,
-      action: type,
-      note: message,
-    })),
+    events: verdicts
+      .filter((verdict) => isNews(apiSpec, verdict))
+      .map(({ type, status, reason, message }) => ({
+        type: status === 'False' ? ('Warning' as const) : ('Normal' as const),
+        reason,
+        action: type,
+        note: message,
+      })),
   };
 }
 
@@ -62,11 +71,18 @@ function compiledVerdict(
   apiSpec: ApiSpec,
   diagnostics: readonly StatusDiagnostic[],
 ): Verdict {
-  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({ type: 'Compiled', status, reason, message });
+  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
+    type: 'Compiled',
+    status,
+    reason,
+    message,
+  });
   if (!read.ok) return verdict('False', 'NotCompiled', 'there is no document to compile');
-  if (takers.length === 0) return verdict('False', 'NotCompiled', 'no GatewayProject of this namespace takes this ApiSpec');
+  if (takers.length === 0)
+    return verdict('False', 'NotCompiled', 'no GatewayProject of this namespace takes this ApiSpec');
   const waiting = takers.find((project) => !isCurrent(project, apiSpec, read.document.sha256));
-  if (waiting) return verdict('Unknown', 'NotCompiled', `GatewayProject "${waiting.metadata.name}" has not compiled it yet`);
+  if (waiting)
+    return verdict('Unknown', 'NotCompiled', `GatewayProject "${waiting.metadata.name}" has not compiled it yet`);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors[0]) {
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more errors)` : '';
@@ -74,8 +90,15 @@ function compiledVerdict(
   }
   const failing = takers.find((project) => conditionOf(project, 'Compiled')?.status !== 'True');
   if (failing) {
-    const why = conditionOf(failing, 'Accepted')?.status === 'False' ? conditionOf(failing, 'Accepted') : conditionOf(failing, 'Compiled');
-    return verdict('False', 'CompileFailed', `GatewayProject "${failing.metadata.name}" does not compile, though not for this document: ${why?.message ?? ''}`);
+    const why =
+      conditionOf(failing, 'Accepted')?.status === 'False'
+        ? conditionOf(failing, 'Accepted')
+        : conditionOf(failing, 'Compiled');
+    return verdict(
+      'False',
+      'CompileFailed',
+      `GatewayProject "${failing.metadata.name}" does not compile, though not for this document: ${why?.message ?? ''}`,
+    );
   }
   return verdict('True', 'Compiled', `compiled into ${takers.map(({ metadata }) => metadata.name).join(', ')}`);
 }
@@ -85,18 +108,39 @@ function readyVerdict(accepted: Verdict, compiled: Verdict, takers: readonly Gat
   const served = takers.some((project) => (project.status?.pods?.programmed ?? 0) > 0);
   if (failing) {
     if (failing.status === 'False' && served) {
-      return { type: 'Ready', status: 'False', reason: 'LastGoodServing', message: `the last good artifact is served. ${failing.message}` };
+      return {
+        type: 'Ready',
+        status: 'False',
+        reason: 'LastGoodServing',
+        message: `the last good artifact is served. ${failing.message}`,
+      };
     }
     return { type: 'Ready', status: failing.status, reason: failing.reason, message: failing.message };
   }
   const waiting = takers.find((project) => conditionOf(project, 'Programmed')?.status !== 'True');
   if (waiting) {
     const message = conditionOf(waiting, 'Programmed')?.message ?? 'not programmed yet';
-    return { type: 'Ready', status: 'False', reason: 'NotReady', message: `GatewayProject "${waiting.metadata.name}": ${message}` };
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'NotReady',
+      message: `GatewayProject "${waiting.metadata.name}": ${message}`,
+    };
   }
   const pinned = takers.find(({ status }) => status?.revision !== status?.latestRevision);
-  if (pinned) return { type: 'Ready', status: 'False', reason: 'Pinned', message: `GatewayProject "${pinned.metadata.name}" is held to revision ${pinned.status?.revision}` };
-  return { type: 'Ready', status: 'True', reason: 'Ready', message: `served by ${takers.map(({ metadata }) => metadata.name).join(', ')}` };
+  if (pinned)
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'Pinned',
+      message: `GatewayProject "${pinned.metadata.name}" is held to revision ${pinned.status?.revision}`,
+    };
+  return {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Ready',
+    message: `served by ${takers.map(({ metadata }) => metadata.name).join(', ')}`,
+  };
 }
 
 /** Accepted and Compiled when they change their mind; the rest is told on the GatewayProject. */

@@ -32,9 +32,13 @@ export async function readDocument(objects: Objects, apiSpec: ApiSpec): Promise<
   const keys = [...unpacked.entries.keys()];
   const wanted = source.configMap.key?.replace(/\.gz$/, '') ?? (keys.length === 1 ? keys[0] : undefined);
   if (wanted === undefined) {
-    return refuse('InvalidSpec', `ConfigMap "${source.configMap.name}" has ${keys.length} keys: name the document in spec.source.configMap.key`);
+    return refuse(
+      'InvalidSpec',
+      `ConfigMap "${source.configMap.name}" has ${keys.length} keys: name the document in spec.source.configMap.key`,
+    );
   }
-  if (!unpacked.entries.has(wanted)) return refuse('SourceNotFound', `ConfigMap "${source.configMap.name}" has no key "${wanted}"`);
+  if (!unpacked.entries.has(wanted))
+    return refuse('SourceNotFound', `ConfigMap "${source.configMap.name}" has no key "${wanted}"`);
   const files = [...unpacked.entries].map(([key, bytes]) => ({ name: key === wanted ? (file ?? key) : key, bytes }));
   return document(file ?? wanted, files);
 }

@@ -8,7 +8,11 @@ import { readDocument } from './document.ts';
 const RESYNC_MS = 300_000;
 
 /** An ApiSpec's reconcile: it writes nothing but the ApiSpec's status. */
-export async function reconcileApiSpec(objects: Objects, events: EventSink, key: ObjectKey): Promise<number | undefined> {
+export async function reconcileApiSpec(
+  objects: Objects,
+  events: EventSink,
+  key: ObjectKey,
+): Promise<number | undefined> {
   const apiSpec = await objects.get(apiSpecs, key);
   if (!apiSpec || apiSpec.metadata.deletionTimestamp) return undefined;
   const read = await readDocument(objects, apiSpec);

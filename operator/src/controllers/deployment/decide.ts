@@ -21,31 +21,54 @@ interface Progress {
 export function decideDeployment({ deployment, project, siblings }: ObservedDeployment, now: Date): DeploymentStatus {
   const { generation } = deployment.metadata;
   const before = deployment.status;
-  const revision = project ? requestedRevision(deployment, project.status?.revisions ?? [], project.status?.latestRevision) : undefined;
+  const revision = project
+    ? requestedRevision(deployment, project.status?.revisions ?? [], project.status?.latestRevision)
+    : undefined;
   const accepted = acceptedVerdict(deployment, project, revision !== undefined);
   const newest = activeDeployment(siblings);
   const { outcome, verdict } = progress(deployment, project, revision?.revision, accepted, newest);
-  const done = outcome === 'Succeeded' ? (before?.completedAt && before.revision === revision?.revision ? before.completedAt : rfc3339(now)) : before?.completedAt;
+  const done =
+    outcome === 'Succeeded'
+      ? before?.completedAt && before.revision === revision?.revision
+        ? before.completedAt
+        : rfc3339(now)
+      : before?.completedAt;
   return {
     observedGeneration: generation ?? 0,
     conditions: conditions([accepted, { type: 'Ready', ...verdict }], before?.conditions, generation, now),
     ...(revision ? { artifactHash: revision.artifactHash, revision: revision.revision } : {}),
     outcome,
-    ...(project && outcome !== 'Superseded' ? { pods: { updated: project.status?.pods?.programmed ?? 0, total: project.spec.pods.replicas } } : {}),
+    ...(project && outcome !== 'Superseded'
+      ? { pods: { updated: project.status?.pods?.programmed ?? 0, total: project.spec.pods.replicas } }
+      : {}),
     ...(done ? { completedAt: done } : {}),
   };
 }
 
 function acceptedVerdict(deployment: Deployment, project: GatewayProject | undefined, found: boolean): Verdict {
-  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({ type: 'Accepted', status, reason, message });
+  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
+    type: 'Accepted',
+    status,
+    reason,
+    message,
+  });
   const { hash, revision, latest } = deployment.spec.artifact;
   if ([hash, revision, latest || undefined].filter((field) => field !== undefined).length !== 1) {
     return verdict('False', 'InvalidSpec', 'spec.artifact: exactly one of hash, revision and latest must be set');
   }
-  if (!project) return verdict('False', 'ProjectNotFound', `GatewayProject "${deployment.spec.project}" does not exist in this namespace`);
+  if (!project)
+    return verdict(
+      'False',
+      'ProjectNotFound',
+      `GatewayProject "${deployment.spec.project}" does not exist in this namespace`,
+    );
   if (found) return verdict('True', 'Accepted', 'the artifact is kept');
   const kept = (project.status?.revisions ?? []).map((known) => known.revision).join(', ');
-  return verdict('False', 'NoSuchRevision', kept ? `the kept revisions are ${kept}` : 'no artifact has been compiled yet');
+  return verdict(
+    'False',
+    'NoSuchRevision',
+    kept ? `the kept revisions are ${kept}` : 'no artifact has been compiled yet',
+  );
 }
 
 function progress(
@@ -67,8 +90,22 @@ function progress(
   if (project.status?.revision === revision && programmed?.status === 'True') {
     return { outcome: 'Succeeded', verdict: { status: 'True', reason: 'Succeeded', message: programmed.message } };
   }
-  if (project.status?.revision === revision && (programmed?.reason === 'RolloutFailed' || programmed?.reason === 'Conflict')) {
-    return { outcome: 'Failed', verdict: { status: 'False', reason: programmed.reason === 'Conflict' ? 'Conflict' : 'RolloutFailed', message: programmed.message } };
+  if (
+    project.status?.revision === revision &&
+    (programmed?.reason === 'RolloutFailed' || programmed?.reason === 'Conflict')
+  ) {
+    return {
+      outcome: 'Failed',
+      verdict: {
+        status: 'False',
+        reason: programmed.reason === 'Conflict' ? 'Conflict' : 'RolloutFailed',
+        message: programmed.message,
+      },
+    };
   }
-  return { outcome: 'Progressing', verdict: { status: 'False', reason: 'RollingOut', message: programmed?.message ?? `revision ${revision} is being rolled out` } };
+  const current = project.status?.revision === revision ? programmed?.message : undefined;
+  return {
+    outcome: 'Progressing',
+    verdict: { status: 'False', reason: 'RollingOut', message: current ?? `revision ${revision} is to be rolled out` },
+  };
 }

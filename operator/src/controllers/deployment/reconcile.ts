@@ -8,7 +8,11 @@ import { decideDeployment } from './decide.ts';
 const RESYNC_MS = 300_000;
 
 /** A Deployment's reconcile: it writes its status only, the rollout itself is the GatewayProject's. */
-export async function reconcileDeployment(objects: Objects, events: EventSink, key: ObjectKey): Promise<number | undefined> {
+export async function reconcileDeployment(
+  objects: Objects,
+  events: EventSink,
+  key: ObjectKey,
+): Promise<number | undefined> {
   const deployment = await objects.get(deployments, key);
   if (!deployment || deployment.metadata.deletionTimestamp) return undefined;
   const { project: name } = deployment.spec;
@@ -19,8 +23,15 @@ export async function reconcileDeployment(objects: Objects, events: EventSink, k
   await writeStatus(objects, deployments, deployment, status);
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready && conditionOf(deployment, 'Ready')?.reason !== ready.reason) {
-    const failed = status.outcome === 'Failed' || status.outcome === 'Pending';
-    events.record(deployment, { type: failed ? 'Warning' : 'Normal', reason: ready.reason, action: 'Rollout', note: ready.message });
+    // Nothing compiled yet is no fault of the Deployment.
+    const waiting = ready.reason === 'NoSuchRevision' && !project?.status?.revisions?.length;
+    const failed = status.outcome === 'Failed' || (status.outcome === 'Pending' && !waiting);
+    events.record(deployment, {
+      type: failed ? 'Warning' : 'Normal',
+      reason: ready.reason,
+      action: 'Rollout',
+      note: ready.message,
+    });
   }
   return RESYNC_MS;
 }

@@ -63,7 +63,13 @@ async function compile(inputs: Project): Promise<Compilation> {
     };
   });
   if (!result.ok) return { ok: false, diagnostics };
-  return { ok: true, archive: result.artifact, artifactHash: result.artifactHash, tarSha256: result.tarSha256.replace(/^sha256:/, ''), diagnostics };
+  return {
+    ok: true,
+    archive: result.artifact,
+    artifactHash: result.artifactHash,
+    tarSha256: result.tarSha256.replace(/^sha256:/, ''),
+    diagnostics,
+  };
 }
 
 /** Over everything that compiling reads; bytes by their hash, so that a large project costs no copy of itself. */

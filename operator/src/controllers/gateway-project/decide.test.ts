@@ -21,12 +21,28 @@ function project(spec: object = {}, status?: object): GatewayProject {
 }
 
 function compiled(letter: string, size = 100): Compilation {
-  return { ok: true, archive: new Uint8Array(size), artifactHash: hash(letter), tarSha256: letter.repeat(64), diagnostics: [] };
+  return {
+    ok: true,
+    archive: new Uint8Array(size),
+    artifactHash: hash(letter),
+    tarSha256: letter.repeat(64),
+    diagnostics: [],
+  };
 }
 
 const failed: Compilation = {
   ok: false,
-  diagnostics: [{ code: 'E1003', severity: 'error', message: 'unresolved $ref', file: 'a.yaml', pointer: '/paths', hint: 'declare it', apiSpec: 'a' }],
+  diagnostics: [
+    {
+      code: 'E1003',
+      severity: 'error',
+      message: 'unresolved $ref',
+      file: 'a.yaml',
+      pointer: '/paths',
+      hint: 'declare it',
+      apiSpec: 'a',
+    },
+  ],
 };
 
 /** The ConfigMaps of a revision that is kept already. */
@@ -53,17 +69,28 @@ function observed(of: GatewayProject, more: Partial<Observed> = {}): Observed {
   };
 }
 
-const pod = (letter: string, more: Partial<PodState> = {}): PodState => ({ name: `p-${letter}`, ready: true, terminating: false, serves: hash(letter), ...more });
-const served = (revision: number): Observed['workload'] => ({
+const pod = (letter: string, more: Partial<PodState> = {}): PodState => ({
+  name: `p-${letter}`,
+  ready: true,
+  terminating: false,
+  serves: hash(letter),
+  ...more,
+});
+const served = (revision: number): NonNullable<Observed['workload']> => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'shop-gateway', annotations: { [ANNOTATION_REVISION]: String(revision) } },
 });
 const deployment = (name: string, created: string, artifact: object): Deployment =>
-  deployments.parse({ metadata: { name, namespace: 'default', creationTimestamp: created }, spec: { project: 'shop', artifact } });
+  deployments.parse({
+    metadata: { name, namespace: 'default', creationTimestamp: created },
+    spec: { project: 'shop', artifact },
+  });
 
 const reasons = (decision: ReturnType<typeof decide>) =>
-  Object.fromEntries((decision.status.conditions ?? []).map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+  Object.fromEntries(
+    (decision.status.conditions ?? []).map(({ type, status, reason }) => [type, `${status} ${reason}`]),
+  );
 const applied = (decision: ReturnType<typeof decide>) => decision.apply.map(({ kind }) => kind);
 
 describe('what a GatewayProject becomes', () => {
@@ -71,7 +98,12 @@ describe('what a GatewayProject becomes', () => {
     const decision = decide(observed(project()), compiled('a'), [], SETTINGS, NOW);
     expect(decision.parts.map(({ metadata }) => metadata.name)).toEqual([`shop-${'a'.repeat(64)}-0`]);
     expect(applied(decision)).toEqual(['ServiceAccount', 'Service', 'NetworkPolicy', 'Deployment']);
-    expect(decision.status).toMatchObject({ observedGeneration: 3, artifactHash: hash('a'), revision: 1, latestRevision: 1 });
+    expect(decision.status).toMatchObject({
+      observedGeneration: 3,
+      artifactHash: hash('a'),
+      revision: 1,
+      latestRevision: 1,
+    });
     expect(reasons(decision)).toEqual({
       Accepted: 'True Accepted',
       Compiled: 'True Compiled',
@@ -83,27 +115,53 @@ describe('what a GatewayProject becomes', () => {
 
   it('is ready when every ready pod says that it serves the artifact', () => {
     const of = project();
-    const decision = decide(observed(of, { parts: kept(of, 1, 'a'), pods: [pod('a')], workload: served(1) }), compiled('a'), [], SETTINGS, NOW);
+    const decision = decide(
+      observed(of, { parts: kept(of, 1, 'a'), pods: [pod('a')], workload: served(1) }),
+      compiled('a'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(reasons(decision)).toMatchObject({ Programmed: 'True Programmed', Ready: 'True Ready' });
     expect(decision.parts).toEqual([]);
   });
 
   it.each([
     ['one pod serves the old artifact', [pod('a'), pod('b')], 'False RollingOut'],
-    ['a ready pod does not answer', [pod('a'), { name: 'q', ready: true, terminating: false, unreachable: 'timeout' }], 'Unknown PodsUnreachable'],
+    [
+      'a ready pod does not answer',
+      [pod('a'), { name: 'q', ready: true, terminating: false, unreachable: 'timeout' }],
+      'Unknown PodsUnreachable',
+    ],
     ['an old pod is going', [pod('a'), pod('b', { terminating: true })], 'True Programmed'],
     ['a new pod is not ready yet', [pod('a'), { name: 'q', ready: false, terminating: false }], 'True Programmed'],
   ] satisfies [string, PodState[], string][])('Programmed when %s', (_, pods, expected) => {
     const of = project();
-    const decision = decide(observed(of, { parts: kept(of, 1, 'a'), pods, workload: served(1) }), compiled('a'), [], SETTINGS, NOW);
+    const decision = decide(
+      observed(of, { parts: kept(of, 1, 'a'), pods, workload: served(1) }),
+      compiled('a'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(reasons(decision)['Programmed']).toBe(expected);
   });
 
   it('what does not compile leaves the last good artifact, and says why', () => {
     const of = project({}, { latestRevision: 1 });
-    const decision = decide(observed(of, { parts: kept(of, 1, 'a'), pods: [pod('a')], workload: served(1) }), failed, [], SETTINGS, NOW);
+    const decision = decide(
+      observed(of, { parts: kept(of, 1, 'a'), pods: [pod('a')], workload: served(1) }),
+      failed,
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(decision.status).toMatchObject({ artifactHash: hash('a'), revision: 1, diagnosticsCount: 1 });
-    expect(reasons(decision)).toMatchObject({ Compiled: 'False CompileFailed', Programmed: 'True Programmed', Ready: 'False LastGoodServing' });
+    expect(reasons(decision)).toMatchObject({
+      Compiled: 'False CompileFailed',
+      Programmed: 'True Programmed',
+      Ready: 'False LastGoodServing',
+    });
     expect(decision.status.diagnostics?.[0]).toMatchObject({ code: 'E1003', apiSpec: 'a', pointer: '/paths' });
     expect(decision.events).toContainEqual(expect.objectContaining({ type: 'Warning', reason: 'CompileFailed' }));
     expect(applied(decision)).toContain('Deployment');
@@ -112,15 +170,32 @@ describe('what a GatewayProject becomes', () => {
   it('a missing ApiSpec is no reason to stop either', () => {
     const of = project({}, { latestRevision: 1 });
     const problems = [{ reason: 'SpecNotFound', message: 'ApiSpec "b" does not exist' } as const];
-    const decision = decide(observed(of, { parts: kept(of, 1, 'a'), pods: [pod('a')], workload: served(1) }), undefined, problems, SETTINGS, NOW);
-    expect(reasons(decision)).toMatchObject({ Accepted: 'False SpecNotFound', Compiled: 'False NotCompiled', Ready: 'False LastGoodServing' });
+    const decision = decide(
+      observed(of, { parts: kept(of, 1, 'a'), pods: [pod('a')], workload: served(1) }),
+      undefined,
+      problems,
+      SETTINGS,
+      NOW,
+    );
+    expect(reasons(decision)).toMatchObject({
+      Accepted: 'False SpecNotFound',
+      Compiled: 'False NotCompiled',
+      Ready: 'False LastGoodServing',
+    });
     expect(decision.status.artifactHash).toBe(hash('a'));
   });
 
   it('keeps 50 diagnostics and their number', () => {
-    const many = Array.from({ length: 70 }, (_, n) => ({ code: 'E1003', severity: n === 69 ? 'error' : 'warning', message: `${n}` }) as const);
+    const many = Array.from(
+      { length: 70 },
+      (_, n) => ({ code: 'E1003', severity: n === 69 ? 'error' : 'warning', message: `${n}` }) as const,
+    );
     const { status } = decide(observed(project()), { ok: false, diagnostics: many }, [], SETTINGS, NOW);
-    expect([status.diagnostics?.length, status.diagnosticsCount, status.diagnostics?.[0]?.severity]).toEqual([50, 70, 'error']);
+    expect([status.diagnostics?.length, status.diagnosticsCount, status.diagnostics?.[0]?.severity]).toEqual([
+      50,
+      70,
+      'error',
+    ]);
   });
 
   it('cuts an artifact into parts, and refuses one of more than eight', () => {
@@ -132,7 +207,13 @@ describe('what a GatewayProject becomes', () => {
   });
 
   it('touches nothing where an object of its names belongs to somebody else', () => {
-    const decision = decide(observed(project(), { foreign: ['Service "shop-gateway"'] }), compiled('a'), [], SETTINGS, NOW);
+    const decision = decide(
+      observed(project(), { foreign: ['Service "shop-gateway"'] }),
+      compiled('a'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(decision.apply).toEqual([]);
     expect(reasons(decision)['Programmed']).toBe('False Conflict');
   });
@@ -147,23 +228,48 @@ describe('what a GatewayProject becomes', () => {
   it('forgets revisions past the limit, once the rollout is done', () => {
     const of = project({ revisionHistoryLimit: 1 });
     const parts = [...kept(of, 1, 'a'), ...kept(of, 2, 'b'), ...kept(of, 3, 'c')];
-    const rolling = decide(observed(of, { parts, pods: [pod('b')], workload: served(3) }), compiled('c'), [], SETTINGS, NOW);
+    const rolling = decide(
+      observed(of, { parts, pods: [pod('b')], workload: served(3) }),
+      compiled('c'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(rolling.remove).toEqual([]);
-    const done = decide(observed(of, { parts, pods: [pod('c')], workload: served(3) }), compiled('c'), [], SETTINGS, NOW);
+    const done = decide(
+      observed(of, { parts, pods: [pod('c')], workload: served(3) }),
+      compiled('c'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(done.remove.map(({ metadata }) => metadata.name)).toEqual([`shop-${'a'.repeat(64)}-0`]);
     expect(done.status.revisions?.map(({ revision }) => revision)).toEqual([3, 2]);
   });
 
   it('takes no ConfigMap for its own that it does not control', () => {
-    const parts = kept(project(), 9, 'f').map((part) => ({ ...part, metadata: { ...part.metadata, ownerReferences: [] } }));
+    const parts = kept(project(), 9, 'f').map((part) => ({
+      ...part,
+      metadata: { ...part.metadata, ownerReferences: [] },
+    }));
     expect(decide(observed(project(), { parts }), undefined, [], SETTINGS, NOW).status.revisions).toEqual([]);
   });
 
   it('has a PodDisruptionBudget while it has several pods, and a NetworkPolicy while it is asked for', () => {
     const two = decide(observed(project({ pods: { replicas: 2 } })), compiled('a'), [], SETTINGS, NOW);
     expect(applied(two)).toContain('PodDisruptionBudget');
-    const owned = ['PodDisruptionBudget', 'NetworkPolicy'].map((kind) => ({ apiVersion: 'x', kind, metadata: { name: 'shop-gateway' } }));
-    const one = decide(observed(project({ networkPolicy: { enabled: false } }), { owned }), compiled('a'), [], SETTINGS, NOW);
+    const owned = ['PodDisruptionBudget', 'NetworkPolicy'].map((kind) => ({
+      apiVersion: 'x',
+      kind,
+      metadata: { name: 'shop-gateway' },
+    }));
+    const one = decide(
+      observed(project({ networkPolicy: { enabled: false } }), { owned }),
+      compiled('a'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(one.remove.map(({ kind }) => kind)).toEqual(['PodDisruptionBudget', 'NetworkPolicy']);
     expect(applied(one)).not.toContain('NetworkPolicy');
   });
@@ -183,12 +289,23 @@ describe('Deployments', () => {
     ['several: the newest wins', [deployment('d', late, { revision: 1 }), deployment('e', old, { latest: true })], 1],
     ['what is not kept changes nothing', [deployment('d', old, { revision: 77 })], 2],
   ] satisfies [string, Deployment[], number][])('%s', (_, all, expected) => {
-    const { status } = decide(observed(of, { parts, deployments: all, workload: served(2) }), compiled('b'), [], SETTINGS, NOW);
+    const { status } = decide(
+      observed(of, { parts, deployments: all, workload: served(2) }),
+      compiled('b'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(status.revision).toBe(expected);
   });
 
   it('one that pins keeps later artifacts from being rolled out, and Ready says so', () => {
-    const pinned = observed(of, { parts, deployments: [deployment('d', old, { revision: 1 })], pods: [pod('a')], workload: served(1) });
+    const pinned = observed(of, {
+      parts,
+      deployments: [deployment('d', old, { revision: 1 })],
+      pods: [pod('a')],
+      workload: served(1),
+    });
     const decision = decide(pinned, compiled('c'), [], SETTINGS, NOW);
     expect(decision.status).toMatchObject({ revision: 1, latestRevision: 3 });
     expect(reasons(decision)).toMatchObject({ Programmed: 'True Programmed', Ready: 'True Pinned' });
@@ -198,7 +315,13 @@ describe('Deployments', () => {
     const manual = project({ autoDeploy: false }, { latestRevision: 1 });
     const first = decide(observed(manual), compiled('a'), [], SETTINGS, NOW);
     expect(reasons(first)['Programmed']).toBe('False AwaitingDeployment');
-    const running = decide(observed(manual, { parts: kept(manual, 1, 'a'), pods: [pod('a')], workload: served(1) }), compiled('b'), [], SETTINGS, NOW);
+    const running = decide(
+      observed(manual, { parts: kept(manual, 1, 'a'), pods: [pod('a')], workload: served(1) }),
+      compiled('b'),
+      [],
+      SETTINGS,
+      NOW,
+    );
     expect(running.status).toMatchObject({ revision: 1, latestRevision: 2 });
   });
 });

@@ -5,15 +5,22 @@ import { artifactParts, MAX_PARTS, partCount, storedRevisions } from '../../obje
 import { ANNOTATION_ARCHIVE, ANNOTATION_REVISION } from '../../objects/names.ts';
 import { networkPolicy } from '../../objects/network-policy.ts';
 import { podDisruptionBudget } from '../../objects/pod-disruption-budget.ts';
-import { serviceAccount } from '../../objects/service-account.ts';
 import { service, serviceAddress } from '../../objects/service.ts';
+import { serviceAccount } from '../../objects/service-account.ts';
 import { workload } from '../../objects/workload.ts';
 import { conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
 import type { KubeObject } from '../../runtime/kube-object.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
-import { acceptedVerdict, compiledVerdict, podsSummary, programmedVerdict, readyVerdict, storedVerdict } from './conditions.ts';
+import {
+  acceptedVerdict,
+  compiledVerdict,
+  podsSummary,
+  programmedVerdict,
+  readyVerdict,
+  storedVerdict,
+} from './conditions.ts';
 import type { Observed } from './observe.ts';
 import { obsolete, target } from './rollout.ts';
 
@@ -57,7 +64,10 @@ export function decide(
   const tooLarge = compilation?.ok && made === undefined ? partCount(compilation.archive) : undefined;
   const revisions = made && !kept.includes(made) ? [made, ...kept] : kept;
   // What does not compile leaves the last that did.
-  const latest = made?.revision ?? revisions.find(({ revision }) => revision === before?.latestRevision)?.revision ?? revisions[0]?.revision;
+  const latest =
+    made?.revision ??
+    revisions.find(({ revision }) => revision === before?.latestRevision)?.revision ??
+    revisions[0]?.revision;
   const served = Number(observed.workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
   const { revision: wanted, pinned } = target(project, deployments, revisions, latest, served);
   const summary = podsSummary(project, pods, wanted);
@@ -65,13 +75,18 @@ export function decide(
   const verdicts: Verdict[] = [
     acceptedVerdict(problems),
     compiledVerdict(compilation),
-    storedVerdict(revisions.find(({ revision }) => revision === latest), tooLarge),
+    storedVerdict(
+      revisions.find(({ revision }) => revision === latest),
+      tooLarge,
+    ),
     programmedVerdict(wanted, pods, summary, observed.workload, foreign, spec.autoDeploy),
   ];
   const programmed = verdicts[3]?.status === 'True';
   const ready = readyVerdict(verdicts, summary, pinned);
   // Pods of the revision before may still be needed while the next is being rolled out.
-  const forgotten = programmed ? obsolete(revisions, spec.revisionHistoryLimit, [wanted?.revision, latest, served]) : [];
+  const forgotten = programmed
+    ? obsolete(revisions, spec.revisionHistoryLimit, [wanted?.revision, latest, served])
+    : [];
   const diagnostics = sorted(compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
@@ -80,7 +95,9 @@ export function decide(
     ...(latest === undefined ? {} : { latestRevision: latest }),
     revisions: revisions.filter((revision) => !forgotten.includes(revision)),
     specs: observed.sources.specs.flatMap(({ apiSpec, read }) =>
-      read.ok ? [{ name: apiSpec.metadata.name, generation: apiSpec.metadata.generation ?? 0, sha256: read.document.sha256 }] : [],
+      read.ok
+        ? [{ name: apiSpec.metadata.name, generation: apiSpec.metadata.generation ?? 0, sha256: read.document.sha256 }]
+        : [],
     ),
     diagnostics: diagnostics.slice(0, MAX_DIAGNOSTICS),
     diagnosticsCount: diagnostics.length,
@@ -90,7 +107,12 @@ export function decide(
   return {
     parts: made && !kept.includes(made) && compilation?.ok ? artifactParts(project, made, compilation.archive) : [],
     apply: foreign.length > 0 ? [] : owned(observed, wanted, settings),
-    remove: [...unwanted(observed), ...observed.parts.filter((part) => forgotten.some(({ archive }) => archive === part.metadata.annotations?.[ANNOTATION_ARCHIVE]))],
+    remove: [
+      ...unwanted(observed),
+      ...observed.parts.filter((part) =>
+        forgotten.some(({ archive }) => archive === part.metadata.annotations?.[ANNOTATION_ARCHIVE]),
+      ),
+    ],
     status,
     events: events(before, status, [...verdicts, ready]),
     again: programmed || !wanted ? RESYNC_MS : ROLLOUT_MS,
@@ -105,7 +127,9 @@ function latestRevision(
   now: Date,
 ): Revision | undefined {
   // By hash, not by archive: `compiled_at` differs from one compilation to the next, what is served does not.
-  const same = kept.find((revision) => revision.artifactHash === compilation.artifactHash && revision.signedBy === signedBy);
+  const same = kept.find(
+    (revision) => revision.artifactHash === compilation.artifactHash && revision.signedBy === signedBy,
+  );
   if (same) return same;
   const parts = partCount(compilation.archive);
   if (parts > MAX_PARTS) return undefined;
@@ -120,7 +144,11 @@ function latestRevision(
   };
 }
 
-function owned({ project, trustedKeys }: Observed, wanted: Revision | undefined, settings: Settings): readonly KubeObject[] {
+function owned(
+  { project, trustedKeys }: Observed,
+  wanted: Revision | undefined,
+  settings: Settings,
+): readonly KubeObject[] {
   const { networkPolicy: policy, pods } = project.spec;
   return [
     serviceAccount(project),
@@ -135,7 +163,8 @@ function owned({ project, trustedKeys }: Observed, wanted: Revision | undefined,
 function unwanted({ project, owned: existing }: Observed): readonly KubeObject[] {
   const { networkPolicy: policy, pods } = project.spec;
   return existing.filter(
-    ({ kind }) => (kind === 'NetworkPolicy' && !policy.enabled) || (kind === 'PodDisruptionBudget' && pods.replicas <= 1),
+    ({ kind }) =>
+      (kind === 'NetworkPolicy' && !policy.enabled) || (kind === 'PodDisruptionBudget' && pods.replicas <= 1),
   );
 }
 
@@ -145,7 +174,11 @@ function sorted(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagno
 }
 
 /** An Event for every condition that changes its mind, so that `kubectl describe` tells the story. */
-function events(before: GatewayProjectStatus | undefined, after: GatewayProjectStatus, verdicts: readonly Verdict[]): readonly EventRecord[] {
+function events(
+  before: GatewayProjectStatus | undefined,
+  after: GatewayProjectStatus,
+  verdicts: readonly Verdict[],
+): readonly EventRecord[] {
   const changed = verdicts.filter(({ type, reason, message }) => {
     const previous = before?.conditions?.find((condition) => condition.type === type);
     if (previous?.reason !== reason) return true;
@@ -153,11 +186,17 @@ function events(before: GatewayProjectStatus | undefined, after: GatewayProjectS
     return type === 'Compiled' && previous.message !== message;
   });
   const told = changed.map(({ type, status, reason, message }) => ({
-    type: status === 'True' || reason === 'RollingOut' || reason === 'NoReadyPods' || reason === 'NotStored' ? ('Normal' as const) : ('Warning' as const),
+    type:
+      status === 'True' || reason === 'RollingOut' || reason === 'NoReadyPods' || reason === 'NotStored'
+        ? ('Normal' as const)
+        : ('Warning' as const),
     reason,
     action: type,
     note: message,
   }));
   // Ready only repeats the others, except when all is well.
-  return told.filter(({ action, reason }) => action !== 'Ready' || reason === 'Ready' || (reason === 'LastGoodServing' && after.artifactHash !== undefined));
+  return told.filter(
+    ({ action, reason }) =>
+      action !== 'Ready' || reason === 'Ready' || (reason === 'LastGoodServing' && after.artifactHash !== undefined),
+  );
 }

@@ -68,7 +68,10 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
     files.push(...read.document.files.map(({ name, bytes }) => ({ name: folder + name, bytes })));
   }
   if (sources.specs.length === 0 && problems.length === 0) {
-    problems.push({ reason: 'NoSpecs', message: 'no ApiSpec is named by spec.specs.names or selected by spec.specs.selector' });
+    problems.push({
+      reason: 'NoSpecs',
+      message: 'no ApiSpec is named by spec.specs.names or selected by spec.specs.selector',
+    });
   }
   const plugins = gatherPlugins(project, sources, problems);
   if (sources.signingKey && !sources.signingKey.ok) problems.push(sources.signingKey);
@@ -93,25 +96,38 @@ function gatherPlugins(project: GatewayProject, sources: Sources, problems: Refu
   const nameOf = ({ ref }: PluginSource) => ref.spec.plugin ?? ref.metadata.name;
   const listed = project.spec.plugins ?? [];
   for (const { name, pluginRef, version, config } of listed) {
-    const candidates = sources.plugins.filter((source) => (pluginRef ? source.ref.metadata.name === pluginRef : nameOf(source) === name));
+    const candidates = sources.plugins.filter((source) =>
+      pluginRef ? source.ref.metadata.name === pluginRef : nameOf(source) === name,
+    );
     if (candidates.length > 1) {
       const names = candidates.map(({ ref }) => ref.metadata.name).join(', ');
-      problems.push({ reason: 'InvalidSpec', message: `plugin "${name}" is given by several PluginRefs (${names}): name one in spec.plugins` });
+      problems.push({
+        reason: 'InvalidSpec',
+        message: `plugin "${name}" is given by several PluginRefs (${names}): name one in spec.plugins`,
+      });
       continue;
     }
     const source = candidates[0];
     if (source && !source.read.ok) {
-      problems.push({ reason: 'PluginNotAccepted', message: `PluginRef "${source.ref.metadata.name}": ${source.read.message}` });
+      problems.push({
+        reason: 'PluginNotAccepted',
+        message: `PluginRef "${source.ref.metadata.name}": ${source.read.message}`,
+      });
       continue;
     }
     const found = source?.read.ok ? source.read.plugin : pluginRef ? undefined : sources.builtins.get(name);
     if (!found) {
-      const message = pluginRef ? `PluginRef "${pluginRef}" does not exist` : `plugin "${name}" is not built in, and no PluginRef gives it`;
+      const message = pluginRef
+        ? `PluginRef "${pluginRef}" does not exist`
+        : `plugin "${name}" is not built in, and no PluginRef gives it`;
       problems.push({ reason: 'PluginNotFound', message });
       continue;
     }
     if (version !== undefined && found.manifest?.version !== version) {
-      problems.push({ reason: 'PluginNotFound', message: `plugin "${name}" has version ${found.manifest?.version ?? '(none)'}, the project asks for ${version}` });
+      problems.push({
+        reason: 'PluginNotFound',
+        message: `plugin "${name}" has version ${found.manifest?.version ?? '(none)'}, the project asks for ${version}`,
+      });
       continue;
     }
     plugins.set(name, { ...found, name, ...(config ? { config } : {}) });
@@ -120,8 +136,16 @@ function gatherPlugins(project: GatewayProject, sources: Sources, problems: Refu
     const name = nameOf(source);
     // Listed ones have been taken, or refused, above.
     if (listed.some((plugin) => plugin.name === name || plugin.pluginRef === source.ref.metadata.name)) continue;
-    if (plugins.has(name)) problems.push({ reason: 'InvalidSpec', message: `plugin "${name}" is given by several PluginRefs: list it in spec.plugins with its pluginRef` });
-    else if (!source.read.ok) problems.push({ reason: 'PluginNotAccepted', message: `PluginRef "${source.ref.metadata.name}": ${source.read.message}` });
+    if (plugins.has(name))
+      problems.push({
+        reason: 'InvalidSpec',
+        message: `plugin "${name}" is given by several PluginRefs: list it in spec.plugins with its pluginRef`,
+      });
+    else if (!source.read.ok)
+      problems.push({
+        reason: 'PluginNotAccepted',
+        message: `PluginRef "${source.ref.metadata.name}": ${source.read.message}`,
+      });
     else plugins.set(name, source.read.plugin);
   }
   return [...plugins.values()];

@@ -9,8 +9,8 @@ import {
   type GatewayProject,
   gatewayProjects,
   networkPolicies,
-  podDisruptionBudgets,
   pluginRefs,
+  podDisruptionBudgets,
   pods,
   serviceAccounts,
   services,
@@ -24,10 +24,16 @@ import { readDocument } from '../api-spec/document.ts';
 import { type PluginCatalog, readPlugin } from '../plugin-ref/plugin-package.ts';
 import { type Read, readSecret, refuse } from '../source.ts';
 import { type Sources, takesPlugin, takesSpec } from './gather.ts';
-import { type PodState, podState, type ProvenanceProbe } from './pod-state.ts';
+import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
 
 /** Objects beside the parts that belong to a project, in the order in which they are made. */
-export const OWNED: readonly Resource<KubeObject>[] = [serviceAccounts, services, networkPolicies, podDisruptionBudgets, workloads];
+export const OWNED: readonly Resource<KubeObject>[] = [
+  serviceAccounts,
+  services,
+  networkPolicies,
+  podDisruptionBudgets,
+  workloads,
+];
 
 export interface Observed {
   readonly project: GatewayProject;
@@ -72,14 +78,23 @@ export async function observe({ objects, catalog, probe }: ObserveWith, key: Obj
   }
   const workload = await objects.get(workloads, { namespace, name: gatewayName(project) });
   const found = await objects.list(pods, { namespace, labels: podLabels(project) });
-  const parts = (await objects.listMetadata(configMaps, mine)).filter((part) => part.metadata.labels?.[LABEL_PART] !== undefined);
+  const parts = (await objects.listMetadata(configMaps, mine)).filter(
+    (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
+  );
   const signedBy = signing?.ok ? signing.publicKey : undefined;
   return {
     project,
     sources,
-    trustedKeys: [...new Set([...(signedBy ? [signedBy] : []), ...(project.spec.signing?.trustedKeys ?? []).map((hex) => hex.toLowerCase())])],
+    trustedKeys: [
+      ...new Set([
+        ...(signedBy ? [signedBy] : []),
+        ...(project.spec.signing?.trustedKeys ?? []).map((hex) => hex.toLowerCase()),
+      ]),
+    ],
     ...(signedBy ? { signedBy } : {}),
-    deployments: (await objects.list(deployments, { namespace })).filter((deployment) => deployment.spec.project === project.metadata.name),
+    deployments: (await objects.list(deployments, { namespace })).filter(
+      (deployment) => deployment.spec.project === project.metadata.name,
+    ),
     parts,
     ...(workload && controlledBy(workload, project) ? { workload } : {}),
     owned,
@@ -95,14 +110,18 @@ async function readSources(
   signing: Read<SigningKey> | undefined,
 ): Promise<Sources> {
   const namespace = project.metadata.namespace ?? 'default';
-  const specs = (await objects.list(apiSpecs, { namespace })).filter((spec) => !spec.metadata.deletionTimestamp && takesSpec(project, spec));
+  const specs = (await objects.list(apiSpecs, { namespace })).filter(
+    (spec) => !spec.metadata.deletionTimestamp && takesSpec(project, spec),
+  );
   const listed = new Set((project.spec.plugins ?? []).map(({ name }) => name));
   const builtins = new Map<string, ProjectPlugin>();
   for (const name of listed) {
     const plugin = await catalog.builtin(name);
     if (plugin) builtins.set(name, plugin);
   }
-  const refs = (await objects.list(pluginRefs, { namespace })).filter((ref) => !ref.metadata.deletionTimestamp && takesPlugin(project, ref));
+  const refs = (await objects.list(pluginRefs, { namespace })).filter(
+    (ref) => !ref.metadata.deletionTimestamp && takesPlugin(project, ref),
+  );
   return {
     specs: await Promise.all(specs.map(async (apiSpec) => ({ apiSpec, read: await readDocument(objects, apiSpec) }))),
     plugins: await Promise.all(refs.map(async (ref) => ({ ref, read: await readPlugin(objects, catalog, ref) }))),
@@ -131,6 +150,9 @@ async function readSigningKey(objects: Objects, project: GatewayProject): Promis
     return { ok: true, pem, publicKey: Buffer.from(jwk.x, 'base64url').toString('hex') };
   } catch {
     // The cause is not repeated: messages about keys have been known to quote them.
-    return refuse('SourceInvalid', `key "${secret.key}" of Secret "${secret.name}" is no PKCS#8 Ed25519 private key in PEM`);
+    return refuse(
+      'SourceInvalid',
+      `key "${secret.key}" of Secret "${secret.name}" is no PKCS#8 Ed25519 private key in PEM`,
+    );
   }
 }

@@ -43,7 +43,9 @@ export const probeProvenance: ProvenanceProbe = async (host, port) => {
 export async function podState(pod: Pod, probe: ProvenanceProbe, adminPort: number): Promise<PodState> {
   const ready = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   const terminating = pod.metadata.deletionTimestamp !== undefined;
-  const waiting = pod.status?.containerStatuses?.map(({ state }) => state?.waiting).find((state) => state !== undefined);
+  const waiting = pod.status?.containerStatuses
+    ?.map(({ state }) => state?.waiting)
+    .find((state) => state !== undefined);
   const base = {
     name: pod.metadata.name,
     ready,
@@ -52,7 +54,9 @@ export async function podState(pod: Pod, probe: ProvenanceProbe, adminPort: numb
   };
   const host = pod.status?.podIP;
   if (!ready || terminating || !host) return base;
-  const port = pod.spec?.containers?.flatMap(({ ports = [] }) => ports).find(({ name }) => name === 'admin')?.containerPort;
+  const port = pod.spec?.containers
+    ?.flatMap(({ ports = [] }) => ports)
+    .find(({ name }) => name === 'admin')?.containerPort;
   try {
     return { ...base, serves: await probe(host, port ?? adminPort) };
   } catch (error) {

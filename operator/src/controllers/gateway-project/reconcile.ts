@@ -1,11 +1,11 @@
 /** A GatewayProject's reconcile, from top to bottom. */
-import { type ObjectKey, keyText } from '../../runtime/kube-object.ts';
+import { keyText, type ObjectKey } from '../../runtime/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
 import { act } from './act.ts';
 import type { Compilations } from './compilation.ts';
 import { decide, type Settings } from './decide.ts';
 import { gather } from './gather.ts';
-import { observe, type ObserveWith } from './observe.ts';
+import { type ObserveWith, observe } from './observe.ts';
 
 export interface GatewayProjectWith extends ObserveWith {
   readonly events: EventSink;

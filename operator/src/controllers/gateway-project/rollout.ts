@@ -11,7 +11,11 @@ export function activeDeployment(deployments: readonly Deployment[]): Deployment
 }
 
 /** The revision that a Deployment asks for, undefined when it is not kept. */
-export function requestedRevision(deployment: Deployment, revisions: readonly Revision[], latest: number | undefined): Revision | undefined {
+export function requestedRevision(
+  deployment: Deployment,
+  revisions: readonly Revision[],
+  latest: number | undefined,
+): Revision | undefined {
   const { hash, revision } = deployment.spec.artifact;
   if (revision !== undefined) return revisions.find((kept) => kept.revision === revision);
   if (hash !== undefined) return revisions.find((kept) => kept.artifactHash === hash);
@@ -47,7 +51,11 @@ export function target(
 }
 
 /** The revisions to forget: all but those in use and the newest `revisionHistoryLimit` of the others. */
-export function obsolete(revisions: readonly Revision[], limit: number, inUse: readonly (number | undefined)[]): readonly Revision[] {
+export function obsolete(
+  revisions: readonly Revision[],
+  limit: number,
+  inUse: readonly (number | undefined)[],
+): readonly Revision[] {
   const others = revisions.filter(({ revision }) => !inUse.includes(revision));
   return others.toSorted((a, b) => b.revision - a.revision).slice(limit);
 }

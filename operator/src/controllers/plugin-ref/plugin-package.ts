@@ -9,7 +9,11 @@ export interface PluginCatalog {
   /** A plugin that comes with gw, undefined when there is none of that name. */
   builtin(name: string): Promise<ProjectPlugin | undefined>;
   /** Reads a package. Throws with the reason when its manifest or schema is wrong. */
-  read(files: { readonly wasm: Uint8Array; readonly manifest?: Uint8Array; readonly configSchema?: Uint8Array }): ProjectPlugin;
+  read(files: {
+    readonly wasm: Uint8Array;
+    readonly manifest?: Uint8Array;
+    readonly configSchema?: Uint8Array;
+  }): ProjectPlugin;
 }
 
 export interface LoadedPlugin {
@@ -23,7 +27,11 @@ export function sha256(bytes: Uint8Array): string {
 }
 
 /** Reads what the PluginRef points at, and checks the version and hash that it asks for. */
-export async function readPlugin(objects: Objects, catalog: PluginCatalog, ref: PluginRef): Promise<Read<LoadedPlugin>> {
+export async function readPlugin(
+  objects: Objects,
+  catalog: PluginCatalog,
+  ref: PluginRef,
+): Promise<Read<LoadedPlugin>> {
   const name = ref.spec.plugin ?? ref.metadata.name;
   const read = await load(objects, catalog, ref, name);
   if (!read.ok) return read;
@@ -34,11 +42,17 @@ export async function readPlugin(objects: Objects, catalog: PluginCatalog, ref: 
     return refuse('SourceInvalid', `spec.version asks for ${version}, the plugin's manifest says ${has ?? 'nothing'}`);
   }
   const hash = sha256(plugin.wasm);
-  if (wanted !== undefined && wanted !== hash) return refuse('SourceInvalid', `spec.sha256 asks for ${wanted}, the module has ${hash}`);
+  if (wanted !== undefined && wanted !== hash)
+    return refuse('SourceInvalid', `spec.sha256 asks for ${wanted}, the module has ${hash}`);
   return { ok: true, plugin, sha256: hash };
 }
 
-async function load(objects: Objects, catalog: PluginCatalog, ref: PluginRef, name: string): Promise<Read<{ plugin: ProjectPlugin }>> {
+async function load(
+  objects: Objects,
+  catalog: PluginCatalog,
+  ref: PluginRef,
+  name: string,
+): Promise<Read<{ plugin: ProjectPlugin }>> {
   const { builtin, configMap, secret } = ref.spec.source;
   const namespace = ref.metadata.namespace ?? 'default';
   if ([builtin, configMap, secret].filter((source) => source !== undefined).length !== 1) {
@@ -46,19 +60,30 @@ async function load(objects: Objects, catalog: PluginCatalog, ref: PluginRef, na
   }
   if (builtin) {
     const plugin = await catalog.builtin(builtin.name ?? name);
-    return plugin ? { ok: true, plugin } : refuse('PluginNotFound', `gw has no built-in plugin "${builtin.name ?? name}"`);
+    return plugin
+      ? { ok: true, plugin }
+      : refuse('PluginNotFound', `gw has no built-in plugin "${builtin.name ?? name}"`);
   }
   const keys = configMap ?? secret;
   if (!keys) return refuse('InvalidSpec', 'spec.source is empty');
-  const read = configMap ? await readConfigMap(objects, namespace, keys.name) : await readSecret(objects, namespace, keys.name);
+  const read = configMap
+    ? await readConfigMap(objects, namespace, keys.name)
+    : await readSecret(objects, namespace, keys.name);
   if (!read.ok) return read;
   const module = moduleKey(read.entries, keys.wasm);
   const wasm = module === undefined ? undefined : read.entries.get(module);
-  if (!wasm) return refuse('SourceNotFound', `"${keys.name}" has no key "${keys.wasm ?? '*.wasm'}": set the key of the module in spec.source`);
+  if (!wasm)
+    return refuse(
+      'SourceNotFound',
+      `"${keys.name}" has no key "${keys.wasm ?? '*.wasm'}": set the key of the module in spec.source`,
+    );
   const manifest = read.entries.get(keys.manifest);
   const configSchema = read.entries.get(keys.configSchema);
   try {
-    return { ok: true, plugin: catalog.read({ wasm, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) }) };
+    return {
+      ok: true,
+      plugin: catalog.read({ wasm, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) }),
+    };
   } catch (error) {
     return refuse('PluginInvalid', error instanceof Error ? error.message : String(error));
   }

@@ -12,7 +12,11 @@ const RESYNC_MS = 300_000;
 /** Decides a PluginRef's status from its package. Pure. */
 export function decidePluginRef(ref: PluginRef, read: Read<LoadedPlugin>, now: Date): PluginRefStatus {
   const verdict: Omit<Verdict, 'type'> = read.ok
-    ? { status: 'True', reason: 'Accepted', message: `${read.plugin.name} ${read.plugin.manifest?.version ?? '(without a manifest)'}` }
+    ? {
+        status: 'True',
+        reason: 'Accepted',
+        message: `${read.plugin.name} ${read.plugin.manifest?.version ?? '(without a manifest)'}`,
+      }
     : { status: 'False', reason: read.reason, message: read.message };
   const ready: Verdict = { type: 'Ready', ...verdict, reason: read.ok ? 'Ready' : verdict.reason };
   const { generation } = ref.metadata;
@@ -21,13 +25,20 @@ export function decidePluginRef(ref: PluginRef, read: Read<LoadedPlugin>, now: D
     observedGeneration: generation ?? 0,
     conditions: conditions([{ type: 'Accepted', ...verdict }, ready], ref.status?.conditions, generation, now),
     plugin: ref.spec.plugin ?? ref.metadata.name,
-    ...(manifest ? { version: manifest.version, type: manifest.type, hostFunctions: [...manifest.host_functions] } : {}),
+    ...(manifest
+      ? { version: manifest.version, type: manifest.type, hostFunctions: [...manifest.host_functions] }
+      : {}),
     ...(read.ok ? { sha256: read.sha256 } : {}),
   };
 }
 
 /** A PluginRef's reconcile: it writes nothing but the PluginRef's status. */
-export async function reconcilePluginRef(objects: Objects, events: EventSink, catalog: PluginCatalog, key: ObjectKey): Promise<number | undefined> {
+export async function reconcilePluginRef(
+  objects: Objects,
+  events: EventSink,
+  catalog: PluginCatalog,
+  key: ObjectKey,
+): Promise<number | undefined> {
   const ref = await objects.get(pluginRefs, key);
   if (!ref || ref.metadata.deletionTimestamp) return undefined;
   const read = await readPlugin(objects, catalog, ref);
