@@ -5,7 +5,15 @@
  */
 import { Writable } from 'node:stream';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
-import { type Answer, changeHeader, type Exchange, type HeaderList, headerOf, type ResponseSink } from './exchange.ts';
+import {
+  type Answer,
+  changeHeader,
+  type Exchange,
+  type HeaderList,
+  headerOf,
+  Interrupted,
+  type ResponseSink,
+} from './exchange.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
@@ -16,6 +24,7 @@ import { decodeSegment } from './router/template.ts';
 import { chunkTransform } from './streams.ts';
 import type { OperationMetrics, ValidationReason } from './telemetry/metrics.ts';
 import type { Recorder } from './telemetry/recorder.ts';
+import { BodyTooLarge } from './transport/body.ts';
 import {
   type BodyReading,
   type BufferBudget,
@@ -140,8 +149,12 @@ class Course implements ProxyEvents, BodyReading {
       const reads = needsReading(x, this);
       if (reads === undefined) return this.#answer(x.answer);
       if (reads) {
-        await x.readBody().catch(() => null);
-        if (x.body === null) return this.#answer(x.answer);
+        try {
+          await x.readBody();
+        } catch (error) {
+          if (!(error instanceof Interrupted)) throw error;
+          return this.#answer(x.answer);
+        }
       }
     }
     this.#dispatchedAt = performance.now();
@@ -203,6 +216,13 @@ class Course implements ProxyEvents, BodyReading {
     if (x.closed) return this.#record(CLIENT_CLOSED, 0);
     this.#options.recorder.upstreamFailed(x, cause);
     this.#answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
+  }
+
+  bodyFailed(x: Exchange, error: Error): void {
+    if (!(error instanceof BodyTooLarge)) return this.#record(CLIENT_CLOSED, 0);
+    this.#refuse('body-size', tooLarge(error.received, this.maxBodySize)).catch((cause: unknown) =>
+      this.crashed(cause),
+    );
   }
 
   broken(x: Exchange, cause: string): void {

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { isIP } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
-import { readArtifact } from './artifact/index.ts';
+import { type Artifact, ArtifactError, readArtifact } from './artifact/index.ts';
 import { EgressGuard } from './egress/guard.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
 import { ClientAddress, parseAddress } from './headers/client-ip.ts';
@@ -73,7 +73,7 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
   const guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
 
   async function load(): Promise<Generation> {
-    const artifact = await readArtifact(options.artifact, { trustedKeys: options.trustedKeys });
+    const artifact = await open(options);
     const secrets = new Secrets({ env: options.env, dir: options.secretsDir });
     const deps: GenerationDeps = {
       secrets,
@@ -171,6 +171,16 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       logger.info('stopped');
     },
   };
+}
+
+/** Names the file in what does not load. */
+async function open({ artifact, trustedKeys }: ServeOptions): Promise<Artifact> {
+  try {
+    return await readArtifact(artifact, { trustedKeys });
+  } catch (error) {
+    if (!(error instanceof ArtifactError) || error.message.includes(artifact)) throw error;
+    throw new ArtifactError(error.reason, `${artifact}: ${error.message}`, { cause: error });
+  }
 }
 
 /** The address cannot be listened on. */

@@ -118,3 +118,17 @@ export async function refusedStart(args: readonly string[], env: Readonly<Record
   const code = await new Promise<number>((resolve) => child.once('exit', (each) => resolve(each ?? -1)));
   return { code, stderr };
 }
+
+/** The JSON of an answer, in the shape that the test expects of it. */
+export async function jsonOf<T = Record<string, unknown>>(response: Response): Promise<T> {
+  const value: unknown = await response.json();
+  return value as T;
+}
+
+/** What the upstreams of tests echo. */
+export interface Echo {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}

@@ -31,7 +31,7 @@ describe('gw serve refuses to start', () => {
 
   it.each([
     ['a missing artifact', ['--artifact', 'none.gwa'], 1, /none\.gwa/],
-    ['a cut one', ['--artifact', 'cut.gwa'], 1, /cut\.gwa|truncated|incomplete|corrupt/],
+    ['a cut one', ['--artifact', 'cut.gwa'], 1, /cut\.gwa.*cut short/],
     ['something else', ['--artifact', 'text.gwa'], 1, /gzip|not an artifact/],
     ['an unresolvable secret', ['--artifact', 'secret.gwa'], 13, /env:\/\/NOT_SET/],
     ['a plaintext upstream', ['--artifact', 'plain.gwa'], 1, /--allow-plaintext-upstream/],

@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 const PROBLEM = 'application/problem+json';
@@ -111,9 +111,9 @@ describe('gw serve', () => {
   const get = (path: string, init: RequestInit = {}) => fetch(gw.url + path, init);
 
   it('answers health on both ports', async () => {
-    const health = await (await get('/__gw/health')).json();
+    const health = await jsonOf(await get('/__gw/health'));
     expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: '0.8.0', routes_count: 10 });
-    const admin = await (await fetch(`${gw.admin}/health`)).json();
+    const admin = await jsonOf(await fetch(`${gw.admin}/health`));
     expect(admin).toEqual({ ...health, uptime_secs: expect.any(Number) });
     expect((await fetch(`${gw.admin}/ready`)).status).toBe(200);
   });
@@ -168,7 +168,7 @@ describe('gw serve', () => {
   ])('refuses %s %j by its %s parameter', async (path, headers, part) => {
     const response = await get(path, { headers });
     expect([response.status, response.headers.get('content-type')]).toEqual([400, PROBLEM]);
-    const problem = await response.json();
+    const problem = await jsonOf(response);
     expect(problem).toMatchObject({
       type: 'urn:gw:error:validation-failed',
       title: 'Request validation failed',
@@ -194,7 +194,7 @@ describe('gw serve', () => {
     expect((await get('/books', { method: 'POST' })).status).toBe(400);
     expect(upstream.seen.length).toBe(before);
     const good = await post('{"title":"Dune","price":9.5}', 'application/json; charset=utf-8');
-    expect([good.status, (await good.json()).body]).toEqual([200, '{"title":"Dune","price":9.5}']);
+    expect([good.status, (await jsonOf<Echo>(good)).body]).toEqual([200, '{"title":"Dune","price":9.5}']);
   });
 
   it('proxies: method, query, bodies, headers of both sides, repeated headers', async () => {
@@ -203,7 +203,7 @@ describe('gw serve', () => {
       body: 'text',
       headers: { 'user-agent': 'me', 'x-other': '1' },
     });
-    const seen = await response.json();
+    const seen = await jsonOf<Echo>(response);
     expect(seen).toMatchObject({ method: 'PUT', url: '/echo?a=1&b=%20', body: 'text' });
     expect(seen.headers).toMatchObject({
       host: new URL(upstream.url).host,
@@ -220,7 +220,7 @@ describe('gw serve', () => {
   });
 
   it('gives a greedy parameter to the upstream path', async () => {
-    const seen = await (await get('/files/a/b%20c/d.txt?x=1')).json();
+    const seen = await jsonOf<Echo>(await get('/files/a/b%20c/d.txt?x=1'));
     expect(seen.url).toBe('/store/a/b%20c/d.txt?x=1');
   });
 
@@ -242,7 +242,7 @@ describe('gw serve', () => {
     expect((await call('alpha-key', { origin: 'https://evil.example' })).status).toBe(403);
 
     const known = await call('beta-key', { 'x-auth-consumer-groups': 'root' });
-    const seen = (await known.json()).headers;
+    const seen = (await jsonOf<Echo>(known)).headers;
     expect(seen['x-auth-consumer']).toBe('beta');
     expect(seen['x-auth-consumer-groups'] ?? '').toBe('');
 
@@ -276,7 +276,7 @@ describe('gw serve', () => {
 
   it('answers 504 for an upstream that is silent, 502 for one that is not there, 503 once the breaker is open', async () => {
     const slow = await get('/slow');
-    expect([slow.status, (await slow.json()).type]).toEqual([504, 'urn:gw:error:upstream-timeout']);
+    expect([slow.status, (await jsonOf(slow))['type']]).toEqual([504, 'urn:gw:error:upstream-timeout']);
     const statuses = [];
     for (let i = 0; i < 7; i++) statuses.push((await get('/dead')).status);
     expect(statuses).toEqual([502, 502, 502, 502, 502, 503, 503]);
@@ -290,7 +290,7 @@ describe('gw serve', () => {
     expect(declared).toContain('HTTP/1.1 400');
     expect(declared).toContain(`has ${size} bytes or more; the limit is 1048576 bytes`);
     const chunked = await get('/echo', { method: 'PUT', body: streamOf(size), duplex: 'half' } as RequestInit);
-    expect([chunked.status, (await chunked.json()).type]).toEqual([400, 'urn:gw:error:validation-failed']);
+    expect([chunked.status, (await jsonOf(chunked))['type']]).toEqual([400, 'urn:gw:error:validation-failed']);
     const headers = Array.from({ length: 101 }, (_, i) => `x-h${i}: 1\r\n`).join('');
     expect(await rawStatus(gw, `GET /echo HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)).toBe(400);
     expect(await rawStatus(gw, `GET /echo HTTP/1.1\r\nHost: x\r\nx-long: ${'a'.repeat(8193)}\r\n\r\n`)).toBe(431);
@@ -358,14 +358,14 @@ describe('gw serve', () => {
   });
 
   it('says where its artifact comes from', async () => {
-    const provenance = await (await fetch(`${gw.admin}/provenance`)).json();
+    const provenance = await jsonOf<{ plugins: { name: string }[] }>(await fetch(`${gw.admin}/provenance`));
     expect(provenance).toMatchObject({
       artifact_hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       artifact_version: 6,
       source_specs: [{ file: 'api.json', sha256: expect.any(String), type: 'openapi' }],
       drift_detected: false,
     });
-    expect(provenance.plugins.map(({ name }: { name: string }) => name).sort()).toEqual([...PLUGINS].sort());
+    expect(provenance.plugins.map(({ name }) => name).sort()).toEqual([...PLUGINS].sort());
   });
 
   it('logs a line a request, without query, keys or bodies', async () => {
@@ -484,7 +484,7 @@ describe('dev mode', () => {
       body,
       headers: { 'content-type': 'application/json' },
     });
-    const { errors } = await response.json();
+    const { errors } = await jsonOf(response);
     expect(errors).toEqual(
       expect.arrayContaining([
         { in: 'body', field: '/title', reason: expect.stringContaining('fewer than 1') },
@@ -492,8 +492,8 @@ describe('dev mode', () => {
         { in: 'body', field: '/', reason: 'must NOT have additional properties: "more"' },
       ]),
     );
-    const parameters = await (await fetch(`${gw.url}/search?limit=0&tag=odd`)).json();
-    expect(parameters.errors).toEqual([
+    const parameters = await jsonOf(await fetch(`${gw.url}/search?limit=0&tag=odd`));
+    expect(parameters['errors']).toEqual([
       { in: 'query', field: 'limit', reason: 'must be >= 1' },
       { in: 'query', field: 'tag/0', reason: 'must be equal to one of the allowed values: ["new","old"]' },
     ]);

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { SecretError } from '../secrets/secrets.ts';
 import { type RunningGateway, type ServeOptions, startGateway } from '../serve.ts';
-import { createLog, type Level, LOG_LEVELS, type LogFormat } from '../telemetry/log.ts';
+import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
 import {
   adminAddress,
   list,
@@ -124,8 +124,6 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
     stderr(`gw serve: ${error instanceof Error ? error.message : String(error)}\n`);
     return exit(error instanceof SecretError ? EXIT_SECRET : EXIT_FAILURE);
   }
-  // Whoever started us waits for the line that says where we listen.
-  await log.flush();
   let stopping = false;
   const stop = () => {
     // A second signal means now.
@@ -141,6 +139,8 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
       log.logger.error({ reason }, 'reload failed: the previous artifact and secrets go on serving');
     });
   });
+  // Whoever started us waits for the line that says where we listen.
+  await log.flush();
 }
 
 /** The exit code. */

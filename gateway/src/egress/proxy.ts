@@ -24,6 +24,8 @@ export interface ProxyEvents {
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
   failed(x: Exchange, answer: Problem, cause: string): void;
+  /** The request's own body broke off on its way to the upstream, before there was an answer. */
+  bodyFailed(x: Exchange, error: Error): void;
   /** The head was sent, but the body broke off. */
   broken(x: Exchange, cause: string): void;
   done(x: Exchange, bytes: number): void;
@@ -169,10 +171,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#offClose?.();
     if (this.#x.closed) return this.#upstream.breaker.abandoned();
     if (this.#headSent) return this.#events.broken(this.#x, error.message);
-    if (this.#x.answer !== null && 'problem' in this.#x.answer) {
-      // The request's own body was refused on its way (too large, cut off): that says nothing of the upstream.
+    const bodyError = this.#x.bodyStream?.errored;
+    if (bodyError) {
       this.#upstream.breaker.abandoned();
-      return this.#events.failed(this.#x, this.#x.answer.problem, error.message);
+      return this.#events.bodyFailed(this.#x, bodyError);
     }
     this.#upstream.breaker.failed();
     this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);

@@ -91,10 +91,10 @@ export function tooLarge(actual: number, limit: number): Problem {
   return problem('validation-failed', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
 }
 
-function refuseFault(x: Exchange, { refuse }: BodyReading, fault: BodyFault): void {
+function refuseFault(x: Exchange, reading: BodyReading, fault: BodyFault): void {
   if (fault.kind === 'unsupported') {
-    refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
-  } else refuse(x, 'body', invalid(fault.errors));
+    reading.refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
+  } else reading.refuse(x, 'body', invalid(fault.errors));
 }
 
 /** The problem for a request that does not match the spec; `errors` are shown in dev mode only. */
