@@ -38,9 +38,7 @@ export function compileCommand(program: Program): Command {
   return new Command('compile')
     .description('Compile specs, manifest and plugins into one artifact.')
     .addOption(
-      new Option('-s, --spec <file>', 'spec file, repeatable (default: those in the folder of the manifest)')
-        .argParser(collect)
-        .default([], 'none'),
+      new Option('-s, --spec <file>', 'spec file, repeatable').argParser(collect).default([], "the manifest's folder"),
     )
     .addOption(new Option('-o, --output <path>', 'where the artifact goes').env('GW_OUTPUT').makeOptionMandatory())
     .addOption(new Option('-m, --manifest <path>', 'project manifest').env('GW_MANIFEST').makeOptionMandatory())

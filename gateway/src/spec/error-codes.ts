@@ -38,6 +38,12 @@ export const ERROR_CODES = {
     title: 'the document does not follow its specification',
     hint: 'Give the field the form that the OpenAPI or AsyncAPI specification asks for.',
   },
+  E1005: {
+    category: 'spec validity',
+    severity: 'error',
+    title: 'compiling takes more time or memory than is allowed',
+    hint: 'Look for aliases, patterns or schemas that multiply; split the document, or raise the limit.',
+  },
   E1006: {
     category: 'spec validity',
     severity: 'warning',

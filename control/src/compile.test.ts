@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Project, ProjectPlugin } from '@gw/gateway/compiler';
+import { afterAll, describe, expect, it } from 'vitest';
+import { compileProject } from './compile.ts';
+import { CompileLimitError, CompileThread } from './compile-thread.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+/** A module that says nothing, and a plugin.toml that says it dispatches. */
+const WASM = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+const TOML = '[plugin]\nname = "echo"\nversion = "1.0.0"\ntype = "dispatcher"\n';
+const SCHEMA = { type: 'object', properties: { body: { type: 'string', default: '' } } };
+const SPEC = `openapi: 3.1.0
+info: { title: Books, version: "1" }
+paths:
+  /books/{id}:
+    get:
+      parameters: [{ $ref: "parts/id.yaml" }]
+      x-gw-dispatch: { name: echo }
+`;
+const PART = 'name: id\nin: path\nrequired: true\nschema: { type: integer }\n';
+
+const echo: ProjectPlugin = {
+  name: 'echo',
+  wasm: WASM,
+  manifest: {
+    name: 'echo',
+    version: '1.0.0',
+    type: 'dispatcher',
+    host_functions: [],
+    request_body: 'none',
+    response_body: 'none',
+  },
+  configSchema: SCHEMA,
+  config: { body: 'hello' },
+};
+
+function project(folder: string, spec = SPEC): Project {
+  return {
+    specs: [`${folder}books.yaml`],
+    files: [
+      { name: `${folder}parts/id.yaml`, bytes: Buffer.from(PART) },
+      { name: `${folder}books.yaml`, bytes: Buffer.from(spec) },
+    ],
+    plugins: [echo],
+    flags: {},
+  };
+}
+
+/** Takes some tenths of a second. */
+function bigSpec(): string {
+  const paths = Array.from({ length: 4000 }, (_, i) => `  /p${i}:\n    get: { x-gw-dispatch: { name: echo } }\n`);
+  return `openapi: 3.1.0\ninfo: { title: Big, version: "1" }\npaths:\n${paths.join('')}`;
+}
+
+async function gwCompile(): Promise<{ readonly artifact_hash: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'gw-doors-'));
+  folders.push(folder);
+  await mkdir(join(folder, 'specs', 'parts'), { recursive: true });
+  await mkdir(join(folder, 'echo'));
+  await writeFile(join(folder, 'specs', 'books.yaml'), SPEC);
+  await writeFile(join(folder, 'specs', 'parts', 'id.yaml'), PART);
+  await writeFile(join(folder, 'echo', 'echo.wasm'), WASM);
+  await writeFile(join(folder, 'echo', 'plugin.toml'), TOML);
+  await writeFile(join(folder, 'echo', 'config-schema.json'), JSON.stringify(SCHEMA));
+  await writeFile(
+    join(folder, 'gw.yaml'),
+    'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm, config: { body: hello } }\n',
+  );
+  const child = spawn(
+    process.execPath,
+    [MAIN, 'compile', '-m', join(folder, 'gw.yaml'), '-o', join(folder, 'out.gwa'), '--format', 'json'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  return JSON.parse(output);
+}
+
+describe('compileProject', () => {
+  it('gives the artifact_hash that gw compile gives, whatever folder the door keeps the files in', async () => {
+    const [fromCli, fromLibrary, fromFolder] = await Promise.all([
+      gwCompile(),
+      compileProject(project('')),
+      compileProject(project('books-api/')),
+    ]);
+    expect(fromCli.artifact_hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(fromLibrary).toMatchObject({ ok: true, artifactHash: fromCli.artifact_hash });
+    expect(fromFolder).toMatchObject({ ok: true, artifactHash: fromCli.artifact_hash });
+  });
+
+  it('leaves the bytes of its inputs to the caller', async () => {
+    const inputs = project('');
+    await compileProject(inputs);
+    expect(inputs.files[1]?.bytes.length).toBe(Buffer.byteLength(SPEC));
+    expect(echo.wasm.length).toBe(8);
+  });
+
+  it('gives diagnostics for what is wrong', async () => {
+    const result = await compileProject(project('', SPEC.replace('parts/id', 'parts/missing')));
+    expect(result.ok).toBe(false);
+    expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: 'E1003', file: 'books.yaml', line: 6 }));
+  });
+
+  it('keeps the event loop free', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const result = await compileProject(project('', bigSpec()));
+    clearInterval(timer);
+    expect(result.ok).toBe(true);
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('says E1005 for a project that takes too long, and compiles the next one', async () => {
+    const slow = await compileProject(project('', bigSpec()), { timeoutMs: 1 });
+    expect(slow).toMatchObject({ ok: false, diagnostics: [{ code: 'E1005', severity: 'error' }] });
+    expect(await compileProject(project(''))).toMatchObject({ ok: true });
+  });
+
+  it('says E1005 for one that takes too much memory, and compiles the next one', async () => {
+    const items = Array.from({ length: 400_000 }, (_, i) => `"k${i}":{"a":[1,2,3]}`).join(',');
+    const spec = `{"openapi":"3.1.0","info":{"title":"x","version":"1"},"paths":{},"x-data":{${items}}}`;
+    const large = await compileProject(project('', spec), { memoryMb: 24 });
+    expect(large).toMatchObject({ ok: false, diagnostics: [{ code: 'E1005' }] });
+    expect(await compileProject(project(''))).toMatchObject({ ok: true });
+  });
+});
+
+describe('CompileThread', () => {
+  it('is usable after work that broke it, and refuses work once closed', async () => {
+    const thread = new CompileThread();
+    const limits = { timeoutMs: 30_000, memoryMb: 512 };
+    await expect(thread.compile(project('', bigSpec()), { ...limits, timeoutMs: 1 })).rejects.toThrow(CompileLimitError);
+    // Functions cannot be sent to a thread: a door's defect, not an input's.
+    const broken: Project = Object.assign(project(''), { upstreams: () => {} });
+    await expect(thread.compile(broken, limits)).rejects.toThrow();
+    expect(await thread.compile(project(''), limits)).toMatchObject({ ok: true });
+    await thread.close();
+    await expect(thread.compile(project(''), limits)).rejects.toThrow('closed');
+  });
+});

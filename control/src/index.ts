@@ -1,0 +1,3 @@
+/** The control plane as a library. */
+export type { CompileResult, Diagnostic, Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
+export { type CompileOptions, closeCompiler, compileProject } from './compile.ts';
