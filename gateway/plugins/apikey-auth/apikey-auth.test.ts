@@ -27,7 +27,7 @@ describe('apikey-auth', () => {
       'x-auth-key-name': 'Alice, the first',
       'x-auth-key-scopes': 'read,write',
     });
-    expect(context).toEqual({ 'auth.consumer': 'alice', 'auth.consumer_groups': 'read,write' });
+    expect(context).toEqual({ 'auth.consumer': 'alice' });
   });
 
   it('sets all five headers where the entry has neither name nor scopes', async () => {

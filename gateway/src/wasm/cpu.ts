@@ -8,6 +8,8 @@ const SLICE_MS = 1;
 const FIRST_RATE = 200_000;
 const LEAST_RATE = 5_000;
 const MOST_RATE = 20_000_000;
+/** What a first slice counts at most: longer ones were not the plugin's. */
+const FIRST_SLICE_MS = 5;
 
 /** What a module's code burns in a millisecond, learnt from its slices; one for each module. */
 export class FuelRate {
@@ -22,13 +24,18 @@ export class FuelRate {
   }
 }
 
-/** The clock of one call. Time spent waiting is not counted. */
+/**
+ * The clock of one call. Time spent waiting is not counted, nor is time in which the process did not run (a busy
+ * machine, a throttled container): after the first slice, the thread's own CPU time counts.
+ */
 export class CpuClock {
   readonly #rate: FuelRate;
   #limitMs = 0;
   /** Milliseconds before the slice that runs now. */
   #spentMs = 0;
   #since = 0;
+  /** The thread's CPU time at the same moment; -1 in the first slice, where asking would cost every call 0.2 µs. */
+  #cpuSince = -1;
   #given = 0;
   /** Fuel given out in this slice before the last helping. */
   #burned = 0;
@@ -43,6 +50,7 @@ export class CpuClock {
   start(limitMs: number): number {
     this.#limitMs = limitMs;
     this.#spentMs = 0;
+    this.#cpuSince = -1;
     return this.#slice();
   }
 
@@ -54,20 +62,27 @@ export class CpuClock {
     return this.#given;
   }
 
+  /** Milliseconds of CPU since the slice began. */
+  #used(): number {
+    if (this.#cpuSince < 0) return Math.min(performance.now() - this.#since, FIRST_SLICE_MS);
+    return threadMs() - this.#cpuSince;
+  }
+
   /** A wait begins. */
   pause(): void {
-    this.#spentMs += performance.now() - this.#since;
+    this.#spentMs += this.#used();
   }
 
   /** A wait is over. */
   resume(): void {
     this.#since = performance.now();
+    this.#cpuSince = threadMs();
     this.#measurable = false;
   }
 
   /** Ends a call; milliseconds of CPU that it took. */
   stop(): number {
-    return this.#spentMs + performance.now() - this.#since;
+    return this.#spentMs + this.#used();
   }
 
   /**
@@ -75,21 +90,28 @@ export class CpuClock {
    * `check` throws where nobody waits for the result any more. Throws CpuExceeded past the limit.
    */
   refuel(left: number, check: () => void): number | Promise<number> {
-    const slice = performance.now() - this.#since;
+    const used = this.#used();
     this.#burned += this.#given - left;
-    if (this.#measurable) this.#rate.learn(this.#burned, slice);
-    if (this.#spentMs + slice > this.#limitMs) {
+    if (this.#measurable) this.#rate.learn(this.#burned, used);
+    if (this.#spentMs + used > this.#limitMs) {
       throw new CpuExceeded(`used its ${this.#limitMs} ms of CPU time: give it less to do, or raise cpu_ms`);
     }
     check();
-    if (slice < SLICE_MS / 2) {
+    if (used < SLICE_MS / 2) {
       this.#given = this.#rate.perSlice;
       return this.#given;
     }
-    this.#spentMs += slice;
+    this.#spentMs += used;
     return nextTurn().then(() => {
       check();
+      this.#cpuSince = threadMs();
       return this.#slice();
     });
   }
+}
+
+/** CPU time of this thread, in milliseconds. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

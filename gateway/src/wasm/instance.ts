@@ -1,5 +1,5 @@
 /** One instance of a module: exclusively one call's while that runs or waits. */
-import type { Exchange } from '../exchange.ts';
+import { type Exchange, Interrupted } from '../exchange.ts';
 import { ENTER, FUEL, GLOBAL, REFUEL } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
 import { type Binding, Call, type Hook } from './call.ts';
@@ -140,7 +140,7 @@ export class Instance {
       if (result === 0) return null;
       return written?.length === 1 && written[0] ? written[0] : Buffer.concat(written ?? []);
     } catch (error) {
-      logFailure(this.call, error);
+      if (!(error instanceof Interrupted)) logFailure(this.call, error);
       this.#finish();
       throw error;
     }

@@ -7,7 +7,6 @@ const KEY_ID = text("x-auth-key-id");
 const KEY_NAME = text("x-auth-key-name");
 const KEY_SCOPES = text("x-auth-key-scopes");
 const CONTEXT_CONSUMER = text("auth.consumer");
-const CONTEXT_GROUPS = text("auth.consumer_groups");
 const ID = text("/id");
 const NAME = text("/name");
 const SCOPES = text("/scopes");
@@ -66,7 +65,6 @@ export function on_request(): i32 {
   Request.setHeader(KEY_NAME, consumer.name);
   Request.setHeader(KEY_SCOPES, consumer.scopes);
   Context.set(CONTEXT_CONSUMER, consumer.id);
-  Context.set(CONTEXT_GROUPS, consumer.scopes);
   // A key in the query would end up in the upstream's logs; a header does not.
   if (!inHeader) Request.removeQueryParam(credential);
   return CONTINUE;
