@@ -1,3 +1,4 @@
+import { DEFAULT_PART_BYTES, splitArtifact } from '@gw/gateway/artifact';
 import type { Revision } from '../api/gateway-project.ts';
 import { controlledBy, type KubeObject } from '../runtime/kube-object.ts';
 import {
@@ -12,13 +13,11 @@ import {
   ownedMeta,
 } from './names.ts';
 
-/** Bytes a ConfigMap: the API server admits 1 MiB with everything around. */
-export const PART_SIZE = 900 * 1024;
 /** Past this many parts an artifact is refused (design: a registry is the place for it). */
 export const MAX_PARTS = 8;
 
 export function partCount(archive: Uint8Array): number {
-  return Math.max(1, Math.ceil(archive.length / PART_SIZE));
+  return Math.max(1, Math.ceil(archive.length / DEFAULT_PART_BYTES));
 }
 
 /** Name of one ConfigMap: by the sha256 of the archive's tar (D35), so that equal archives are one. */
@@ -26,15 +25,9 @@ export function partName(project: KubeObject, archive: string, index: number): s
   return `${project.metadata.name}-${archive}-${index}`;
 }
 
-/** Key within the ConfigMap: the file name in the folder of parts that `gw serve` reads, in order of names (D29). */
-export function partKey(index: number): string {
-  return `artifact.gwa.${String(index).padStart(3, '0')}`;
-}
-
 /** The immutable ConfigMaps of one revision, each of at most 900 KiB. */
 export function artifactParts(project: KubeObject, revision: Revision, archive: Uint8Array): readonly KubeObject[] {
-  return Array.from({ length: partCount(archive) }, (_, index) => {
-    const bytes = archive.subarray(index * PART_SIZE, (index + 1) * PART_SIZE);
+  return splitArtifact(archive, revision.archive).map(({ name, bytes }, index) => {
     const object = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -49,7 +42,8 @@ export function artifactParts(project: KubeObject, revision: Revision, archive: 
         },
       }),
       immutable: true,
-      binaryData: { [partKey(index)]: Buffer.from(bytes).toString('base64') },
+      // The key is the name of the file in the folder that `gw serve` reads (D29).
+      binaryData: { [name]: Buffer.from(bytes).toString('base64') },
     };
     return object;
   });

@@ -1,6 +1,7 @@
+import { DEFAULT_PART_BYTES } from '@gw/gateway/artifact';
 import { describe, expect, it } from 'vitest';
 import { type Deployment, deployments, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
-import { artifactParts, PART_SIZE } from '../../objects/artifact-parts.ts';
+import { artifactParts } from '../../objects/artifact-parts.ts';
 import { ANNOTATION_REVISION } from '../../objects/names.ts';
 import type { KubeObject } from '../../runtime/kube-object.ts';
 import type { Compilation } from './compilation.ts';
@@ -199,9 +200,9 @@ describe('what a GatewayProject becomes', () => {
   });
 
   it('cuts an artifact into parts, and refuses one of more than eight', () => {
-    const cut = decide(observed(project()), compiled('a', 2 * PART_SIZE + 1), [], SETTINGS, NOW);
+    const cut = decide(observed(project()), compiled('a', 2 * DEFAULT_PART_BYTES + 1), [], SETTINGS, NOW);
     expect(cut.parts).toHaveLength(3);
-    const refused = decide(observed(project()), compiled('a', 8 * PART_SIZE + 1), [], SETTINGS, NOW);
+    const refused = decide(observed(project()), compiled('a', 8 * DEFAULT_PART_BYTES + 1), [], SETTINGS, NOW);
     expect(refused.parts).toEqual([]);
     expect(reasons(refused)).toMatchObject({ Stored: 'False ArtifactTooLarge', Ready: 'False NotReady' });
   });
