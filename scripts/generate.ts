@@ -1,0 +1,24 @@
+/** Writes every file that is made from something else; CI runs it and wants no difference. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
+import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
+
+const root = join(import.meta.dirname, '..');
+
+interface GeneratedFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly content: string;
+}
+
+/** One line a source. */
+const steps: readonly (() => readonly GeneratedFile[])[] = [
+  () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
+  () => operatorFiles(root),
+];
+
+for (const { path, content } of steps.flatMap((step) => step())) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
