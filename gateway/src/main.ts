@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The `gw` command line (reference 1, section 4.3). */
 import { Command, CommanderError } from 'commander';
+import { compileCommand } from './cli/compile.ts';
 import type { Program } from './cli/program.ts';
 import { serveCommand } from './cli/serve.ts';
 import { VERSION } from './version.ts';
@@ -22,6 +23,7 @@ const gw = new Command('gw')
     'after',
     '\nExamples:\n  $ gw compile --manifest gw.yaml --output api.gwa\n  $ gw serve --artifact api.gwa\n',
   )
+  .addCommand(compileCommand(program))
   .addCommand(serveCommand(program));
 
 for (const command of [gw, ...gw.commands]) command.exitOverride();

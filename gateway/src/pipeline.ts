@@ -218,7 +218,7 @@ class Course implements ProxyEvents, BodyReading {
     this.#answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
   }
 
-  bodyFailed(x: Exchange, error: Error): void {
+  bodyFailed(_x: Exchange, error: Error): void {
     if (!(error instanceof BodyTooLarge)) return this.#record(CLIENT_CLOSED, 0);
     this.#refuse('body-size', tooLarge(error.received, this.maxBodySize)).catch((cause: unknown) =>
       this.crashed(cause),
