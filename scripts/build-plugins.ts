@@ -2,7 +2,6 @@
  * Compiles the built-in plugins and the test fixtures from AssemblyScript, each to <name>.wasm in its own folder.
  * What has not changed since the last time is left alone.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,10 +11,9 @@ const root = join(import.meta.dirname, '..');
 const compiler = join(root, 'node_modules', 'assemblyscript');
 /** Without assertions, traps for `abort` instead of importing it, and initialisers exported: see sdk/ABI.md. */
 const options = [
-  '--optimizeLevel', '3', '--shrinkLevel', '0', '--converge', '--noAssert', '--runtime', 'stub',
+  '--optimizeLevel', '3', '--shrinkLevel', '0', '--noAssert', '--runtime', 'stub',
   '--initialMemory', '1', '--exportStart', '_initialize', '--use', 'abort=', '--enable', 'simd',
 ]; // biome-ignore format: one option after the other
-const CONCURRENCY = 2;
 
 /** Folders of all plugins in this repository. */
 export async function pluginFolders(): Promise<string[]> {
@@ -31,11 +29,7 @@ export async function buildPlugins({ force = false }: { readonly force?: boolean
   const shared = await sharedDigest();
   const folders = await pluginFolders();
   const failures: string[] = [];
-  const next = folders[Symbol.iterator]();
-  const work = async () => {
-    for (const folder of next) await buildPlugin(folder, shared, force).catch((error) => failures.push(String(error)));
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  for (const folder of folders) await buildPlugin(folder, shared, force).catch((error) => failures.push(String(error)));
   if (failures.length > 0) throw new Error(failures.join('\n'));
 }
 
@@ -86,23 +80,10 @@ async function buildPlugin(folder: string, shared: string, force: boolean): Prom
   }
 }
 
-function compile(source: string, target: string, label: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const args = [
-      join(compiler, 'bin', 'asc.js'),
-      relative(root, source),
-      '--outFile',
-      relative(root, target),
-      ...options,
-    ];
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    child.stdout.on('data', (data: Buffer) => (output += data));
-    child.stderr.on('data', (data: Buffer) => (output += data));
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`plugin ${label} does not compile:\n${output}`));
-    });
-  });
+/** In this process: the compiler is loaded once, and only where there is something to compile. */
+async function compile(source: string, target: string, label: string): Promise<void> {
+  const asc = await import('assemblyscript/asc');
+  const args = [relative(root, source), '--baseDir', root, '--outFile', relative(root, target), ...options];
+  const { error, stderr } = await asc.main(args);
+  if (error) throw new Error(`plugin ${label} does not compile:\n${stderr.toString()}`);
 }
