@@ -1,0 +1,138 @@
+/** Every code of the table: an input that shows it, and where the diagnostic points. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { ERROR_CODES } from '../spec/error-codes.ts';
+import { renderErrorCodes } from '../spec/error-codes-doc.ts';
+import { type CompileFlags, compile, type Project, type ProjectFile } from './index.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const folder = join(root, 'test', 'fixtures', 'specs', 'errors');
+
+const GOOD = `openapi: 3.1.0
+info: { title: x, version: "1" }
+paths:
+  /a:
+    get:
+      x-gw-dispatch: { name: mock }
+`;
+
+function project(texts: Record<string, string>, more: Partial<Project> = {}): Project {
+  const files = Object.entries(texts).map(([name, text]): ProjectFile => ({ name, bytes: Buffer.from(text) }));
+  return { specs: Object.keys(texts), files, plugins: fakePlugins, flags: {}, ...more };
+}
+
+async function codes(inputs: Project): Promise<string[]> {
+  return (await compile(inputs)).diagnostics.map(({ code, severity }) => `${severity} ${code}`);
+}
+
+interface Case {
+  readonly file: string;
+  readonly code: string;
+  readonly pointer: string | undefined;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}
+
+function caseOf(file: string): Case {
+  const [, code = '', pointer = '', place = ''] =
+    /^# expect: (E\d{4}) ("[^"]*"|-) (\S+)/.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+  const [line, column] = place.split(':').map(Number);
+  return { file, code, pointer: pointer === '-' ? undefined : JSON.parse(pointer), line: line || undefined, column };
+}
+
+const cases = readdirSync(folder).map(caseOf);
+
+describe('each fixture shows its code, and nothing else', () => {
+  it.each(cases)('$file', async ({ file, code, pointer, line, column }) => {
+    const result = await compile(project({ [file]: readFileSync(join(folder, file), 'utf8') }));
+    expect(new Set(result.diagnostics.map((each) => each.code))).toEqual(new Set([code]));
+    const [first] = result.diagnostics;
+    expect(first?.file).toBe(file);
+    expect(first?.pointer).toBe(pointer);
+    expect(first?.line).toBe(line);
+    if (column !== undefined) expect(first?.column).toBe(column);
+    expect(first?.hint).not.toBe('');
+    expect(result.ok).toBe(first?.severity === 'warning');
+  });
+});
+
+describe('codes that come from more than one document', () => {
+  it('E1010: same path and method in several specs', async () => {
+    const result = await compile(project({ 'a.yaml': GOOD, 'b.yaml': GOOD }));
+    expect(result.diagnostics).toMatchObject([{ code: 'E1010', file: 'b.yaml', line: 5 }]);
+    expect(result.diagnostics[0]?.message).toContain('a.yaml');
+  });
+
+  it('E1042: a module that is none, a schema that is none', async () => {
+    const bad = fakePlugins.map((plugin) => ({ ...plugin, wasm: Buffer.from('#!/bin/sh') }));
+    expect(await codes(project({ 'a.yaml': GOOD }, { plugins: bad }))).toEqual(['error E1042']);
+    const schema = fakePlugins.map((plugin) => ({ ...plugin, configSchema: { type: 'many' } }));
+    expect(await codes(project({ 'a.yaml': GOOD }, { plugins: schema }))).toEqual(['error E1042']);
+  });
+
+  it('E1043: a signing key that is none', async () => {
+    expect(await codes(project({ 'a.yaml': GOOD }, { flags: { signingKey: 'secret' } }))).toEqual(['error E1043']);
+  });
+
+  it.each([
+    ['two specs of one base name', { 'a/x.yaml': GOOD, 'b/x.yaml': GOOD.replace('/a:', '/b:') }],
+    ['openapi', { 'openapi.yaml': GOOD }],
+    ['asyncapi', { 'asyncapi.json': GOOD }],
+    ['a name that climbs', { '../x.yaml': GOOD, 'y.yaml': GOOD }],
+    ['a name that is no plain one', { 'a?b.yaml': GOOD }],
+  ])('E1050: %s', async (_, texts) => {
+    expect(await codes(project(texts))).toContain('error E1050');
+  });
+
+  it('E1071: a bare module takes its type from its exports', async () => {
+    const bare = fakePlugins.map(({ manifest: _, configSchema: __, ...plugin }) => plugin);
+    // The empty module exports no `dispatch`, so it is a middleware, which is E1041 here.
+    expect(await codes(project({ 'a.yaml': GOOD }, { plugins: bare }))).toEqual(['warning E1071', 'error E1041']);
+  });
+});
+
+describe('production builds (D8)', () => {
+  const build = (file: string, flags: CompileFlags) =>
+    codes(project({ [file]: readFileSync(join(folder, file), 'utf8') }, { flags }));
+
+  it.each(cases.filter(({ code }) => ['E1015', 'E1020', 'E1070', 'E1072'].includes(code)))(
+    '$file is an error',
+    async ({ file, code }) => {
+      expect(await build(file, {})).toEqual([`warning ${code}`]);
+      expect(await build(file, { production: true })).toEqual([`error ${code}`]);
+    },
+  );
+
+  it('forbids plaintext upstreams even where plaintext is allowed', async () => {
+    expect(await build('E1031-plaintext.yaml', { allowPlaintext: true })).toEqual([]);
+    expect(await build('E1031-plaintext.yaml', { allowPlaintext: true, production: true })).toEqual(['error E1031']);
+  });
+
+  it('E1073: forbids skip_signature_validation', async () => {
+    const spec = `${GOOD}      security: [{ key: [] }]
+      x-gw-middlewares: [{ name: apikey-auth, config: { skip_signature_validation: true } }]
+components: { securitySchemes: { key: { type: apiKey, in: header, name: X-API-Key } } }
+`;
+    expect(await codes(project({ 'a.yaml': spec }))).toEqual([]);
+    expect(await codes(project({ 'a.yaml': spec }, { flags: { production: true } }))).toEqual(['error E1073']);
+  });
+});
+
+describe('the table', () => {
+  it('is what docs/error-codes.md says', () => {
+    expect(readFileSync(join(root, 'docs', 'error-codes.md'), 'utf8')).toBe(renderErrorCodes());
+  });
+
+  it('has a test of each code', () => {
+    const here = readFileSync(import.meta.filename, 'utf8');
+    // Shown where compiling has limits: control/src/compile.test.ts.
+    const elsewhere = ['E1005'];
+    const shown = new Set([...cases.map(({ code }) => code), ...elsewhere]);
+    const missing = Object.keys(ERROR_CODES).filter(
+      (code) => !shown.has(code) && !here.includes(`'${code}: `) && !here.includes(`${code}: %s`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
