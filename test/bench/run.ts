@@ -57,7 +57,12 @@ function start(file: string, args: string[]): number {
 }
 
 try {
-  const [upstreamPort, controlPort, gwPort] = [await freePort(), await freePort(), await freePort()];
+  const [upstreamPort, controlPort, pairPort, gwPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const upstream = `http://127.0.0.1:${upstreamPort}`;
   writeProject(dir, upstream);
   const pool = `upstream backend { server 127.0.0.1:${upstreamPort}; keepalive 64; keepalive_requests 100000000; }`;
@@ -66,6 +71,7 @@ try {
   writeFileSync(join(dir, 'control.conf'), nginxConfig(dir, controlPort, pass, pool));
   start('nginx', ['-c', join(dir, 'upstream.conf'), '-p', dir]);
   const control = start('nginx', ['-c', join(dir, 'control.conf'), '-p', dir]);
+  const pair = start(process.execPath, [join(import.meta.dirname, 'bare-pair.ts'), upstream, String(pairPort)]);
   const artifact = join(dir, 'bench.gwa');
   execFileSync(process.execPath, [gw, 'compile', '-m', join(dir, 'gw.yaml'), '-o', artifact, '--allow-plaintext'], {
     stdio: 'pipe',
@@ -76,6 +82,7 @@ try {
   ]);
   const base = `http://127.0.0.1:${gwPort}`;
   await ready(`http://127.0.0.1:${controlPort}/`);
+  await ready(`http://127.0.0.1:${pairPort}/`);
   await ready(`${base}/__gw/health`);
 
   const origin = { Origin: 'https://shop.example' };
@@ -88,6 +95,7 @@ try {
   });
   const loads: Record<string, Load> = {
     'nginx proxy (control)': { url: `http://127.0.0.1:${controlPort}/proxy`, pids: [control], seconds: SECONDS },
+    'bare node:http + undici': { url: `http://127.0.0.1:${pairPort}/proxy`, pids: [pair], seconds: SECONDS },
     proxied: of('/proxy'),
     'proxied, key + rate limit + CORS': of('/guarded', { headers: full }),
     mock: of('/mock'),
@@ -117,14 +125,17 @@ function print(results: ReadonlyMap<string, readonly Figures[]>): void {
   const cpu = (name: string) => (results.get(name) ?? []).map((each) => each.cpuPerRequest);
   const control = cpu('nginx proxy (control)');
   const mock = median(cpu('mock'));
-  console.log('\n| | requests/s | CPU µs/request | p99 ms | CPU, of nginx proxying |\n|---|---|---|---|---|');
+  console.log(
+    '\n| | requests/s | CPU µs/request | p99 ms | CPU, of nginx proxying | of the bare pair |\n|---|---|---|---|---|---|',
+  );
   for (const [name, figures] of results) {
-    const ratio = median(cpu(name).map((value, i) => value / (control[i] ?? Number.NaN)));
+    const ratio = (to: readonly number[]) => median(cpu(name).map((value, i) => value / (to[i] ?? Number.NaN)));
     const row = [
       median(figures.map((each) => each.requestsPerSecond)).toFixed(0),
       median(cpu(name)).toFixed(1),
       median(figures.map((each) => each.p99Ms)).toFixed(2),
-      ratio.toFixed(2),
+      ratio(control).toFixed(2),
+      ratio(cpu('bare node:http + undici')).toFixed(2),
     ];
     console.log(`| ${name} | ${row.join(' | ')} |`);
   }

@@ -37,6 +37,11 @@ function option(flags: string, description: string): Option {
   return new Option(flags, description).env(`GW_${name.replaceAll('-', '_').toUpperCase()}`);
 }
 
+/** Off by default; `--dev`, `--dev=false`, and in its variable true, false, 1 or 0. */
+function flag(name: string, description: string): Option {
+  return option(`${name} [boolean]`, description).preset('true').argParser(yesOrNo).default(false);
+}
+
 export function serveCommand(program: Program): Command {
   return new Command('serve')
     .description('Serve the API of a compiled artifact.')
@@ -46,7 +51,7 @@ export function serveCommand(program: Program): Command {
         .argParser(listenAddress)
         .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
     )
-    .addOption(option('--dev', 'verbose problem documents, plaintext upstreams allowed').default(false))
+    .addOption(flag('--dev', 'verbose problem documents, plaintext upstreams allowed'))
     .addOption(logLevelOption())
     .addOption(logFormatOption('json'))
     .addOption(option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576))
@@ -61,7 +66,7 @@ export function serveCommand(program: Program): Command {
         .argParser(wholeNumber(16, 1 << 20))
         .default(8192),
     )
-    .addOption(option('--allow-plaintext-upstream', 'allow http:// upstreams').default(false))
+    .addOption(flag('--allow-plaintext-upstream', 'allow http:// upstreams'))
     .addOption(option('--keepalive-timeout <seconds>', 'idle time of a connection').argParser(seconds).default(60))
     .addOption(
       option('--shutdown-timeout <seconds>', 'time for requests in flight to end').argParser(seconds).default(30),
