@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { startLocal } from '../local/local.ts';
 import { Report } from '../local/report.ts';
 import { parseAddress } from './address.ts';
@@ -14,14 +15,10 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
     .command('local')
     .description('run the manifests of a folder on this machine, without a cluster')
     .argument('[dir]', 'folder with manifests of GatewayProject, ApiSpec, PluginRef and Deployment', '.')
-    .option(
-      '--listen <host:port>',
-      'where the gateway listens; a second GatewayProject takes the next port',
-      parseAddress,
-      {
-        host: '127.0.0.1',
-        port: 8080,
-      },
+    .addOption(
+      new Option('--listen <host:port>', 'where the gateway listens; a second GatewayProject takes the next port')
+        .argParser(parseAddress)
+        .default({ host: '127.0.0.1', port: 8080 }, '127.0.0.1:8080'),
     )
     .option('-v, --verbose', 'show what the processes write', false)
     .addHelpText(

@@ -44,7 +44,11 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
       environment.namespace,
     )
     .option('--no-leader-election', 'reconcile at once: only where there is one replica')
-    .option('--bind <host:port>', 'health and metrics', parseAddress, { host: '0.0.0.0', port: 8080 })
+    .addOption(
+      new Option('--bind <host:port>', 'health and metrics')
+        .argParser(parseAddress)
+        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
+    )
     .option('--workers <n>', 'reconciles at once, a controller', parseWorkers, 2)
     .addOption(
       new Option('--log-level <level>', 'least level to log')
