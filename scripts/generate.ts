@@ -1,6 +1,7 @@
 /** Writes every file that is made from something else; CI runs it and wants no difference. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderProblems } from '../gateway/src/problems-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 
@@ -15,6 +16,7 @@ interface GeneratedFile {
 /** One line a source. */
 const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
+  () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => operatorFiles(root),
 ];
 
