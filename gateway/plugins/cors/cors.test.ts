@@ -1,5 +1,5 @@
+import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PluginKit, testPlugin } from '../../sdk/testing/index.ts';
 
 let kit: PluginKit;
 beforeAll(async () => {

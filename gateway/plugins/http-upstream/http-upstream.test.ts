@@ -1,5 +1,5 @@
+import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PluginKit, testPlugin } from '../../sdk/testing/index.ts';
 
 let kit: PluginKit;
 beforeAll(async () => {
@@ -63,6 +63,17 @@ describe('http-upstream', () => {
   it.each(['...', '..a', 'a..', '%2e%2e'])('lets %j be, which is a name like any other', async (p) => {
     const path = await pathFor('/a/{p}', { p }, '/{p}');
     expect(path).toBe(`/a/${encodeURIComponent(p)}`);
+  });
+
+  it('fails where its path names a parameter that the operation does not have', async () => {
+    const result = await kit.dispatch({
+      config: { url, path: '/a/{other}' },
+      operation: { path: '/{p}', params: { p: '1' } },
+    });
+    expect(result.problem).toMatchObject({ status: 500, type: 'urn:gw:error:plugin-failed' });
+    expect(result.logs.map(({ message }) => message)).toEqual([
+      'dispatch failed: path names {other}, which the operation does not have',
+    ]);
   });
 
   it('takes mutual TLS with both files, and authorities', async () => {

@@ -1,5 +1,5 @@
+import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PluginKit, testPlugin } from '../../sdk/testing/index.ts';
 
 let kit: PluginKit;
 beforeAll(async () => {
@@ -78,6 +78,7 @@ describe('mock', () => {
     { status: '200' },
     { headers: { 'bad name': 'x' } },
     { headers: { a: 'x\ny' } },
+    { headers: { 'Content-Length': '5' } },
     { other: 1 },
   ])('has a schema that refuses %j', async (config) => {
     await expect(kit.bind(config)).rejects.toThrow(/schema/);

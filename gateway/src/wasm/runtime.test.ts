@@ -25,6 +25,13 @@ afterEach(() => {
   for (const kit of kits.splice(0)) kit.close();
 });
 
+const services: PluginServices = {
+  rateLimits: new MemoryRateLimitStore(),
+  openUpstream: (url) => ({ name: url }),
+  log: () => {},
+  observe: () => () => {},
+};
+
 const FAILED = { type: 'urn:gw:error:plugin-failed', title: 'Plugin failed', status: 500 };
 
 describe('a plugin that goes wrong', () => {
@@ -102,6 +109,18 @@ describe('a plugin that goes wrong', () => {
     expect(problem).toEqual(FAILED);
     expect(logs.map(({ message }) => message)).toEqual([expect.stringMatching(reason)]);
     expect({ ...staged, ...requestHeaders }).toEqual({});
+  });
+
+  it('that authenticates writes x-auth headers: encoded, and claims up to 8 KiB', async () => {
+    const { plugin, wasm } = await readPluginFolder(join(fixtures, 'misuser'));
+    const lines: string[] = [];
+    const runtime = createPluginRuntime({ ...services, log: (_level, _plugin, message) => lines.push(message) });
+    const bound = await (await runtime.load({ ...plugin, authenticates: true }, wasm)).bind({ act: 'claims' });
+    const x = recordedExchange({});
+    expect(await bound.onRequest(x)).toBe(0);
+    expect(x.headers).toEqual(['x-auth-consumer', 'zo%C3%AB%0D%0A']);
+    expect(lines).toEqual(['x-auth-claims left out: 9000 bytes, of at most 8192']);
+    runtime.close();
   });
 
   it('cannot read a request in init', async () => {
@@ -307,12 +326,6 @@ describe('instances', () => {
   });
 
   it('of idle plugins make room for others at the cap', async () => {
-    const services: PluginServices = {
-      rateLimits: new MemoryRateLimitStore(),
-      openUpstream: (url) => ({ name: url }),
-      log: () => {},
-      observe: () => () => {},
-    };
     const runtime = createPluginRuntime(services, { instances: 1 });
     const load = async (folder: string) => {
       const { plugin, wasm, complete } = await readPluginFolder(folder);

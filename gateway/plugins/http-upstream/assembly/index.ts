@@ -87,6 +87,8 @@ function fill(template: Segment): Text | null {
     if (segment.isParam) {
       const value = Request.pathParam(segment.value);
       if (value) addParam(out, value, isGreedy(segment.value));
+      // Ends the call: an upstream path with a hole in it would be another one.
+      else Config.refuse("path names {" + segment.value.toString() + "}, which the operation does not have");
     } else {
       out.add(segment.value);
     }
