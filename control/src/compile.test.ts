@@ -138,7 +138,9 @@ describe('CompileThread', () => {
   it('is usable after work that broke it, and refuses work once closed', async () => {
     const thread = new CompileThread();
     const limits = { timeoutMs: 30_000, memoryMb: 512 };
-    await expect(thread.compile(project('', bigSpec()), { ...limits, timeoutMs: 1 })).rejects.toThrow(CompileLimitError);
+    await expect(thread.compile(project('', bigSpec()), { ...limits, timeoutMs: 1 })).rejects.toThrow(
+      CompileLimitError,
+    );
     // Functions cannot be sent to a thread: a door's defect, not an input's.
     const broken: Project = Object.assign(project(''), { upstreams: () => {} });
     await expect(thread.compile(broken, limits)).rejects.toThrow();

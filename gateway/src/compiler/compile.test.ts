@@ -303,7 +303,7 @@ describe('hostile documents', () => {
         const result = await compile({ ...project, files });
         expect(typeof result.ok).toBe('boolean');
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -52,7 +52,9 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
   const types = content || schema.value === undefined ? [] : typesOf(schema, documents);
   const items = types.includes('array') ? itemTypes(schema, documents) : [];
-  const ref = schema.value === undefined ? undefined : schemas.add(schema, dialect);
+  // Any text is a string: there is nothing to check.
+  const free = schema.value === undefined || isAnyString(schema.value, content !== null);
+  const ref = free ? undefined : schemas.add(schema, dialect);
   const explode = get(declared.value, 'explode');
   return {
     name,
@@ -66,8 +68,7 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
     types,
     ...(items.length > 0 ? { item_types: items } : {}),
     ...(types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),
-    // Any text is a string: there is nothing to check.
-    ...(ref && !isAnyString(schema.value, content !== null) ? { schema: ref } : {}),
+    ...(ref ? { schema: ref } : {}),
   };
 }
 
