@@ -44,65 +44,73 @@ function plugin(
   };
 }
 
+/** Types of the modules below, by index. */
+const types = [
+  [0x60, 0, 1, 0x7f], // 0: () -> i32
+  [0x60, 3, 0x7f, 0x7f, 0x7f, 0], // 1: (i32, i32, i32) -> ()
+  [0x60, 0, 0], // 2: () -> ()
+  [0x60, 2, 0x7f, 0x7f, 0], // 3: (i32, i32) -> ()
+  [0x60, 1, 0x7f, 1, 0x7f], // 4: (i32) -> i32
+];
+
 interface Parts {
-  /** Module and name of imported functions. */
+  /** Module and name of imported functions, and their type; default 1. */
   readonly imports?: readonly (readonly [string, string, type?: number])[];
-  /** Raw import entries, after the functions. */
+  /** A raw import entry, after the functions. */
   readonly rawImport?: readonly number[];
-  /** Exported functions, and their types: 0 `() -> i32`, 1 `(i32, i32, i32) -> ()`, 2 `() -> ()`. */
-  readonly functions?: readonly (readonly [string, type: number])[];
+  /** Exported functions, their types, and their code where it is not the one below. */
+  readonly functions?: readonly (readonly [string, type: number, code?: readonly number[]])[];
   readonly memory?: readonly number[] | null;
   readonly exportMemory?: boolean;
   /** Body of every function of type 0. */
   readonly code?: readonly number[];
-  /** Sections before the code: id and content. */
+  /** Declarations of locals of every function. */
+  readonly locals?: readonly number[];
+  /** Further sections: id and content. */
   readonly sections?: readonly (readonly [number, readonly number[]])[];
 }
 
 /** A module of a few functions; by default a middleware that does nothing. */
 function moduleOf(parts: Parts = {}): Uint8Array {
+  const { imports = [], rawImport, locals = [0], memory = [0, 1], code = [0x41, 0, 0x0b] } = parts;
   const {
-    imports = [],
-    rawImport,
     functions = [
       ['init', 0],
       ['on_request', 0],
     ],
-    memory = [0, 1],
-    code = [0x41, 0, 0x0b],
   } = parts;
-  const out = new ByteWriter().raw(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
+  const raw = (bytes: readonly number[]) => new Uint8Array(bytes);
+  const out = new ByteWriter().raw(raw([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
   const section = (id: number, content: ByteWriter) => out.u8(id).block(content);
-  section(1, new ByteWriter().raw(new Uint8Array([3, 0x60, 0, 1, 0x7f, 0x60, 3, 0x7f, 0x7f, 0x7f, 0, 0x60, 0, 0])));
+  const given = (id: number) => {
+    for (const [at, content] of parts.sections ?? []) if (at === id) section(id, new ByteWriter().raw(raw(content)));
+  };
+  section(1, new ByteWriter().u32(types.length).raw(raw(types.flat())));
   const importSection = new ByteWriter().u32(imports.length + (rawImport ? 1 : 0));
   for (const [from, name, type = 1] of imports) importSection.name(from).name(name).u8(0).u32(type);
-  section(2, rawImport ? importSection.raw(new Uint8Array(rawImport)) : importSection);
-  const types = new ByteWriter().u32(functions.length);
-  for (const [, type] of functions) types.u32(type);
-  section(3, types);
-  const before = (id: number) => {
-    for (const [given, content] of parts.sections ?? []) {
-      if (given === id) section(id, new ByteWriter().raw(new Uint8Array(content)));
-    }
-  };
-  before(4);
-  if (memory) section(5, new ByteWriter().u32(1).raw(new Uint8Array(memory)));
-  before(6);
-  const exports = new ByteWriter().u32(functions.length + (memory && parts.exportMemory !== false ? 1 : 0));
+  section(2, rawImport ? importSection.raw(raw(rawImport)) : importSection);
+  const typeIndices = new ByteWriter().u32(functions.length);
+  for (const [, type] of functions) typeIndices.u32(type);
+  section(3, typeIndices);
+  given(4);
+  if (memory) section(5, new ByteWriter().u32(1).raw(raw(memory)));
+  given(6);
+  const exported = memory !== null && parts.exportMemory !== false;
+  const exports = new ByteWriter().u32(functions.length + (exported ? 1 : 0));
   for (const [index, [name]] of functions.entries())
     exports
       .name(name)
       .u8(0)
       .u32(imports.length + index);
-  if (memory && parts.exportMemory !== false) exports.name('memory').u8(2).u32(0);
+  if (exported) exports.name('memory').u8(2).u32(0);
   section(7, exports);
-  before(8);
-  before(9);
+  for (const id of [8, 9, 12]) given(id);
   const bodies = new ByteWriter().u32(functions.length);
-  for (const [, type] of functions) {
-    bodies.block(new ByteWriter().u8(0).raw(new Uint8Array(type === 0 ? code : [0x0b])));
+  for (const [, type, own] of functions) {
+    bodies.block(new ByteWriter().raw(raw(locals)).raw(raw(own ?? (type === 0 ? code : [0x0b]))));
   }
   section(10, bodies);
+  given(11);
   return out.take();
 }
 
@@ -255,7 +263,7 @@ const cases: readonly (readonly [string, RegExp, Parts, ArtifactPlugin?])[] = [
 describe('loading', () => {
   for (const [what, message, parts, of = plugin()] of cases) {
     it(`refuses ${what}`, async () => {
-      const wasm = withBodyType(moduleOf(parts), parts);
+      const wasm = moduleOf(parts);
       const error: unknown = await runtime.load(of, wasm).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(PluginLoadError);
       expect(String(error)).toMatch(message);
@@ -277,22 +285,104 @@ describe('loading', () => {
   });
 });
 
-/** `request_body_set` takes two numbers: type 3, added only where a case wants it. */
-function withBodyType(wasm: Uint8Array, { imports }: Parts): Uint8Array {
-  if (!imports?.some(([, , type]) => type === 3)) return wasm;
-  // The type section stands first: its size and count grow by the new type.
-  const added = [0x60, 2, 0x7f, 0x7f, 0];
-  const size = wasm[9] ?? 0;
-  const end = 10 + size;
-  return new Uint8Array([
-    ...wasm.subarray(0, 9),
-    size + added.length,
-    4,
-    ...wasm.subarray(11, end),
-    ...added,
-    ...wasm.subarray(end),
-  ]);
-}
+const OK = [0x41, 0, 0x0b];
+
+/** Modules whose `init` returns 0 only if metering kept their meaning; AssemblyScript emits none of this. */
+const admitted: readonly (readonly [string, Parts])[] = [
+  // 5, counted down to 0 on the stack of a loop with a parameter.
+  [
+    'loops with parameters',
+    { locals: [1, 1, 0x7f], code: [0x41, 5, 3, 4, 0x41, 0x7f, 0x6a, 0x22, 0, 0x20, 0, 0x0d, 0, 0x0b, 0x0b] },
+  ],
+  [
+    'passive data',
+    {
+      code: [
+        0x41, 0, 0x41, 0, 0x41, 4, 0xfc, 8, 0, 0, 0x41, 0, 0x28, 2, 0, 0x41, 0xe1, 0xc4, 0x8d, 0xa3, 6, 0x6b, 0x0b,
+      ],
+      sections: [
+        [12, [1]],
+        [11, [1, 1, 4, 0x61, 0x62, 0x63, 0x64]],
+      ],
+    },
+  ],
+  // init calls function 2 through the table, whose element is an expression.
+  [
+    'elements that are expressions',
+    {
+      functions: [
+        ['init', 0, [0x41, 0, 0x11, 0, 0, 0x0b]],
+        ['on_request', 0, [0, 0x0b]],
+        ['f', 0, OK],
+      ],
+      sections: [
+        [4, [1, 0x70, 0, 1]],
+        [9, [1, 4, 0x41, 0, 0x0b, 1, 0xd2, 2, 0x0b]],
+      ],
+    },
+  ],
+  [
+    'elements that are indices, beside declared ones',
+    {
+      functions: [
+        ['init', 0, [0xd2, 2, 0x1a, 0x41, 0, 0x11, 0, 0, 0x0b]],
+        ['on_request', 0, [0, 0x0b]],
+        ['f', 0, OK],
+      ],
+      sections: [
+        [4, [1, 0x70, 0, 1]],
+        [9, [2, 0, 0x41, 0, 0x0b, 1, 2, 3, 0, 1, 2]],
+      ],
+    },
+  ],
+  ['constant references to functions', { sections: [[6, [1, 0x70, 0, 0xd2, 1, 0x0b]]] }],
+  [
+    'tail calls',
+    {
+      functions: [
+        ['init', 0, [0x12, 2, 0x0b]],
+        ['on_request', 0, [0, 0x0b]],
+        ['f', 0, OK],
+      ],
+    },
+  ],
+  [
+    'mutable globals of every number type',
+    {
+      sections: [
+        [
+          6,
+          [
+            4, 0x7f, 1, 0x41, 1, 0x0b, 0x7e, 1, 0x42, 2, 0x0b, 0x7d, 1, 0x43, 0, 0, 0x80, 0x3f, 0x0b, 0x7c, 1, 0x44, 0,
+            0, 0, 0, 0, 0, 0xf0, 0x3f, 0x0b,
+          ],
+        ],
+      ],
+    },
+  ],
+];
+
+describe('what is admitted', () => {
+  for (const [what, parts] of admitted) {
+    it(`keeps its meaning: ${what}`, async () => {
+      const bound = await (await runtime.load(plugin(), moduleOf(parts))).bind({});
+      expect(bound.hasRequestHook).toBe(true);
+    });
+  }
+
+  it('is stopped where it goes on for ever by tail calls', async () => {
+    const module = await runtime.load(
+      plugin(),
+      moduleOf({
+        functions: [
+          ['init', 0, [0x12, 0, 0x0b]],
+          ['on_request', 0],
+        ],
+      }),
+    );
+    await expect(module.bind({})).rejects.toThrow(/CPU time/);
+  });
+});
 
 describe('any bytes at all', () => {
   const folders = ['cors', 'mock', 'rate-limit'];
