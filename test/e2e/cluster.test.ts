@@ -242,6 +242,37 @@ describe.skipIf(missing.length > 0)(
       );
     }, 240_000);
 
+    it('what the API server refuses is told, and tried again', async () => {
+      const service = (patch: string) => k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', patch);
+      const before = await k.field('gatewayproject/bookstore', '{.spec.service.type}');
+      await service('{"spec":{"service":{"type":"NodePort","nodePort":1}}}');
+      await vi.waitFor(
+        async () =>
+          expect(
+            await k.field('gatewayproject/bookstore', '{.status.conditions[?(@.type=="Programmed")].reason}'),
+          ).toBe('ApplyFailed'),
+        20_000,
+      );
+      expect((await fetch(`${url}/status`)).status).toBe(200);
+      await service(`{"spec":{"service":{"type":"${before}","nodePort":null}}}`);
+      await k.condition('gatewayproject/bookstore', 'Ready');
+    }, 120_000);
+
+    it('another replica takes over from a leader that goes', async () => {
+      const holder = () =>
+        execute('kubectl', ['-n', system, 'get', 'lease', 'gw-operator', '-o', 'jsonpath={.spec.holderIdentity}']);
+      const leader = await holder();
+      await execute('kubectl', ['-n', system, 'delete', 'pod', leader, '--wait=true', '--timeout=60s']);
+      await vi.waitFor(async () => expect(['', leader]).not.toContain(await holder()), 30_000);
+      await k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', '{"spec":{"pods":{"replicas":3}}}');
+      await vi.waitFor(
+        async () => expect(await k.field('gatewayproject/bookstore', '{.status.pods.programmed}')).toBe('3'),
+        60_000,
+      );
+      // The other replica compiles anew, and finds that there is nothing new.
+      expect(await k.field('gatewayproject/bookstore', '{.status.latestRevision}')).toBe('2');
+    }, 180_000);
+
     it('Kustomize transforms the kind Deployment as any other of that name (D39)', async () => {
       const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
       try {

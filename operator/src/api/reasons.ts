@@ -94,6 +94,11 @@ export const REASONS = {
     meaning: 'An object that the gateway needs exists already and belongs to somebody else. It is left alone.',
     action: 'Delete or rename that object, or rename the GatewayProject.',
   },
+  ApplyFailed: {
+    meaning: 'The API server refuses an object that the gateway needs. It is tried again.',
+    action:
+      'See the message: a quota, an admission policy, a port that is taken, or a field of spec.pods or spec.service.',
+  },
   // Ready
   Ready: { meaning: 'What the object says is what is served.' },
   LastGoodServing: {

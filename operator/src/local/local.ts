@@ -9,8 +9,8 @@ import type { StatusDiagnostic } from '../api/shared.ts';
 import { catalog } from '../catalog.ts';
 import { controllers } from '../controllers/controllers.ts';
 import { Compilations } from '../controllers/gateway-project/compilation.ts';
-import { probeProvenance } from '../controllers/gateway-project/pod-state.ts';
-import { LABEL_PROJECT } from '../objects/names.ts';
+import { type ProvenanceProbe, readProvenance } from '../controllers/gateway-project/pod-state.ts';
+import { ADMIN_PORT, LABEL_PROJECT } from '../objects/names.ts';
 import { GW_ENTRY } from '../objects/workload.ts';
 import type { Watch } from '../runtime/objects.ts';
 import { Runner } from '../runtime/runner.ts';
@@ -88,7 +88,7 @@ export async function startLocal(
         onCompiled: (seconds, ok) =>
           report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
       }),
-      probe: probeProvenance,
+      probe: probeLocal,
       settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS },
       watchSecrets: true,
     }),
@@ -121,6 +121,12 @@ export async function startLocal(
   }
   return { objects, close };
 }
+
+/** Every pod of local mode has the one address, and a port of its own. */
+const probeLocal: ProvenanceProbe = (pod, host) => {
+  const ports = pod.spec?.containers?.flatMap((container) => container.ports ?? []) ?? [];
+  return readProvenance(host, ports.find(({ name }) => name === 'admin')?.containerPort ?? ADMIN_PORT);
+};
 
 /** Tells diagnostics when they change, and where a gateway is when it has become ready. */
 function watchProjects(objects: MemoryObjects, report: Report, addresses: ReadonlyMap<string, string>): Watch {

@@ -1,4 +1,5 @@
 /** Writes what was decided: first what others need, then the status. */
+import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
 import {
   configMaps,
   type GatewayProject,
@@ -9,6 +10,7 @@ import {
   services,
   workloads,
 } from '../../api/resources.ts';
+import { conditions, type Verdict } from '../../runtime/conditions.ts';
 import { type KubeObject, keyOf, type Resource } from '../../runtime/kube-object.ts';
 import type { EventSink, Objects } from '../../runtime/objects.ts';
 import { writeStatus } from '../status.ts';
@@ -29,15 +31,60 @@ function resourceOf(object: KubeObject): Resource<KubeObject> {
   return found;
 }
 
+/** An object that the API server refuses is told in the status, and tried again with back-off. */
 export async function act(
   objects: Objects,
   events: EventSink,
   project: GatewayProject,
   decision: Decision,
 ): Promise<void> {
-  for (const part of decision.parts) await objects.apply(resourceOf(part), part);
-  for (const object of decision.apply) await objects.apply(resourceOf(object), object);
+  let failure: { readonly error: unknown; readonly what: string } | undefined;
+  for (const object of [...decision.parts, ...decision.apply]) {
+    try {
+      await objects.apply(resourceOf(object), object);
+    } catch (error) {
+      failure = { error, what: `${object.kind} "${object.metadata.name}"` };
+      // What comes later may need what has failed: pods their ServiceAccount, all of them the artifact.
+      break;
+    }
+  }
+  if (failure) {
+    const reason = failure.error instanceof Error ? failure.error.message : String(failure.error);
+    const message = `${failure.what} cannot be written: ${reason}`;
+    await writeStatus(objects, gatewayProjects, project, withFailure(project, decision.status, message, new Date()));
+    events.record(project, { type: 'Warning', reason: 'ApplyFailed', action: 'Programmed', note: message });
+    throw failure.error;
+  }
   for (const object of decision.remove) await objects.remove(resourceOf(object), keyOf(object), object.metadata.uid);
   await writeStatus(objects, gatewayProjects, project, decision.status);
   for (const event of decision.events) events.record(project, event);
+}
+
+/** The status with Programmed and Ready taken back: the revisions are those that were there before. */
+function withFailure(
+  project: GatewayProject,
+  decided: GatewayProjectStatus,
+  message: string,
+  now: Date,
+): GatewayProjectStatus {
+  const failed = new Set(['Stored', 'Programmed', 'Ready']);
+  const verdicts: Verdict[] = [
+    { type: 'Programmed', status: 'False', reason: 'ApplyFailed', message },
+    { type: 'Ready', status: 'False', reason: 'NotReady', message: `Programmed: ${message}` },
+  ];
+  const before = project.status;
+  const stored = before?.conditions?.filter(({ type }) => type === 'Stored') ?? [];
+  const { revisions: _, revision: _r, artifactHash: _h, latestRevision: _l, ...rest } = decided;
+  return {
+    ...rest,
+    ...(before?.revisions ? { revisions: before.revisions } : {}),
+    ...(before?.revision ? { revision: before.revision } : {}),
+    ...(before?.artifactHash ? { artifactHash: before.artifactHash } : {}),
+    ...(before?.latestRevision ? { latestRevision: before.latestRevision } : {}),
+    conditions: [
+      ...(decided.conditions ?? []).filter(({ type }) => !failed.has(type)),
+      ...stored,
+      ...conditions(verdicts, before?.conditions, project.metadata.generation, now),
+    ],
+  };
 }

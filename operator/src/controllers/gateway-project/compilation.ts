@@ -4,6 +4,8 @@ import { compileProject } from '@gw/control';
 import type { Project } from '@gw/gateway/compiler';
 import type { StatusDiagnostic } from '../../api/shared.ts';
 
+const MAX_TEXT = 1000;
+
 export type Compilation =
   | {
       readonly ok: true;
@@ -53,11 +55,11 @@ async function compile(inputs: Project): Promise<Compilation> {
     return {
       code,
       severity,
-      message,
-      ...(hint ? { hint } : {}),
+      message: short(message),
+      ...(hint ? { hint: short(hint) } : {}),
       ...(apiSpec === undefined ? {} : { apiSpec }),
       ...(file ? { file: apiSpec === undefined ? file : file.slice(apiSpec.length + 1) } : {}),
-      ...(pointer ? { pointer } : {}),
+      ...(pointer ? { pointer: short(pointer) } : {}),
       ...(line === undefined ? {} : { line }),
       ...(column === undefined ? {} : { column }),
     };
@@ -70,6 +72,11 @@ async function compile(inputs: Project): Promise<Compilation> {
     tarSha256: result.tarSha256.replace(/^sha256:/, ''),
     diagnostics,
   };
+}
+
+/** Fifty of them must fit into a status, whatever a document is made to provoke. */
+function short(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
 
 /** Over everything that compiling reads; bytes by their hash, so that a large project costs no copy of itself. */

@@ -17,7 +17,7 @@ import {
   type Workload,
   workloads,
 } from '../../api/resources.ts';
-import { ADMIN_PORT, gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
+import { gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
 import { controlledBy, type KubeObject, type ObjectKey, type Resource } from '../../runtime/kube-object.ts';
 import type { Objects } from '../../runtime/objects.ts';
 import { readDocument } from '../api-spec/document.ts';
@@ -99,7 +99,7 @@ export async function observe({ objects, catalog, probe }: ObserveWith, key: Obj
     ...(workload && controlledBy(workload, project) ? { workload } : {}),
     owned,
     foreign,
-    pods: await Promise.all(found.map((pod) => podState(pod, probe, ADMIN_PORT))),
+    pods: await Promise.all(found.map((pod) => podState(pod, probe))),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What a gateway pod is doing: ready or not, and which artifact it says that it serves. */
 import { request } from 'undici';
 import type { Pod } from '../../api/resources.ts';
+import { ADMIN_PORT } from '../../objects/names.ts';
 import { isRecord } from '../../runtime/kube-object.ts';
 
 export interface PodState {
@@ -15,14 +16,17 @@ export interface PodState {
   readonly waiting?: string;
 }
 
-/** Asks an admin port what it serves. Throws when there is no answer. */
-export type ProvenanceProbe = (host: string, port: number) => Promise<string>;
+/** Asks a pod what it serves; `host` is its address. Throws when there is no answer. */
+export type ProvenanceProbe = (pod: Pod, host: string) => Promise<string>;
 
 const TIMEOUT_MS = 2000;
 const MAX_ANSWER = 256 * 1024;
 
+/** Asks the admin port, and no other: what a pod says of its ports is its author's to choose. */
+export const probeProvenance: ProvenanceProbe = (_, host) => readProvenance(host, ADMIN_PORT);
+
 /** Reads `artifact_hash` from `/provenance` (D38). */
-export const probeProvenance: ProvenanceProbe = async (host, port) => {
+export async function readProvenance(host: string, port: number): Promise<string> {
   const address = host.includes(':') ? `[${host}]` : host;
   const answer = await request(`http://${address}:${port}/provenance`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   const chunks: Uint8Array[] = [];
@@ -38,9 +42,9 @@ export const probeProvenance: ProvenanceProbe = async (host, port) => {
   const hash = isRecord(body) ? body['artifact_hash'] : undefined;
   if (typeof hash !== 'string') throw new Error('/provenance names no artifact_hash');
   return hash;
-};
+}
 
-export async function podState(pod: Pod, probe: ProvenanceProbe, adminPort: number): Promise<PodState> {
+export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodState> {
   const ready = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const waiting = pod.status?.containerStatuses
@@ -54,11 +58,8 @@ export async function podState(pod: Pod, probe: ProvenanceProbe, adminPort: numb
   };
   const host = pod.status?.podIP;
   if (!ready || terminating || !host) return base;
-  const port = pod.spec?.containers
-    ?.flatMap(({ ports = [] }) => ports)
-    .find(({ name }) => name === 'admin')?.containerPort;
   try {
-    return { ...base, serves: await probe(host, port ?? adminPort) };
+    return { ...base, serves: await probe(pod, host) };
   } catch (error) {
     return { ...base, unreachable: error instanceof Error ? error.message : String(error) };
   }

@@ -7,7 +7,8 @@ import type { Read } from '../source.ts';
 import { writeStatus } from '../status.ts';
 import { type LoadedPlugin, type PluginCatalog, readPlugin } from './plugin-package.ts';
 
-const RESYNC_MS = 300_000;
+/** Secrets are not watched. */
+const RESYNC_MS = 60_000;
 
 /** Decides a PluginRef's status from its package. Pure. */
 export function decidePluginRef(ref: PluginRef, read: Read<LoadedPlugin>, now: Date): PluginRefStatus {
