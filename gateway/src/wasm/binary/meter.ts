@@ -16,7 +16,7 @@ export interface MeterLayout {
 }
 
 /** Cost of a call into the host, in units of one instruction; work by length is charged by the host itself. */
-const HOST_CALL = 60;
+const HOST_CALL = 150;
 const CALL = 4;
 const GROW = 2_000;
 /** 2^3 bytes of bulk memory cost one unit. */
