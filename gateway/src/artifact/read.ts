@@ -65,14 +65,23 @@ export async function readArtifact(source: string | Uint8Array, options: ReadOpt
     plugins: new Map(plugins),
     tarSha256,
     specNames: [...entries.keys()].filter(isSpec).map((name) => name.slice(SPECS_DIR.length)),
-    async readSpec(name) {
-      const path = SPECS_DIR + name;
-      const sum = sums.get(path);
-      if (sum === undefined) throw new ArtifactError('malformed', `the artifact has no spec "${name}"`);
-      const bytes = (await unpack(source, limit)).entries.get(path);
-      if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" has changed since the artifact was loaded`);
-      return new Uint8Array(bytes);
-    },
+    readSpec: specReader(source, limit, sums),
+  };
+}
+
+/** Made in a scope of its own: a closure in the reader's would keep the whole archive in memory. */
+function specReader(
+  source: string | Uint8Array,
+  limit: number,
+  sums: ReadonlyMap<string, string>,
+): Artifact['readSpec'] {
+  return async (name) => {
+    const path = SPECS_DIR + name;
+    const sum = sums.get(path);
+    if (sum === undefined) throw new ArtifactError('malformed', `the artifact has no spec "${name}"`);
+    const bytes = (await unpack(source, limit)).entries.get(path);
+    if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" has changed since the artifact was loaded`);
+    return new Uint8Array(bytes);
   };
 }
 

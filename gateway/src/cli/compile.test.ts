@@ -1,0 +1,180 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EMPTY_WASM } from '../../../test/fixtures/specs/plugins.ts';
+import { readArtifact } from '../artifact/read.ts';
+import { compileCommand } from './compile.ts';
+
+const SPEC = `openapi: 3.1.0
+info: { title: Books, version: "1" }
+paths:
+  /books:
+    get:
+      x-gw-dispatch: { name: echo }
+`;
+const TOML = '[plugin]\nname = "echo"\nversion = "1.2.3"\ntype = "dispatcher"\n';
+const MANIFEST = 'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm }\n';
+
+let folder: string;
+const at = (...parts: string[]) => join(folder, ...parts);
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gw-compile-'));
+  await mkdir(at('specs'));
+  await mkdir(at('echo'));
+  await writeFile(at('specs', 'books.yaml'), SPEC);
+  await writeFile(at('echo', 'echo.wasm'), EMPTY_WASM);
+  await writeFile(at('echo', 'plugin.toml'), TOML);
+  await writeFile(at('echo', 'config-schema.json'), '{"type":"object"}');
+  await writeFile(at('gw.yaml'), MANIFEST);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs the command; it exits once. */
+async function gwCompile(args: readonly string[] = [], env: Record<string, string> = {}) {
+  let stdout = '';
+  let stderr = '';
+  const codes: number[] = [];
+  const command = compileCommand({
+    env,
+    stdout: (text) => {
+      stdout += text;
+    },
+    stderr: (text) => {
+      stderr += text;
+    },
+    exit: (code) => void codes.push(code),
+    onSignal: () => {},
+  });
+  const program = new Command('gw').addCommand(command);
+  await program.parseAsync(['compile', '-m', at('gw.yaml'), '-o', at('out.gwa'), ...args], { from: 'user' });
+  expect(codes).toHaveLength(1);
+  return { code: codes[0], stdout, stderr };
+}
+
+describe('gw compile', () => {
+  it('writes the artifact and one line about it', async () => {
+    const { code, stdout } = await gwCompile();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/out\.gwa: 1 routes, plugins: echo, sha256:[0-9a-f]{64}, [\d.]+ KiB, [\d.]+ s\n$/);
+    expect((await readArtifact(at('out.gwa'))).manifest.plugins).toMatchObject([{ name: 'echo', version: '1.2.3' }]);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('exits 1 with code, place, pointer and hint where specs do not compile, and leaves the old artifact', async () => {
+    await writeFile(at('out.gwa'), 'old');
+    await writeFile(at('specs', 'books.yaml'), SPEC.replace('name: echo', 'name: gone'));
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(1);
+    expect(stderr).toContain('specs/books.yaml:6:24: error E1040: plugin "gone" is not declared (declared: echo)\n');
+    expect(stderr).toContain('  at /paths/~1books/get/x-gw-dispatch/name\n  hint: ');
+    expect(stderr).toContain('1 error, 0 warnings\n');
+    expect(await readFile(at('out.gwa'), 'utf8')).toBe('old');
+  });
+
+  it('prints the same as JSON', async () => {
+    const good = JSON.parse((await gwCompile(['--format', 'json'])).stdout);
+    expect(good).toMatchObject({ ok: true, routes_count: 1, diagnostics: [] });
+    await writeFile(at('specs', 'books.yaml'), SPEC.replace('name: echo', 'name: gone'));
+    const { code, stdout } = await gwCompile(['--format', 'json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      diagnostics: [{ code: 'E1040', severity: 'error', file: 'specs/books.yaml', line: 6, column: 24 }],
+    });
+  });
+
+  it('takes spec files instead of the folder', async () => {
+    await writeFile(at('specs', 'broken.yaml'), '[');
+    expect((await gwCompile()).code).toBe(1);
+    expect((await gwCompile(['-s', at('specs', 'books.yaml')])).code).toBe(0);
+  });
+
+  it('passes provenance on, and signs with GW_SIGNING_KEY', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await writeFile(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const args = ['--provenance-commit', 'abc', '--provenance-source', 'ci'];
+    const { code, stdout } = await gwCompile(args, { GW_SIGNING_KEY: at('key.pem') });
+    expect(code).toBe(0);
+    expect(stdout).toContain(', signed, ');
+    const { manifest } = await readArtifact(at('out.gwa'));
+    expect(manifest.provenance).toEqual({ commit: 'abc', source: 'ci' });
+    await readArtifact(at('out.gwa'), { trustedKeys: [manifest.signing_public_key ?? ''] });
+  });
+
+  it('writes equal bytes with equal SOURCE_DATE_EPOCH', async () => {
+    const env = { SOURCE_DATE_EPOCH: '1767225600' };
+    await gwCompile([], env);
+    const first = await readFile(at('out.gwa'));
+    await gwCompile([], env);
+    expect((await readFile(at('out.gwa'))).equals(first)).toBe(true);
+    expect((await readArtifact(first)).manifest.compiled_at).toBe('2026-01-01T00:00:00.000Z');
+  });
+
+  it('does not follow a $ref through a link out of the folder', async () => {
+    await writeFile(at('outside.yaml'), 'get: {}\n');
+    await symlink(at('outside.yaml'), at('specs', '.link.yaml'));
+    await mkdir(at('specs', 'sub'));
+    await symlink(at('outside.yaml'), at('specs', 'sub', 'link.yaml'));
+    await writeFile(at('specs', 'books.yaml'), `${SPEC}  /link: { $ref: sub/link.yaml }\n`);
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(1);
+    expect(stderr).toContain('E1003');
+  });
+});
+
+describe('manifest and plugins that cannot be used: exit 2', () => {
+  it.each([
+    ['YAML that does not parse', 'specs: [', 'gw.yaml:'],
+    ['an unknown field', 'specs: specs\nplugin: {}\n', 'unknown field "plugin": known are specs, plugins, upstreams'],
+    ['no specs', 'plugins: {}\n', 'names no "specs" folder'],
+    ['a folder that is not there', 'specs: gone\n', 'there is no such file'],
+    ['no built-in plugin of the name', 'specs: specs\nplugins:\n  gone: {}\n', 'there is no built-in plugin "gone"'],
+    ['a module that is not there', 'specs: specs\nplugins:\n  echo: { path: gone.wasm }\n', 'there is no such file'],
+    ['a remote plugin', 'specs: specs\nplugins:\n  echo: { url: "https://x/y.wasm", sha256: ab }\n', 'is remote'],
+    [
+      'another version',
+      'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm, version: 9.9.9 }\n',
+      '9.9.9 is asked for',
+    ],
+    ['an upstream without URL', 'specs: specs\nupstreams:\n  books: {}\n', 'needs "url"'],
+  ])('%s', async (_, manifest, message) => {
+    await writeFile(at('gw.yaml'), manifest);
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('a plugin.toml that is wrong', async () => {
+    await writeFile(at('echo', 'plugin.toml'), TOML.replace('dispatcher', 'router'));
+    expect(await gwCompile()).toMatchObject({ code: 2, stderr: expect.stringContaining('"type" must be') });
+  });
+
+  it('a signing key that is not there, or none', async () => {
+    expect((await gwCompile([], { GW_SIGNING_KEY: at('gone.pem') })).code).toBe(2);
+    await writeFile(at('key.pem'), 'secret');
+    expect(await gwCompile([], { GW_SIGNING_KEY: at('key.pem') })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('E1043'),
+    });
+  });
+
+  it('a SOURCE_DATE_EPOCH that is no number', async () => {
+    expect((await gwCompile([], { SOURCE_DATE_EPOCH: 'yesterday' })).code).toBe(2);
+  });
+});
+
+it('says in one line that a spec file is not there, or the output cannot be written: exit 1', async () => {
+  expect(await gwCompile(['-s', at('gone.yaml')])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^gw compile: cannot read spec .*gone\.yaml: there is no such file\n$/),
+  });
+  expect(await gwCompile(['-o', at('gone', 'out.gwa')])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot write'),
+  });
+});
