@@ -63,7 +63,7 @@ class Course implements ProxyEvents, BodyReading {
   readonly #gw: Generation;
   readonly #options: PipelineOptions;
   #op: LoadedOperation | null = null;
-  #metrics: OperationMetrics;
+  #place: OperationMetrics | null = null;
   /** Middlewares whose request hook has run: their response hooks run in reverse. */
   #ran = 0;
   #dispatchedAt = 0;
@@ -74,7 +74,6 @@ class Course implements ProxyEvents, BodyReading {
     this.#x = x;
     this.#gw = gw;
     this.#options = options;
-    this.#metrics = options.recorder.metrics.unmatched(x.method);
     gw.inFlight++;
   }
 
@@ -89,9 +88,9 @@ class Course implements ProxyEvents, BodyReading {
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
     const op = match.value;
     this.#op = op;
-    this.#metrics = op.metrics;
+    this.#place = op.metrics;
     x.operation = op.matched;
-    x.params = match.params.map(decodePath);
+    if (match.params.length > 0) x.params = match.params.map(decodePath);
 
     const { maxBodySize } = this.#options.limits;
     if (x.bodyStream !== null) {
@@ -133,7 +132,7 @@ class Course implements ProxyEvents, BodyReading {
     if (wanted !== undefined && headerOf(x.headers, 'origin') !== undefined) {
       const op = this.#gw.router.find(wanted, x.path).value;
       if (op?.preflight) {
-        this.#metrics = this.#options.recorder.metrics.operation('OPTIONS', op.operation.path, op.operation.api);
+        this.#place = this.#options.recorder.metrics.operation('OPTIONS', op.operation.path, op.operation.api);
         x.operation = op.matched;
         if ((await op.preflight.onRequest(x)) === ANSWERED) return this.#answer(x.answer);
       }
@@ -170,7 +169,7 @@ class Course implements ProxyEvents, BodyReading {
     const body = streams && op.requestChunks ? this.#transformed(op) : streams ? x.bodyStream : x.body;
     const known = streams && !op.requestChunks ? headerOf(x.headers, 'content-length') : undefined;
     const trustedPeer = this.#options.client.trusts(x.peer);
-    proxy({ x, handOff: { ...handOff, upstream }, trustedPeer, body, contentLength: known }, this);
+    proxy({ x, handOff, upstream, trustedPeer, body, contentLength: known }, this);
   }
 
   #transformed(op: LoadedOperation) {
@@ -178,6 +177,12 @@ class Course implements ProxyEvents, BodyReading {
     const transform = chunkTransform(this.#x, plugins, 'request');
     this.#x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
     return transform;
+  }
+
+  /** Where this request is counted: at its operation's, or with all that matched none. */
+  get #metrics(): OperationMetrics {
+    this.#place ??= this.#options.recorder.metrics.unmatched(this.#x.method);
+    return this.#place;
   }
 
   // --- BodyReading

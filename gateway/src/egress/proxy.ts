@@ -43,7 +43,9 @@ const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-hos
 
 export interface ProxyRequest {
   readonly x: Exchange;
-  readonly handOff: HandOff & { readonly upstream: HttpUpstream };
+  readonly handOff: HandOff;
+  /** The same as in the hand-off. */
+  readonly upstream: HttpUpstream;
   /** Whether the connection comes from a trusted proxy, whose forwarding headers hold (D16). */
   readonly trustedPeer: boolean;
   /** The body to send: what was read into memory, or what still streams. */
@@ -53,9 +55,9 @@ export interface ProxyRequest {
 }
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
-  const { x, handOff } = request;
-  if (!handOff.upstream.breaker.admits()) {
-    const retryAfter = String(handOff.upstream.breaker.retryAfter());
+  const { x, upstream } = request;
+  if (!upstream.breaker.admits()) {
+    const retryAfter = String(upstream.breaker.retryAfter());
     const answer = problem('upstream-unavailable', 'The upstream has failed repeatedly and is given time to recover.', {
       headers: ['retry-after', retryAfter],
     });
@@ -86,7 +88,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#events = events;
     this.#x = request.x;
-    this.#upstream = request.handOff.upstream;
+    this.#upstream = request.upstream;
   }
 
   start(): void {
@@ -215,8 +217,8 @@ function problemOf(error: Error): Problem {
   return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
 }
 
-function requestHeaders({ x, handOff, trustedPeer, body, contentLength }: ProxyRequest): string[] {
-  const headers: string[] = ['host', handOff.upstream.authority];
+function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest): string[] {
+  const headers: string[] = ['host', upstream.authority];
   const from = x.headers;
   const named = headerOf(from, 'connection');
   const hops = named === undefined || named === 'keep-alive' ? undefined : tokens(named);
