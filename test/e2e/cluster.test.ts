@@ -65,7 +65,11 @@ describe.skipIf(missing.length > 0)(
     let first = '';
 
     beforeAll(async () => {
-      await execute('kubectl', ['create', 'namespace', namespace]);
+      for (const name of [namespace, system]) {
+        await execute('kubectl', ['create', 'namespace', name]);
+        // Everything of ours must run where nothing but restricted pods may.
+        await execute('kubectl', ['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted']);
+      }
       const colon = image.lastIndexOf(':');
       await execute('helm', [
         'install',
@@ -73,7 +77,6 @@ describe.skipIf(missing.length > 0)(
         join(root, 'charts', 'operator'),
         '-n',
         system,
-        '--create-namespace',
         '--wait',
         '--timeout',
         '120s',
@@ -241,6 +244,21 @@ describe.skipIf(missing.length > 0)(
         90_000,
       );
     }, 240_000);
+
+    it('puts back what is taken away or changed behind its back', async () => {
+      await k('delete', 'service', 'bookstore-gateway');
+      await vi.waitFor(
+        async () => expect(await k('get', 'service', 'bookstore-gateway', '-o', 'name')).toContain('service/'),
+        20_000,
+      );
+      await k('scale', 'deployment.apps/bookstore-gateway', '--replicas=1');
+      await vi.waitFor(
+        async () => expect(await k.field('deployment.apps/bookstore-gateway', '{.spec.replicas}')).toBe('2'),
+        20_000,
+      );
+      await k.condition('gatewayproject/bookstore', 'Ready');
+      url = await address();
+    }, 90_000);
 
     it('what the API server refuses is told, and tried again', async () => {
       const service = (patch: string) => k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', patch);

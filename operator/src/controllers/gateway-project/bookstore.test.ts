@@ -1,5 +1,6 @@
 /** The same inputs give the same artifact_hash through every door: manifests, `gw compile` and `compileProject`. */
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +8,9 @@ import { promisify } from 'node:util';
 import { compileProject } from '@gw/control';
 import { readArtifact } from '@gw/gateway/artifact';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apiSpecs, configMaps, gatewayProjects } from '../../api/resources.ts';
+import { apiSpecs, configMaps, gatewayProjects, secrets } from '../../api/resources.ts';
 import { catalog } from '../../catalog.ts';
+import { runnableWorkloads } from '../../local/local-kinds.ts';
 import { readManifests } from '../../local/manifests.ts';
 import { MemoryObjects } from '../../local/memory-objects.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
@@ -89,6 +91,46 @@ describe('the bookstore', () => {
     const artifact = await readArtifact(Buffer.from(base64, 'base64'));
     expect(artifact.manifest).toMatchObject({ artifact_hash: status?.artifactHash, routes_count: 12 });
     expect(part?.immutable).toBe(true);
+  });
+
+  it('is signed where the project names a key, and its pods trust that key and the others named', async () => {
+    const { objects, reconcile } = await start();
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const hex = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex');
+    const project = await objects.get(gatewayProjects, KEY);
+    if (!project) throw new Error('no GatewayProject');
+    const trustedKeys = ['a'.repeat(64)];
+    const signing = {
+      ...project,
+      spec: { ...project.spec, signing: { keySecret: { name: 'k', key: 'signing.pem' }, trustedKeys } },
+    };
+    await objects.apply(gatewayProjects, signing);
+    const missing = await reconcile();
+    expect(missing?.conditions?.[0]).toMatchObject({ type: 'Accepted', reason: 'SourceNotFound' });
+
+    const secret = (text: string) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'k', namespace: 'default' },
+      data: { 'signing.pem': Buffer.from(text).toString('base64') },
+    });
+    await objects.apply(secrets, secret('no key'));
+    expect((await reconcile())?.conditions?.[0]).toMatchObject({ reason: 'SourceInvalid' });
+    await objects.apply(secrets, secret(String(pem)));
+    const status = await reconcile();
+    expect(status?.revisions?.[0]?.signedBy).toBe(hex);
+    const part = await objects.get(configMaps, {
+      namespace: 'default',
+      name: `bookstore-${status?.revisions?.[0]?.archive}-0`,
+    });
+    const [base64 = ''] = Object.values(part?.binaryData ?? {});
+    const artifact = Buffer.from(base64, 'base64');
+    expect((await readArtifact(artifact, { trustedKeys: [hex] })).manifest.signing_public_key).toBe(hex);
+    await expect(readArtifact(artifact, { trustedKeys })).rejects.toThrow();
+    const workload = await objects.get(runnableWorkloads, { namespace: 'default', name: 'bookstore-gateway' });
+    const [container] = workload?.spec.template.spec.containers ?? [];
+    expect(container?.env).toContainEqual({ name: 'GW_TRUSTED_PUBKEY', value: `${hex},${trustedKeys[0]}` });
   });
 
   it('gets diagnostics with file and pointer when its document is wrong, and keeps the last good artifact', async () => {

@@ -248,6 +248,25 @@ describe('what a GatewayProject becomes', () => {
     expect(done.status.revisions?.map(({ revision }) => revision)).toEqual([3, 2]);
   });
 
+  it('clears away parts of a revision that never became whole', () => {
+    const of = project();
+    const torn = artifactParts(
+      of,
+      { revision: 2, artifactHash: hash('b'), archive: 'b'.repeat(64), createdAt: '', parts: 2 },
+      new Uint8Array(DEFAULT_PART_BYTES + 1),
+    ).slice(0, 1);
+    const parts = [...kept(of, 1, 'a'), ...torn];
+    const decision = decide(
+      observed(of, { parts, pods: [pod('a')], workload: served(1) }),
+      compiled('a'),
+      [],
+      SETTINGS,
+      NOW,
+    );
+    expect(decision.status.revisions?.map(({ revision }) => revision)).toEqual([1]);
+    expect(decision.remove.map(({ metadata }) => metadata.name)).toEqual([`shop-${'b'.repeat(64)}-0`]);
+  });
+
   it('takes no ConfigMap for its own that it does not control', () => {
     const parts = kept(project(), 9, 'f').map((part) => ({
       ...part,

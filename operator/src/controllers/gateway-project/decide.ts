@@ -9,7 +9,7 @@ import { service, serviceAddress } from '../../objects/service.ts';
 import { serviceAccount } from '../../objects/service-account.ts';
 import { workload } from '../../objects/workload.ts';
 import { conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
-import type { KubeObject } from '../../runtime/kube-object.ts';
+import { controlledBy, type KubeObject } from '../../runtime/kube-object.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
@@ -107,12 +107,7 @@ export function decide(
   return {
     parts: made && !kept.includes(made) && compilation?.ok ? artifactParts(project, made, compilation.archive) : [],
     apply: foreign.length > 0 ? [] : owned(observed, wanted, settings),
-    remove: [
-      ...unwanted(observed),
-      ...observed.parts.filter((part) =>
-        forgotten.some(({ archive }) => archive === part.metadata.annotations?.[ANNOTATION_ARCHIVE]),
-      ),
-    ],
+    remove: [...unwanted(observed), ...(programmed ? obsoleteParts(observed, revisions, forgotten) : [])],
     status,
     events: events(before, status, [...verdicts, ready]),
     again: programmed || !wanted ? RESYNC_MS : ROLLOUT_MS,
@@ -157,6 +152,18 @@ function owned(
     ...(pods.replicas > 1 ? [podDisruptionBudget(project)] : []),
     ...(wanted ? [workload(project, wanted, { ...settings, trustedKeys })] : []),
   ];
+}
+
+/** ConfigMaps of revisions that are forgotten, and those left behind where not all parts could be written. */
+function obsoleteParts(
+  { project, parts }: Observed,
+  revisions: readonly Revision[],
+  forgotten: readonly Revision[],
+): readonly KubeObject[] {
+  const needed = new Set(revisions.filter((revision) => !forgotten.includes(revision)).map(({ archive }) => archive));
+  return parts.filter(
+    (part) => controlledBy(part, project) && !needed.has(part.metadata.annotations?.[ANNOTATION_ARCHIVE] ?? ''),
+  );
 }
 
 /** Objects of ours that the project no longer asks for. */

@@ -70,13 +70,13 @@ export async function observe({ objects, catalog, probe }: ObserveWith, key: Obj
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
   const owned: KubeObject[] = [];
   const foreign: string[] = [];
-  for (const resource of OWNED) {
-    const object = await objects.get(resource, { namespace, name: gatewayName(project) });
+  const name = gatewayName(project);
+  for (const object of await Promise.all(OWNED.map((resource) => objects.get(resource, { namespace, name })))) {
     if (!object || object.metadata.deletionTimestamp) continue;
     if (controlledBy(object, project)) owned.push(object);
-    else foreign.push(`${resource.kind} "${object.metadata.name}"`);
+    else foreign.push(`${object.kind} "${object.metadata.name}"`);
   }
-  const workload = await objects.get(workloads, { namespace, name: gatewayName(project) });
+  const workload = await objects.get(workloads, { namespace, name });
   const found = await objects.list(pods, { namespace, labels: podLabels(project) });
   const parts = (await objects.listMetadata(configMaps, mine)).filter(
     (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
