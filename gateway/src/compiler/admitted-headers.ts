@@ -30,9 +30,14 @@ export function admittedHeaders({ parameters, credentials, uses }: HeaderSources
   const declared = parameters.flatMap(({ in: part, name }) =>
     part === 'header' ? [name] : part === 'cookie' ? ['cookie'] : [],
   );
-  const named = uses.flatMap(headersOfUse).filter((name) => name !== CREDENTIALS);
+  const named = uses.flatMap(headersOfUse).filter((name) => !admitsCredentials(name));
   const names = new Set([...declared, ...credentials, ...named].map((name) => name.toLowerCase()));
   return [...names].filter((name) => !BASELINE.includes(name) && !name.startsWith(RESERVED)).sort();
+}
+
+/** By name, or by a glob such as `auth*`. */
+function admitsCredentials(name: string): boolean {
+  return name.endsWith('*') ? CREDENTIALS.startsWith(name.slice(0, -1)) : name === CREDENTIALS;
 }
 
 /** Headers that a plugin reads: those of its manifest, and those that its config names. */

@@ -54,7 +54,14 @@ export class Documents {
   }
 
   #parse(file: string): Document | null {
-    const bytes = this.bytesOf(file);
+    let bytes: Uint8Array | undefined;
+    try {
+      bytes = this.bytesOf(file);
+    } catch (error) {
+      // A folder's files are read on demand, and may be gone or unreadable by then.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#diagnostics.addAt('E1002', file, null, `the file cannot be read: ${reason}`);
+    }
     if (!bytes) return null;
     const parsed = parseText(bytes);
     this.#texts.set(file, parsed.text);

@@ -123,7 +123,7 @@ class OperationReader {
     return list.value.flatMap((_, i) => {
       const parameter = this.#object(member(list, i), 'a parameter');
       if (!parameter) return [];
-      const { name, in: part } = parameter.value as { name?: unknown; in?: unknown };
+      const [name, part] = [get(parameter.value, 'name'), get(parameter.value, 'in')];
       if (typeof name !== 'string' || name === '' || typeof part !== 'string') {
         this.#diagnostics.add('E1004', placeOf(parameter), 'a parameter needs "name" and "in"');
         return [];

@@ -1,0 +1,142 @@
+/** Plugin config: merging, references, upstreams, and the headers that it admits. */
+import { describe, expect, it } from 'vitest';
+import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import type { JsonObject, Operation } from '../artifact/format.ts';
+import { readArtifact } from '../artifact/read.ts';
+import { compile, type Project, type ProjectPlugin } from './index.ts';
+
+const plugin = (name: string, more: Partial<ProjectPlugin> = {}): ProjectPlugin => {
+  const found = fakePlugins.find((each) => each.name === name);
+  if (!found) throw new Error(`no plugin ${name}`);
+  return { ...found, ...more };
+};
+
+interface Given {
+  readonly dispatch?: object;
+  readonly middlewares?: readonly object[];
+  readonly operation?: object;
+  readonly schemes?: object;
+  readonly project?: Partial<Project>;
+}
+
+async function run({
+  dispatch = { name: 'mock' },
+  middlewares = [],
+  operation = {},
+  schemes = {},
+  project = {},
+}: Given) {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'x', version: '1' },
+    paths: { '/a': { get: { 'x-gw-dispatch': dispatch, 'x-gw-middlewares': middlewares, ...operation } } },
+    components: { securitySchemes: schemes },
+  };
+  const files = [{ name: 'a.json', bytes: Buffer.from(JSON.stringify(document)) }];
+  const result = await compile({ specs: ['a.json'], files, plugins: fakePlugins, flags: {}, ...project });
+  const codes = result.diagnostics.map(({ code }) => code);
+  const first = result.ok ? (await readArtifact(result.artifact)).routes.operations[0] : undefined;
+  return { codes, operation: first as Operation, messages: result.diagnostics.map(({ message }) => message) };
+}
+
+describe('config', () => {
+  it('merges default, project and operation by property, and fills in defaults of the schema (D1)', async () => {
+    const rateLimit = plugin('rate-limit', {
+      defaultConfig: { quota: 1, window: 1 },
+      config: { quota: 2, partition_key: 'all' },
+    });
+    const { operation } = await run({
+      middlewares: [{ name: 'rate-limit', config: { window: 3 } }, { name: 'rate-limit' }],
+      project: { plugins: [rateLimit, plugin('mock')] },
+    });
+    expect(operation.middlewares.map(({ config }) => config)).toEqual([
+      { quota: 2, window: 3, partition_key: 'all' },
+      { quota: 2, window: 1, partition_key: 'all' },
+    ]);
+    expect(operation.dispatch.config).toEqual({ status: 200, body: '' });
+  });
+
+  it('does not hold references to secrets against format, pattern and length', async () => {
+    const { codes } = await run({
+      dispatch: { name: 'http-upstream', config: { url: 'env://UPSTREAM_URL' } },
+      middlewares: [{ name: 'apikey-auth', config: { keys: [{ id: 'me', key: 'env://K' }] } }],
+      operation: { security: [{ key: [] }] },
+      schemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+    });
+    expect(codes).toEqual([]);
+  });
+
+  it('holds them against other types', async () => {
+    const { codes, messages } = await run({ dispatch: { name: 'mock', config: { status: 'env://STATUS' } } });
+    expect(codes).toEqual(['E1030']);
+    expect(messages).toEqual(['plugin "mock": "status" must be integer']);
+  });
+
+  it('puts the URL of a named upstream in, and holds it to the rule on plaintext (D7)', async () => {
+    const given = (url: string): Given => ({
+      dispatch: { name: 'http-upstream', config: { url: 'upstream://books' } },
+      project: { upstreams: { books: { url } } },
+    });
+    expect((await run(given('https://books.example'))).operation.dispatch.config['url']).toBe('https://books.example');
+    expect((await run(given('http://books.example'))).codes).toEqual(['E1031']);
+    expect((await run(given('ws://books.example'))).codes).toEqual(['E1031']);
+  });
+
+  it('does not show credentials of a URL in a message', async () => {
+    const url = 'http://me:secret@books.example';
+    const { messages } = await run({ dispatch: { name: 'http-upstream', config: { url } } });
+    expect(messages.join()).not.toContain('secret');
+  });
+
+  it('bundles the plugins that operations use, and no others', async () => {
+    const broken = plugin('cors', { wasm: Buffer.from('not a module') });
+    expect((await run({ project: { plugins: [plugin('mock'), broken] } })).codes).toEqual([]);
+  });
+});
+
+describe('admitted headers (section 2.6, D13)', () => {
+  const admitted = async (given: Given) => (await run(given)).operation.admitted_headers;
+  const parameter = (name: string, part = 'header') => ({ name, in: part, schema: { type: 'string' } });
+
+  it('are those of parameters, and cookie for cookie parameters', async () => {
+    const parameters = [
+      parameter('X-Tenant'),
+      parameter('Accept'),
+      parameter('Authorization'),
+      parameter('sid', 'cookie'),
+    ];
+    expect(await admitted({ operation: { parameters } })).toEqual(['cookie', 'x-tenant']);
+  });
+
+  it.each<[string, JsonObject, string[]]>([
+    ['an API key in a header', { type: 'apiKey', in: 'header', name: 'X-Key' }, ['x-key']],
+    ['an API key in a cookie', { type: 'apiKey', in: 'cookie', name: 'sid' }, ['cookie']],
+    ['an API key in the query', { type: 'apiKey', in: 'query', name: 'key' }, []],
+    ['http', { type: 'http', scheme: 'bearer' }, ['authorization']],
+    ['oauth2', { type: 'oauth2', flows: {} }, ['authorization']],
+    ['openIdConnect', { type: 'openIdConnect', openIdConnectUrl: 'https://x' }, ['authorization']],
+  ])('are the credential header of %s', async (_, scheme, names) => {
+    expect(await admitted({ operation: { security: [{ s: [] }] }, schemes: { s: scheme } })).toEqual(names);
+  });
+
+  it('are those that config names', async () => {
+    const middlewares = [
+      { name: 'cors', config: { vary: ['X-One', 'Accept', 'not a header'] } },
+      { name: 'rate-limit', config: { quota: 1, window: 1, partition_key: 'header:X-Two' } },
+    ];
+    const body = '{{headers.X-Three}} and $request.header.X-Four and {{ headers.x-auth-consumer }}';
+    expect(await admitted({ middlewares, dispatch: { name: 'mock', config: { body } } })).toEqual([
+      ...['x-four', 'x-one', 'x-three', 'x-two'],
+    ]);
+  });
+
+  it('never are authorization without a security requirement, whatever a plugin says', async () => {
+    const greedy = plugin('cors');
+    const manifest = greedy.manifest && {
+      ...greedy.manifest,
+      request_headers: ['auth*', 'Authorization', 'x-auth-*', 'x-ok'],
+    };
+    const plugins = [plugin('mock'), { ...greedy, ...(manifest ? { manifest } : {}) }];
+    expect(await admitted({ middlewares: [{ name: 'cors' }], project: { plugins } })).toEqual(['x-ok']);
+  });
+});
