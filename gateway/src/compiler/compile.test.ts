@@ -276,6 +276,26 @@ describe('hostile documents', () => {
     expect(await codesOf(`openapi: ${'['.repeat(100_000)}`)).toEqual(['E1002']);
   });
 
+  it('is not kept busy by schemas that combine each other', async () => {
+    const levels = Array.from({ length: 30 }, (_, i) => {
+      const next = { $ref: `#/components/schemas/S${i + 1}` };
+      return [`S${i}`, { allOf: Array(20).fill(next), anyOf: Array(20).fill(next) }];
+    });
+    const schema = { $ref: '#/components/schemas/S0' };
+    const text = JSON.stringify({
+      openapi: '3.1.0',
+      info: { title: 'x', version: '1' },
+      paths: { '/a': { get: { parameters: [{ name: 'q', in: 'query', schema }], 'x-gw-dispatch': { name: 'mock' } } } },
+      components: { schemas: { ...Object.fromEntries(levels), S30: { type: 'integer' } } },
+    });
+    expect(await codesOf(text)).toEqual([]);
+    const properties = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, { $ref: '#' }]));
+    const files = [{ name: 'a.yaml', bytes: Buffer.from(text) }];
+    const plugins = fakePlugins.map((plugin) => ({ ...plugin, configSchema: { type: 'object', properties } }));
+    const { diagnostics } = await compile({ specs: ['a.yaml'], files, plugins, flags: {} });
+    expect(diagnostics).toMatchObject([{ code: 'E1042' }]);
+  });
+
   it('refuses what is not UTF-8', async () => {
     const files = [{ name: 'a.yaml', bytes: Buffer.from([0x6f, 0xff, 0xfe]) }];
     const { diagnostics } = await compile({ specs: ['a.yaml'], files, plugins: [], flags: {} });

@@ -17,18 +17,23 @@ export interface Marks {
 
 /** Levels of config that are looked into: enough for any, and an end for schemas that contain themselves. */
 const MAX_DEPTH = 12;
+/** Places in a config that marks are sought at; a schema that refers to itself in many members has no end of them. */
+const MAX_PLACES = 100_000;
 const SAME_VALUE = ['allOf', 'anyOf', 'oneOf'];
 const BRANCHES = ['if', 'then', 'else', 'not'];
 
+/** Throws an Error where the schema has more places than can be looked at. */
 export function marksOf(schema: JsonObject | undefined): Marks {
   const upstreams = new Set<string>();
   const headers = new Set<string>();
   const secrets = new Set<string>();
   const credentials = new Map<string, string>();
   const seen = new Set<string>();
+  let places = 0;
 
   const visit = (node: unknown, pointer: string, depth: number): void => {
     if (!isObject(node) || depth > MAX_DEPTH) return;
+    if (++places > MAX_PLACES) throw new Error('it refers to itself in too many ways');
     if (get(node, 'x-gw-upstream') === true) upstreams.add(pointer);
     if (get(node, 'x-gw-header-name') === true) {
       headers.add(pointer);

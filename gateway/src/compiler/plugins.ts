@@ -72,7 +72,7 @@ export class Plugins {
       this.#diagnostics.add(
         'E1042',
         null,
-        `plugin "${name}": config-schema.json is not a JSON Schema: ${reason.slice(0, 200)}`,
+        `plugin "${name}": config-schema.json is not usable: ${reason.slice(0, 200)}`,
       );
       return null;
     }

@@ -3,11 +3,15 @@ import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
 
-/** `allOf`s within `allOf`s that are looked into. */
-const MAX_DEPTH = 8;
+/** Answers by schema object: `allOf`s of `allOf`s would be gone through exponentially often, or without end. */
+const known = new WeakMap<object, ReadonlySet<string>>();
 
-export function readOnlyNames(schema: Located, dialect: Dialect, documents: Documents, depth = 0): ReadonlySet<string> {
+export function readOnlyNames(schema: Located, dialect: Dialect, documents: Documents): ReadonlySet<string> {
+  if (!isObject(schema.value)) return new Set();
+  const answer = known.get(schema.value);
+  if (answer) return answer;
   const names = new Set<string>();
+  known.set(schema.value, names);
   const properties = member(schema, 'properties');
   if (isObject(properties.value)) {
     for (const name of Object.keys(properties.value)) {
@@ -15,10 +19,10 @@ export function readOnlyNames(schema: Located, dialect: Dialect, documents: Docu
     }
   }
   const all = member(schema, 'allOf');
-  if (Array.isArray(all.value) && depth < MAX_DEPTH) {
+  if (Array.isArray(all.value)) {
     for (let i = 0; i < all.value.length; i++) {
       const part = documents.follow(member(all, i));
-      if (part) for (const name of readOnlyNames(part, dialect, documents, depth + 1)) names.add(name);
+      if (part) for (const name of [...readOnlyNames(part, dialect, documents)]) names.add(name);
     }
   }
   return names;

@@ -2,20 +2,37 @@
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
 
-/** Schemas within schemas that are looked into. */
-const MAX_DEPTH = 16;
+/**
+ * Answers by schema object: schemas that combine each other would be asked without end, or exponentially often.
+ * While an answer is sought, it is the empty one.
+ */
+const knownTypes = new WeakMap<object, readonly string[]>();
+const knownItems = new WeakMap<object, readonly string[]>();
+const knownProperties = new WeakMap<object, Readonly<Record<string, readonly string[]>>>();
 
 /** Numbers and booleans before strings, in the order in which text is tried; empty where the schema does not say. */
-export function typesOf(schema: Located, documents: Documents, depth = 0): readonly string[] {
+export function typesOf(schema: Located, documents: Documents): readonly string[] {
   const at = documents.follow(schema);
-  if (!at || !isObject(at.value) || depth > MAX_DEPTH) return [];
+  return at && isObject(at.value) ? once(knownTypes, at.value, [], () => readTypes(at, documents)) : [];
+}
+
+function once<T>(known: WeakMap<object, T>, schema: object, meanwhile: T, find: () => T): T {
+  const answer = known.get(schema);
+  if (answer !== undefined) return answer;
+  known.set(schema, meanwhile);
+  const found = find();
+  known.set(schema, found);
+  return found;
+}
+
+function readTypes(at: Located, documents: Documents): readonly string[] {
   const own = ownTypes(at.value);
   const nullable = get(at.value, 'nullable') === true ? ['null'] : [];
   if (own.length > 0) return ordered([...own, ...nullable]);
-  const all = list(at, 'allOf').map((each) => typesOf(each, documents, depth + 1));
+  const all = list(at, 'allOf').map((each) => typesOf(each, documents));
   const said = all.find((types) => types.length > 0);
   if (said) return ordered([...said, ...nullable]);
-  const some = [...list(at, 'anyOf'), ...list(at, 'oneOf')].map((each) => typesOf(each, documents, depth + 1));
+  const some = [...list(at, 'anyOf'), ...list(at, 'oneOf')].map((each) => typesOf(each, documents));
   // A branch that does not say admits everything.
   if (some.length > 0 && some.every((types) => types.length > 0)) return ordered([...some.flat(), ...nullable]);
   if (isObject(get(at.value, 'properties'))) return ['object'];
@@ -23,30 +40,32 @@ export function typesOf(schema: Located, documents: Documents, depth = 0): reado
 }
 
 /** Of an array's items. */
-export function itemTypes(schema: Located, documents: Documents, depth = 0): readonly string[] {
+export function itemTypes(schema: Located, documents: Documents): readonly string[] {
   const at = documents.follow(schema);
-  if (!at || depth > MAX_DEPTH) return [];
+  return at && isObject(at.value) ? once(knownItems, at.value, [], () => readItemTypes(at, documents)) : [];
+}
+
+function readItemTypes(at: Located, documents: Documents): readonly string[] {
   const items = member(at, 'items');
   if (items.value !== undefined) return typesOf(items, documents);
   for (const each of parts(at)) {
-    const types = itemTypes(each, documents, depth + 1);
+    const types = itemTypes(each, documents);
     if (types.length > 0) return types;
   }
   return [];
 }
 
 /** Of an object's properties, by name. */
-export function propertyTypes(
-  schema: Located,
-  documents: Documents,
-  depth = 0,
-): Readonly<Record<string, readonly string[]>> {
+export function propertyTypes(schema: Located, documents: Documents): Readonly<Record<string, readonly string[]>> {
   const at = documents.follow(schema);
-  if (!at || depth > MAX_DEPTH) return {};
+  return at && isObject(at.value) ? once(knownProperties, at.value, {}, () => readPropertyTypes(at, documents)) : {};
+}
+
+function readPropertyTypes(at: Located, documents: Documents): Readonly<Record<string, readonly string[]>> {
   const properties = member(at, 'properties');
   const own = isObject(properties.value) ? Object.keys(properties.value) : [];
   return Object.fromEntries([
-    ...parts(at).flatMap((each) => Object.entries(propertyTypes(each, documents, depth + 1))),
+    ...parts(at).flatMap((each) => Object.entries(propertyTypes(each, documents))),
     ...own.map((name): [string, readonly string[]] => [name, typesOf(member(properties, name), documents)]),
   ]);
 }

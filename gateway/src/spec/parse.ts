@@ -7,7 +7,7 @@ export const MAX_FILE_BYTES = 64 << 20;
 const MAX_DEPTH = 200;
 const MAX_ALIASES = 10_000;
 /** Values of a document with its aliases written out: aliases of aliases grow without bound in a few lines. */
-const MAX_VALUES = 10_000_000;
+const MAX_VALUES = 4_000_000;
 
 export type Parsed =
   | { readonly ok: true; readonly value: unknown; readonly text: string }
