@@ -1,11 +1,9 @@
 /** `gw compile` (reference 1, section 4.3; D8, D27). */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { type CompileFlags, type CompileResult, compile, type Project } from '../compiler/index.ts';
+import type { CompileFlags, CompileResult, Project } from '../compiler/index.ts';
 import { describeDiagnostics, summaryOf } from './diagnostics-text.ts';
-import { ManifestError, reasonOf } from './manifest.ts';
 import type { Program } from './program.ts';
-import { readProjectFolder, SpecFileError } from './project-folder.ts';
 
 const EXIT_COMPILE = 1;
 const EXIT_MANIFEST = 2;
@@ -54,7 +52,18 @@ export function compileCommand(program: Program): Command {
     .action((flags: Flags) => run(flags, program));
 }
 
+/** The compiler is loaded when it is called for: `gw serve` starts without it, sooner. */
+async function load() {
+  const [{ compile }, manifest, folder] = await Promise.all([
+    import('../compiler/index.ts'),
+    import('./manifest.ts'),
+    import('./project-folder.ts'),
+  ]);
+  return { compile, ...manifest, ...folder };
+}
+
 async function run(flags: Flags, program: Program): Promise<void> {
+  const { compile, ManifestError, reasonOf, readProjectFolder, SpecFileError } = await load();
   const started = performance.now();
   const json = flags.format === 'json';
   const fail = (code: number, message: string) => {
@@ -97,6 +106,7 @@ function exitCodeOf({ diagnostics }: CompileResult): number {
 }
 
 async function compileFlags(flags: Flags, env: Program['env']): Promise<CompileFlags> {
+  const { ManifestError, reasonOf } = await load();
   const epoch = env['SOURCE_DATE_EPOCH'];
   // The largest time that ECMAScript has.
   if (epoch !== undefined && !(/^\d{1,13}$/.test(epoch) && Number(epoch) <= 8_640_000_000_000)) {
