@@ -1,6 +1,6 @@
 /** `gw-operator local`, as a user runs it: on a copy of the bookstore, with real gateways. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,15 +10,18 @@ const main = join(import.meta.dirname, '..', 'main.ts');
 const example = join(import.meta.dirname, '..', '..', '..', 'examples', 'bookstore');
 
 let dir: string;
+let temporary: string;
 let children: ChildProcess[] = [];
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-bookstore-'));
+  temporary = await mkdtemp(join(tmpdir(), 'gw-bookstore-tmp-'));
   await cp(example, dir, { recursive: true });
 });
 afterEach(async () => {
   for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
   children = [];
   await rm(dir, { recursive: true });
+  await rm(temporary, { recursive: true, maxRetries: 5 });
 });
 
 function listenAnywhere(): Promise<{ server: Server; port: number }> {
@@ -40,7 +43,7 @@ async function freePort(): Promise<number> {
 
 function start(port: number) {
   const child = spawn(process.execPath, [main, 'local', dir, '--listen', `127.0.0.1:${port}`], {
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], TMPDIR: temporary },
   });
   children.push(child);
   let output = '';
@@ -94,6 +97,7 @@ describe('gw-operator local', () => {
 
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
+    expect(await readdir(temporary)).toEqual([]);
     await expect(fetch(`${url}/status`)).rejects.toThrow();
   }, 90_000);
 

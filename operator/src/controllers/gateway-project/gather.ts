@@ -37,7 +37,7 @@ export function takesSpec(project: GatewayProject, apiSpec: ApiSpec): boolean {
   return named || (selector !== undefined && selects(selector, apiSpec.metadata.labels));
 }
 
-/** Whether the project takes the PluginRef, by name, by plugin or by label. */
+/** Whether the project takes the PluginRef, by name or by label. */
 export function takesPlugin(project: GatewayProject, ref: PluginRef): boolean {
   const { plugins = [], pluginSelector } = project.spec;
   if (plugins.some((plugin) => plugin.pluginRef === ref.metadata.name)) return true;
