@@ -107,7 +107,8 @@ class Course implements ProxyEvents, BodyReading {
       this.#ran++;
       if (!plugin.hasRequestHook) continue;
       const from = performance.now();
-      const outcome = await plugin.onRequest(x);
+      const decided = plugin.onRequest(x);
+      const outcome = typeof decided === 'number' ? decided : await decided;
       requestTime.observe((performance.now() - from) / 1000);
       if (outcome === ANSWERED) return this.#answer(x.answer);
       if (x.closed) return this.#record(CLIENT_CLOSED, 0);
@@ -157,7 +158,8 @@ class Course implements ProxyEvents, BodyReading {
       }
     }
     this.#dispatchedAt = performance.now();
-    const outcome = await op.dispatcher.dispatch(x);
+    const decided = op.dispatcher.dispatch(x);
+    const outcome = typeof decided === 'number' ? decided : await decided;
     const { handOff } = x;
     if (outcome !== HANDED_OFF || handOff === null) {
       op.dispatchTime(null).observe((performance.now() - this.#dispatchedAt) / 1000);

@@ -100,7 +100,7 @@ export async function testPlugin(folder: string, options: KitOptions = {}): Prom
   const module = await runtime.load(plugin, wasm);
   const bind = async (config: JsonObject = {}) => module.bind(complete(config));
 
-  const run = async (init: HookRequest, x: Exchange, hook: (bound: BoundPlugin) => Promise<Outcome>) => {
+  const run = async (init: HookRequest, x: Exchange, hook: (bound: BoundPlugin) => Outcome | Promise<Outcome>) => {
     const bound = await bind(init.config);
     const before = logs.length;
     const outcome = await hook(bound);

@@ -17,6 +17,7 @@ const EXACT = 1024;
 const systemClock = () => performance.timeOrigin + performance.now();
 
 export class MemoryRateLimitStore implements RateLimitStore {
+  readonly immediate = true;
   readonly #maxBuckets: number;
   readonly #now: () => number;
   /** Least recently used first. */

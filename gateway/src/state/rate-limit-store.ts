@@ -11,6 +11,8 @@ export interface RateLimitResult {
 }
 
 export interface RateLimitStore {
+  /** `take` never answers with a promise, so that a plugin that asks need not be made to wait. */
+  readonly immediate?: boolean;
   /** Takes one from the bucket's sliding window of `windowSeconds`, exactly, however many ask at once. */
   take(bucket: string, quota: number, windowSeconds: number): RateLimitResult | Promise<RateLimitResult>;
 }

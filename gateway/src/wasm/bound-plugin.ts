@@ -73,15 +73,15 @@ export class ModuleBinding implements BoundPlugin {
     };
   }
 
-  onRequest(x: Exchange): Promise<Outcome> {
+  onRequest(x: Exchange): Outcome | Promise<Outcome> {
     return this.#run('on_request', x);
   }
 
-  onResponse(x: Exchange): Promise<Outcome> {
+  onResponse(x: Exchange): Outcome | Promise<Outcome> {
     return this.#run('on_response', x);
   }
 
-  dispatch(x: Exchange): Promise<Outcome> {
+  dispatch(x: Exchange): Outcome | Promise<Outcome> {
     return this.#run('dispatch', x);
   }
 
@@ -105,12 +105,12 @@ export class ModuleBinding implements BoundPlugin {
     this.#closed();
   }
 
-  #run(hook: Hook, x: Exchange): Promise<Outcome> {
+  #run(hook: Hook, x: Exchange): Outcome | Promise<Outcome> {
     let instance: Instance | undefined;
     try {
       instance = this.#pool.take(this.#snapshot);
     } catch (error) {
-      return Promise.resolve(this.#refused(hook, x, error));
+      return this.#refused(hook, x, error);
     }
     if (instance === undefined) return this.#runLater(hook, x);
     return instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);

@@ -60,8 +60,11 @@ export class Call {
   /** In `on_response`: changes made, for a response that replaces the one at hand. */
   changes: StagedHeader[] | null = null;
   logLines = 0;
+  /** Calls of this instance can be suspended. */
+  readonly suspends: boolean;
 
-  constructor(rate: FuelRate, binding: Binding) {
+  constructor(rate: FuelRate, binding: Binding, suspends: boolean) {
+    this.suspends = suspends;
     this.clock = new CpuClock(rate);
     this.binding = binding;
   }
@@ -124,7 +127,7 @@ export class Call {
     if (this.exchange?.closed) throw new Interrupted('the client has gone');
   };
 
-  readonly refuel = (left: number): number | Promise<number> => this.clock.refuel(left, this.check);
+  readonly refuel = (left: number): number | Promise<number> => this.clock.refuel(left, this.check, this.suspends);
 
   /** Suspends the plugin until `promise` settles, the client leaves, or `deadlineMs` have passed. */
   wait<T>(promise: Promise<T>, deadlineMs: number, result: (value: T) => number): Promise<number> {

@@ -32,6 +32,8 @@ export class FuelRate {
 /** The clock of one call. Time spent waiting is not counted. */
 export class CpuClock {
   readonly #rate: FuelRate;
+  /** The call went on past a slice without letting the event loop turn, as it could not be suspended. */
+  overran = false;
   #limitMs = 0;
   /** Milliseconds before the slice that runs now. */
   #spentMs = 0;
@@ -52,6 +54,7 @@ export class CpuClock {
   start(limitMs: number): number {
     this.#limitMs = limitMs;
     this.#spentMs = 0;
+    this.overran = false;
     this.#mostMs = MOST_OF_FIRST_MS;
     return this.#slice();
   }
@@ -87,10 +90,11 @@ export class CpuClock {
   }
 
   /**
-   * The fuel is gone, and `left` (below zero) beyond it: more of it, at once or after the event loop has turned.
-   * `check` throws where nobody waits for the result any more. Throws CpuExceeded past the limit.
+   * The fuel is gone, and `left` (below zero) beyond it: more of it, at once or, where the call may be suspended, after
+   * the event loop has turned. `check` throws where nobody waits for the result any more. Throws CpuExceeded past the
+   * limit.
    */
-  refuel(left: number, check: () => void): number | Promise<number> {
+  refuel(left: number, check: () => void, suspends: boolean): number | Promise<number> {
     const used = this.#used();
     this.#burned += this.#given - left;
     if (this.#measurable) this.#rate.learn(this.#burned, used);
@@ -103,6 +107,11 @@ export class CpuClock {
       return this.#given;
     }
     this.#spentMs += used;
+    if (!suspends) {
+      this.overran = true;
+      this.#mostMs = MOST_OF_SLICE_MS;
+      return this.#slice();
+    }
     return nextTurn().then(() => {
       check();
       this.#mostMs = MOST_OF_SLICE_MS;

@@ -28,7 +28,7 @@ export interface Home {
   drop(instance: Instance): void;
 }
 
-type Entry = () => Promise<number>;
+type Entry = () => number | Promise<number>;
 type Observer = (seconds: number) => void;
 const PAGE = 65_536;
 const ignore: Observer = () => {};
@@ -43,11 +43,15 @@ export class Instance {
   #size = 0;
   #observe: Observer = ignore;
 
-  constructor(code: ModuleCode, binding: Binding, home: Home) {
-    const call = new Call(code.rate, binding);
+  /**
+   * `direct`: calls are plain ones, which cost half but cannot be suspended: not when a host function has to wait, nor
+   * when a slice of CPU time is used up.
+   */
+  constructor(code: ModuleCode, binding: Binding, home: Home, direct: boolean) {
+    const call = new Call(code.rate, binding, !direct);
     const { exports } = new WebAssembly.Instance(code.module, {
       [ABI_MODULE]: importsFor(code, call),
-      [REFUEL.module]: { [REFUEL.name]: new WebAssembly.Suspending(call.refuel) },
+      [REFUEL.module]: { [REFUEL.name]: direct ? call.refuel : new WebAssembly.Suspending(call.refuel) },
     });
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
@@ -57,7 +61,10 @@ export class Instance {
     this.#enter = exportedFunction(exports, ENTER);
     this.#globals = code.mutableGlobals.map(({ index }) => exportedGlobal(exports, GLOBAL + index));
     this.#entries = Object.fromEntries(
-      code.entries.map((name): [string, Entry] => [name, WebAssembly.promising(exportedFunction(exports, name))]),
+      code.entries.map((name): [string, Entry] => {
+        const entry = exportedFunction(exports, name);
+        return [name, direct ? entry : WebAssembly.promising(entry)];
+      }),
     );
   }
 
@@ -71,7 +78,18 @@ export class Instance {
     return new Snapshot(this.call.memory, this.#globals);
   }
 
-  /** Runs an export from the state of `from` (null: as it is). The clock runs until `finish`. */
+  /** Puts everything in place for a call from the state of `from` (null: as it is). The clock runs until `finish`. */
+  #prepare(binding: Binding, from: Snapshot | null, hook: Hook, x: Exchange | null, chunk: Uint8Array | null): void {
+    const { call } = this;
+    call.begin(binding, hook, x);
+    if (chunk) call.chunk = chunk;
+    const fuel = call.clock.start(binding.cpuMs);
+    if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
+    this.#size = from?.size ?? this.size;
+    if (from) from.restore(call.memory, this.#enter, fuel);
+    else call.burn(-fuel);
+  }
+
   #start(
     name: string,
     binding: Binding,
@@ -80,17 +98,9 @@ export class Instance {
     x: Exchange | null,
     chunk: Uint8Array | null = null,
   ): Promise<number> {
-    const { call } = this;
-    call.begin(binding, hook, x);
-    if (chunk) call.chunk = chunk;
-    const fuel = call.clock.start(binding.cpuMs);
     try {
-      if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
-      this.#size = from?.size ?? this.size;
-      if (from) from.restore(call.memory, this.#enter, fuel);
-      else call.burn(-fuel);
-      const entry = this.#entries[name];
-      return entry === undefined ? Promise.resolve(0) : entry();
+      this.#prepare(binding, from, hook, x, chunk);
+      return Promise.resolve(this.#entries[name]?.() ?? 0);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -101,10 +111,26 @@ export class Instance {
     return this.#start(name, binding, from, 'init', null);
   }
 
-  /** Runs a hook for a request, then goes home. Resolves always. */
-  run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Promise<Outcome> {
+  /** Runs a hook for a request, then goes home. Ends always, at once where the instance is a direct one. */
+  run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Outcome | Promise<Outcome> {
     this.#observe = observe;
-    return this.#start(hook, binding, from, hook, x).then(this.#done, this.#failed);
+    try {
+      this.#prepare(binding, from, hook, x, null);
+      const result = this.#entries[hook]?.() ?? 0;
+      return typeof result === 'number' ? this.#done(result) : result.then(this.#done, this.#failed);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Its calls cannot be suspended. */
+  get direct(): boolean {
+    return !this.call.suspends;
+  }
+
+  /** The last call went on past a slice of CPU time without letting the event loop turn. */
+  get overran(): boolean {
+    return this.call.clock.overran;
   }
 
   readonly #done = (result: number): Outcome => {
@@ -161,7 +187,7 @@ function importsFor(code: ModuleCode, call: Call): Record<string, WebAssembly.Im
     const host = HOST_FUNCTIONS.get(name);
     if (host === undefined) throw new PluginLoadError(`there is no host function ${name}`);
     const fn = host.make(call);
-    imports[name] = host.waits ? new WebAssembly.Suspending(fn) : fn;
+    imports[name] = host.waits && call.suspends ? new WebAssembly.Suspending(fn) : fn;
   }
   return imports;
 }

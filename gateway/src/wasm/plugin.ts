@@ -50,10 +50,10 @@ export interface BoundPlugin {
   readonly hasResponseHook: boolean;
   readonly hasRequestChunks: boolean;
   readonly hasResponseChunks: boolean;
-  /** Each resolves always: a plugin that fails answers with a problem (ANSWERED). */
-  onRequest(x: Exchange): Promise<Outcome>;
-  onResponse(x: Exchange): Promise<Outcome>;
-  dispatch(x: Exchange): Promise<Outcome>;
+  /** Each ends always, at once where the plugin waits for nothing: one that fails answers with a problem (ANSWERED). */
+  onRequest(x: Exchange): Outcome | Promise<Outcome>;
+  onResponse(x: Exchange): Outcome | Promise<Outcome>;
+  dispatch(x: Exchange): Outcome | Promise<Outcome>;
   /** Reject when the plugin fails: the stream is then cut. */
   requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
   requestEnd(x: Exchange): Promise<ChunkResult>;

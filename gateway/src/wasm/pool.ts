@@ -127,8 +127,12 @@ export class ModulePool implements Home {
   /** Fewest idle ones since the last trim. */
   #unused = 0;
   #open = false;
+  /** Hooks are called directly, until one takes longer than a slice of CPU time: then each gets an instance that can be suspended. */
+  #direct: boolean;
 
-  constructor(code: ModuleCode, binding: Binding, cap: InstanceCap) {
+  /** `direct`: the module imports nothing that waits. */
+  constructor(code: ModuleCode, binding: Binding, cap: InstanceCap, direct: boolean) {
+    this.#direct = direct;
     this.#code = code;
     this.#binding = binding;
     this.#cap = cap;
@@ -145,16 +149,16 @@ export class ModulePool implements Home {
   }
 
   /** The instance used last, which is in the processor's caches, or a new one; undefined at the cap. */
-  take(snapshot: Snapshot | null): Instance | undefined {
+  take(snapshot: Snapshot | null, direct = this.#direct): Instance | undefined {
     for (let instance = this.#idle.pop(); instance !== undefined; instance = this.#idle.pop()) {
       if (this.#idle.length < this.#unused) this.#unused = this.#idle.length;
       // Memory cannot shrink: one that an `init` of another config grew is of no use here.
-      if (snapshot === null || instance.size <= snapshot.size) return instance;
+      if (instance.direct === direct && (snapshot === null || instance.size <= snapshot.size)) return instance;
       this.#cap.freed();
     }
     if (!this.#cap.reserve()) return undefined;
     try {
-      return new Instance(this.#code, this.#binding, this);
+      return new Instance(this.#code, this.#binding, this, direct);
     } catch (error) {
       this.#cap.freed();
       throw error;
@@ -167,6 +171,7 @@ export class ModulePool implements Home {
   }
 
   release(instance: Instance): void {
+    if (instance.direct && instance.overran) this.#direct = false;
     if (!this.#open) return this.drop(instance);
     this.#idle.push(instance);
     this.#cap.serve();

@@ -9,6 +9,7 @@ import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding, Hook } from './call.ts';
 import { ConfigView } from './config-view.ts';
 import { FuelRate } from './cpu.ts';
+import { HOST_FUNCTIONS } from './host/registry.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
 import {
@@ -25,6 +26,8 @@ import type { Snapshot } from './snapshot.ts';
 
 /** CPU milliseconds for a module's initialisers and for `init`: they run once for each config, at load. */
 const INIT_CPU_MS = 1_000;
+/** A direct call holds up everything else: it may do so, the first time that it runs long, for no more than this. */
+const MOST_DIRECT_MS = 50;
 /** How often instances that nothing needs are dropped, in milliseconds. */
 const TRIM_MS = 10_000;
 
@@ -61,7 +64,8 @@ class Runtime implements PluginRuntime {
         rate: new FuelRate(),
       };
       const binding = initBinding(plugin, services, new ConfigView(plugin, {}), new Map());
-      const pool = new ModulePool(code, binding, this.#cap);
+      const direct = this.#limits.cpuMs <= MOST_DIRECT_MS && !code.imports.some((name) => mayWait(name, services));
+      const pool = new ModulePool(code, binding, this.#cap, direct);
       const pristine = await firstSnapshot(pool, binding, initialiser);
       return new Module(plugin, hooks, pool, pristine, services, this.#limits.cpuMs);
     });
@@ -71,6 +75,12 @@ class Runtime implements PluginRuntime {
     clearInterval(this.#trim);
     this.#cap.close();
   }
+}
+
+/** Whether a call of this host function may have to suspend the plugin, as the services are now. */
+function mayWait(name: string, { rateLimits }: PluginServices): boolean {
+  if (name === 'host_rate_limit_take') return rateLimits.immediate !== true;
+  return HOST_FUNCTIONS.get(name)?.waits === true;
 }
 
 /** Puts the plugin's name before what is wrong with it. */
@@ -103,7 +113,7 @@ async function firstSnapshot(pool: ModulePool, binding: Binding, initialiser: bo
 }
 
 async function borrow<T>(pool: ModulePool, from: Snapshot | null, use: (instance: Instance) => Promise<T>): Promise<T> {
-  const instance = pool.take(from);
+  const instance = pool.take(from, false);
   if (instance === undefined) throw new PluginLoadError('all plugin instances are in use: load it again later');
   try {
     const result = await use(instance);
