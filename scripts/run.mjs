@@ -63,4 +63,7 @@ const child = spawn(node, [join(root, 'scripts', 'tasks.ts'), task, ...rest], {
   env: { ...process.env, PATH: `${dirname(node)}:${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}` },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// npm's shell does not always pass signals on: when whoever started us is gone, so are we.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 1000).unref();
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -11,6 +11,12 @@ function run(file: string, ...args: string[]): Promise<number> {
     const child = spawn(file, args, { cwd: root, stdio: 'inherit' });
     const forward = (signal: NodeJS.Signals) => child.kill(signal);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
+    // npm's shell does not always pass signals on: when whoever started us is gone, so are we.
+    const parent = process.ppid;
+    const orphaned = setInterval(() => {
+      if (process.ppid !== parent) child.kill('SIGTERM');
+    }, 1000);
+    orphaned.unref();
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));
   });
@@ -33,12 +39,12 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     return node('operator/src/main.ts', 'local', ...(args.length > 0 ? args : ['examples/bookstore']));
   },
   test: async (args) => {
-    await buildPlugins();
+    await buildPlugins({ fixtures: true });
     return node('node_modules/vitest/vitest.mjs', 'run', ...args);
   },
   'test:long': async (args) => {
     process.env['GW_TEST_LONG'] = '1';
-    await buildPlugins();
+    await buildPlugins({ fixtures: true });
     return node('node_modules/vitest/vitest.mjs', 'run', ...args);
   },
   bench: async (args) => {
@@ -48,7 +54,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
       () => node('test/bench/run.ts', ...args),
     );
   },
-  plugins: async () => buildPlugins({ force: true }).then(() => 0),
+  plugins: async () => buildPlugins({ force: true, fixtures: true }).then(() => 0),
   build: async (args) => {
     await buildPlugins();
     return node('scripts/build.ts', ...args);

@@ -11,6 +11,8 @@ export class Report implements EventSink {
   readonly #write: (text: string) => void;
   readonly #colour: boolean;
   readonly #verbose: boolean;
+  /** Diagnostics as they were last shown: Events repeat them, for those who have nothing else to look at. */
+  #shown: readonly string[] = [];
 
   constructor(
     write: (text: string) => void,
@@ -40,6 +42,7 @@ export class Report implements EventSink {
 
   /** Every diagnostic, as the compiler gave it. */
   diagnostics(diagnostics: readonly StatusDiagnostic[]): void {
+    this.#shown = diagnostics.map(diagnosticText);
     for (const diagnostic of diagnostics) {
       this.#line(
         ' ',
@@ -55,10 +58,19 @@ export class Report implements EventSink {
 
   /** The Events that a cluster would show with `kubectl describe`. */
   record({ kind, metadata }: KubeObject, { type, reason, note }: EventRecord): void {
-    const text = `${kind} ${metadata.name}: ${note}`;
+    const fresh = this.#withoutShown(note);
+    if (fresh === '') return;
+    const text = `${kind} ${metadata.name}: ${fresh}`;
     if (type === 'Warning') this.#line('✗', text, 'red');
     else if (reason === 'Ready' || reason === 'Compiled') this.#line('✓', text, 'green');
     else this.note(text);
+  }
+
+  /** What an Event says beyond the diagnostics that stand above it. */
+  #withoutShown(note: string): string {
+    const repeated = this.#shown.map((text) => note.indexOf(text)).filter((at) => at >= 0);
+    if (repeated.length === 0) return note;
+    return note.slice(0, Math.min(...repeated)).replace(/[.:]?\s*\w*:\s*$/, '');
   }
 
   #line(mark: string, text: string, style: Style): void {
