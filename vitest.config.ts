@@ -6,7 +6,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'dist/**'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 30_000,
     hookTimeout: 60_000,
     reporters: ['default'],
   },

@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { ArtifactError, type ArtifactErrorReason } from './error.ts';
 import { ARTIFACT_VERSION, type JsonObject, VERSION_FIELD } from './format.ts';
 import { asJson, manifestHash, sha256 } from './hash.ts';
@@ -210,7 +211,7 @@ describe('hostile archives', () => {
         await refusal(gzipSync(bytes));
         await refusal(bytes);
       }),
-      { numRuns: 200 },
+      propertyRuns(200),
     );
   });
 });

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { readArtifact } from '../artifact/read.ts';
 import { type CompileResult, compile, type Project, type ProjectFile, type ProjectPlugin } from './index.ts';
 
@@ -71,7 +72,7 @@ describe('compile', () => {
           expect(gunzipSync(again.artifact).equals(tar)).toBe(true);
         },
       ),
-      { numRuns: 20 },
+      propertyRuns(20),
     );
   });
 
@@ -323,7 +324,7 @@ describe('hostile documents', () => {
         const result = await compile({ ...project, files });
         expect(typeof result.ok).toBe('boolean');
       }),
-      { numRuns: 100 },
+      propertyRuns(100),
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { Router } from './router.ts';
 import { parseTemplate, TemplateError } from './template.ts';
 
@@ -92,7 +93,7 @@ describe('router', () => {
         const found = made.find('GET', wanted);
         expect(found.value).toBe(best);
       }),
-      { numRuns: 2000, seed: 7 },
+      propertyRuns(2000),
     );
   });
 });
