@@ -66,7 +66,12 @@ Examples:
     )
     .action(async ({ image, namespace, logLevel, ...options }: Options) => {
       if (!image) throw new Error('no image for gateway pods: give --image or set GW_OPERATOR_IMAGE');
-      const log = pino({ level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+      const log = pino({
+        level: logLevel,
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+      });
       const operator = await run(
         {
           ...options,
