@@ -19,6 +19,7 @@ const { warnings } = await build({
     gw: 'gateway/src/main.ts',
     'gw-operator': 'operator/src/main.ts',
     'compile-worker': 'control/src/compile-worker.ts',
+    'render-worker': 'gateway/src/reserved/render-worker.ts',
   },
   outdir: out,
   bundle: true,

@@ -5,6 +5,7 @@ import type { Artifact } from './artifact/index.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
 import { Admission } from './headers/admission.ts';
+import { SpecLibrary } from './reserved/spec-library.ts';
 import { Router } from './router/router.ts';
 import { parseTemplate } from './router/template.ts';
 import type { Secrets } from './secrets/secrets.ts';
@@ -59,6 +60,7 @@ export class Generation {
   /** For requests that match nothing. */
   readonly baseline = new Admission([]);
   readonly health: { status: 'healthy'; artifact_version: number; compiler_version: string; routes_count: number };
+  readonly specs: SpecLibrary;
   inFlight = 0;
   #retired = false;
   readonly #close: () => void;
@@ -66,6 +68,7 @@ export class Generation {
   constructor(artifact: Artifact, router: Router<LoadedOperation>, close: () => void) {
     const { manifest } = artifact;
     this.artifact = artifact;
+    this.specs = new SpecLibrary(artifact);
     this.router = router;
     this.health = {
       status: 'healthy',

@@ -84,7 +84,7 @@ class Course implements ProxyEvents, BodyReading {
     this.#admit(match?.value ?? null);
     identify(x);
     if (refusal) return this.#refuse(refusal.reason, refusal.problem);
-    if (x.path.startsWith(RESERVED_PREFIX)) return this.#answer(reserved(x, this.#gw, this.#options.reserved));
+    if (x.path.startsWith(RESERVED_PREFIX)) return this.#answer(await reserved(x, this.#gw, this.#options.reserved));
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
     const op = match.value;
     this.#op = op;

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
 import { type Artifact, ArtifactError, readArtifact } from './artifact/index.ts';
 import { EgressGuard } from './egress/guard.ts';
+import type { Exchange } from './exchange.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
 import { ClientAddress, parseAddress } from './headers/client-ip.ts';
 import { type PipelineOptions, serve } from './pipeline.ts';
@@ -12,7 +13,8 @@ import { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
-import { createHttp1Transport, type Transport } from './transport/http1.ts';
+import { type KeyPairPaths, readKeyPair, TlsFilesError, type TlsVersion, watchKeyPair } from './transport/tls.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
 import { BufferBudget } from './validation/read-body.ts';
 import { DEFAULT_LIMITS } from './wasm/plugin.ts';
 
@@ -33,8 +35,16 @@ export interface ServeOptions {
   readonly maxHeaderSize: number;
   readonly maxUriLength: number;
   readonly allowPlaintextUpstream: boolean;
+  /** PEM files; undefined: no TLS. Both or neither. */
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly tlsMinVersion: TlsVersion;
   /** Seconds. */
   readonly keepaliveTimeout: number;
+  /** Seconds for a TLS handshake and for a request's head. */
+  readonly headersTimeout: number;
+  /** Seconds without a byte of a request body; 0: no limit. */
+  readonly bodyTimeout: number;
   /** Seconds. */
   readonly shutdownTimeout: number;
   /** Seconds that a draining server still accepts connections. */
@@ -42,6 +52,7 @@ export interface ServeOptions {
   readonly egressAllow: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly exposeHealth: boolean;
+  readonly exposeSpecs: boolean;
   /** CPU milliseconds a plugin call (D31). */
   readonly pluginCpuMs: number;
   readonly maxConnections: number;
@@ -64,7 +75,13 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-/** Rejects with what stopped it: ArtifactError, SecretError, PluginLoadError, UpstreamError, or a bind failure. */
+/** Between pings of an HTTP/2 connection (reference 1, section 4.3). */
+const PING_INTERVAL_MS = 20_000;
+
+/**
+ * Rejects with what stopped it: ArtifactError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or a bind
+ * failure.
+ */
 export async function startGateway(options: ServeOptions, log: Log): Promise<RunningGateway> {
   const startedAt = performance.now();
   const { logger } = log;
@@ -91,6 +108,9 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
     return loadGeneration(artifact, deps);
   }
 
+  const tlsFiles = keyPairPaths(options);
+  const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
+  const tls = keyPair && { keyPair, minVersion: options.tlsMinVersion };
   let generation = await load();
   let draining = false;
   logArtifact(generation);
@@ -107,16 +127,22 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
   const recorder = new Recorder(metrics, log, options.dev);
   const pipeline: PipelineOptions = {
     limits: options,
-    reserved: { exposeHealth: options.exposeHealth },
+    reserved: options,
     client: new ClientAddress(options.trustedProxies),
     budget: new BufferBudget(options.maxBufferedBytes),
     recorder,
     dev: options.dev,
     maxBufferedResponse: options.maxUpstreamResponseBytes,
   };
-  const limits = { ...options, keepAliveTimeoutMs: options.keepaliveTimeout * 1000 };
-  const traffic = createHttp1Transport(limits, {
-    request: (x) => serve(x, generation, pipeline),
+  const limits = {
+    ...options,
+    keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
+    headersTimeoutMs: options.headersTimeout * 1000,
+    bodyTimeoutMs: options.bodyTimeout * 1000,
+    pingIntervalMs: PING_INTERVAL_MS,
+  };
+  const events = {
+    request: (x: Exchange) => serve(x, generation, pipeline),
     connectionOpened: () => {
       metrics.connections++;
       metrics.activeConnections++;
@@ -125,8 +151,9 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       metrics.activeConnections--;
     },
     malformed: () => recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
-  });
-  const admin = createHttp1Transport(limits, {
+  };
+  const traffic = createTransport(limits, events, tls);
+  const admin = createTransport(limits, {
     request: (x) => serveAdmin(x, { generation: () => generation, draining: () => draining, metrics, startedAt }),
     connectionOpened: () => {},
     connectionClosed: () => {},
@@ -148,7 +175,17 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
     generation.retire();
     throw error;
   }
-  logger.info({ listen: shown(address), admin: shown(adminAddress) }, 'serving');
+  logger.info({ listen: shown(address), admin: shown(adminAddress), tls: tls !== null }, 'serving');
+  const stopWatching =
+    tlsFiles &&
+    keyPair &&
+    watchKeyPair(tlsFiles, keyPair, {
+      changed(pair) {
+        traffic.useTls({ keyPair: pair, minVersion: options.tlsMinVersion });
+        logger.info({ tls_cert: tlsFiles.cert }, 'certificate replaced');
+      },
+      refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
+    });
 
   return {
     address,
@@ -162,6 +199,7 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
     },
     async stop() {
       draining = true;
+      stopWatching?.();
       traffic.beginDrain();
       logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
       await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));
@@ -171,6 +209,14 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       logger.info('stopped');
     },
   };
+}
+
+/** Null without TLS. */
+function keyPairPaths({ tlsCert, tlsKey }: ServeOptions): KeyPairPaths | null {
+  if (tlsCert === undefined && tlsKey === undefined) return null;
+  if (tlsCert === undefined) throw new TlsFilesError('--tls-key needs --tls-cert: give both or neither');
+  if (tlsKey === undefined) throw new TlsFilesError('--tls-cert needs --tls-key: give both or neither');
+  return { cert: tlsCert, key: tlsKey };
 }
 
 /** Names the file in what does not load. */

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { SecretError } from '../secrets/secrets.ts';
 import { type RunningGateway, type ServeOptions, startGateway } from '../serve.ts';
 import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
+import { TLS_VERSIONS } from '../transport/tls.ts';
 import {
   adminAddress,
   list,
@@ -24,6 +25,7 @@ const EXAMPLES = `
 Examples:
   $ gw serve --artifact api.gwa
   $ gw serve --artifact api.gwa --listen 127.0.0.1:9000 --dev
+  $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key
   $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
   $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
 
@@ -67,6 +69,19 @@ export function serveCommand(program: Program): Command {
         .default(8192),
     )
     .addOption(flag('--allow-plaintext-upstream', 'allow http:// upstreams'))
+    .addOption(option('--tls-cert <file>', 'PEM certificate and its chain; read again when it changes'))
+    .addOption(option('--tls-key <file>', 'PEM key of the certificate'))
+    .addOption(option('--tls-min-version <version>', 'least TLS version').choices(TLS_VERSIONS).default('1.2'))
+    .addOption(
+      option('--headers-timeout <seconds>', 'time for a TLS handshake and for a request head')
+        .argParser(seconds)
+        .default(30),
+    )
+    .addOption(
+      option('--body-timeout <seconds>', 'time without a byte of a request body, 0 for no limit')
+        .argParser(seconds)
+        .default(30),
+    )
     .addOption(option('--keepalive-timeout <seconds>', 'idle time of a connection').argParser(seconds).default(60))
     .addOption(
       option('--shutdown-timeout <seconds>', 'time for requests in flight to end').argParser(seconds).default(30),
@@ -92,6 +107,7 @@ export function serveCommand(program: Program): Command {
         .default([], 'none'),
     )
     .addOption(option('--expose-health <boolean>', 'serve /__gw/health').argParser(yesOrNo).default(true))
+    .addOption(option('--expose-specs <boolean>', 'serve /__gw/specs').argParser(yesOrNo).default(true))
     .addOption(
       option('--plugin-cpu-ms <ms>', 'CPU time of a plugin call').argParser(wholeNumber(1, 60_000)).default(25),
     )

@@ -1,22 +1,83 @@
-/** The gateway's own endpoints on the traffic port (reference 1, section 4.1). */
-import type { Answer, Exchange } from '../exchange.ts';
+/** The gateway's own endpoints on the traffic port (reference 1, section 4.1; D23). */
+import type { SpecType } from '../artifact/format.ts';
+import { type Answer, type Exchange, headerOf } from '../exchange.ts';
 import type { Generation } from '../generation.ts';
 import { problem } from '../problems.ts';
+import type { SpecFormat } from './render-worker.ts';
+import type { RenderedSpec, SpecLibrary } from './spec-library.ts';
 
 export const RESERVED_PREFIX = '/__gw/';
+const SPECS = `${RESERVED_PREFIX}specs`;
+const TYPES: readonly SpecType[] = ['openapi', 'asyncapi'];
 
 export interface ReservedOptions {
-  /** `--expose-health` (D23). */
+  /** `--expose-health`. */
   readonly exposeHealth: boolean;
+  /** `--expose-specs`. */
+  readonly exposeSpecs: boolean;
 }
 
-export function reserved(x: Exchange, { health }: Generation, { exposeHealth }: ReservedOptions): Answer {
-  if (x.path === '/__gw/health' && exposeHealth) {
-    if (x.method !== 'GET' && x.method !== 'HEAD') {
-      const detail = `${x.path} is read with GET.`;
-      return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'GET, HEAD'] }) };
-    }
-    return { status: 200, headers: ['content-type', 'application/json'], body: JSON.stringify(health) };
+export async function reserved(x: Exchange, gw: Generation, options: ReservedOptions): Promise<Answer> {
+  const health = options.exposeHealth && x.path === `${RESERVED_PREFIX}health`;
+  const specs = options.exposeSpecs && (x.path === SPECS || x.path.startsWith(`${SPECS}/`));
+  if (!health && !specs) return notFound('There is no such endpoint under /__gw/.');
+  if (x.method !== 'GET' && x.method !== 'HEAD') {
+    const detail = `${x.path} is read with GET.`;
+    return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'GET, HEAD'] }) };
   }
-  return { problem: problem('route-not-found', 'There is no such endpoint under /__gw/.') };
+  if (health) return json(gw.health);
+  return x.path === SPECS ? json(index(gw.specs)) : spec(x, gw.specs);
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, headers: ['content-type', 'application/json'], body: JSON.stringify(value) };
+}
+
+function notFound(detail: string): Answer {
+  return { problem: problem('route-not-found', detail) };
+}
+
+function index(library: SpecLibrary) {
+  const of = (type: SpecType) => {
+    const specs = library.names(type).map((name) => ({ name, url: `${SPECS}/${encodeURIComponent(name)}` }));
+    return { specs, count: specs.length, merged_url: `${SPECS}/${type}` };
+  };
+  return { openapi: of('openapi'), asyncapi: of('asyncapi') };
+}
+
+async function spec(x: Exchange, library: SpecLibrary): Promise<Answer> {
+  const format = formatOf(x.query);
+  if (format === undefined) {
+    const errors = [{ in: 'query', field: 'format', reason: 'must be json or yaml' }];
+    return { problem: problem('validation-failed', 'format must be json or yaml.', { errors }) };
+  }
+  const name = nameOf(x.path.slice(SPECS.length + 1));
+  const type = TYPES.find((each) => each === name);
+  const rendering = type ? library.merged(type, format) : library.file(name, format);
+  if (!rendering) return notFound(`There is no such spec: ${SPECS} lists those that there are.`);
+  return send(x, await rendering, format);
+}
+
+function nameOf(raw: string): string {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return raw;
+  }
+}
+
+/** Default yaml; undefined for what is neither. */
+function formatOf(query: string | undefined): SpecFormat | undefined {
+  const format = new URLSearchParams(query ?? '').get('format') ?? 'yaml';
+  return format === 'json' || format === 'yaml' ? format : undefined;
+}
+
+/** With validators, so that who has it already need not get it again (RFC 9110, section 13). */
+function send(x: Exchange, { body, etag }: RenderedSpec, format: SpecFormat): Answer {
+  const headers = ['etag', etag, 'cache-control', 'no-cache'];
+  const known = headerOf(x.headers, 'if-none-match')
+    ?.split(',')
+    .map((each) => each.trim().replace(/^W\//, ''));
+  if (known?.some((each) => each === etag || each === '*')) return { status: 304, headers, body: null };
+  return { status: 200, headers: ['content-type', `application/${format}`, ...headers], body };
 }
