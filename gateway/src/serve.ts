@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { isIP } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
-import { type Artifact, ArtifactError, readArtifact } from './artifact/index.ts';
+import { type Artifact, ArtifactError, readArtifact, watchSource } from './artifact/index.ts';
 import { EgressGuard } from './egress/guard.ts';
 import type { Exchange } from './exchange.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
@@ -187,18 +187,32 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
     });
 
+  async function reload(): Promise<void> {
+    const next = await load();
+    const previous = generation;
+    generation = next;
+    previous.retire();
+    logArtifact(next);
+  }
+
+  /** What does not load is reported, and what served before serves on. */
+  async function replaced(): Promise<void> {
+    try {
+      await reload();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.error({ reason }, 'new artifact refused: the previous one goes on serving');
+    }
+  }
+  const stopLooking = watchSource(options.artifact, replaced);
+
   return {
     address,
     adminAddress,
-    async reload() {
-      const next = await load();
-      const previous = generation;
-      generation = next;
-      previous.retire();
-      logArtifact(next);
-    },
+    reload,
     async stop() {
       draining = true;
+      stopLooking();
       stopWatching?.();
       traffic.beginDrain();
       logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');

@@ -11,8 +11,7 @@ const MAX_PARTS = 1000;
 export async function readSource(source: string | Uint8Array): Promise<Uint8Array> {
   if (typeof source !== 'string') return source;
   try {
-    const info = await stat(source);
-    const files = info.isDirectory() ? await partsOf(source) : [source];
+    const files = await sourceFiles(source);
     const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     if (total > MAX_ARCHIVE_BYTES) {
@@ -24,6 +23,11 @@ export async function readSource(source: string | Uint8Array): Promise<Uint8Arra
     if (error instanceof ArtifactError) throw error;
     throw new ArtifactError('unreadable', `cannot read artifact ${source}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** The file, or the parts in a folder. Rejects with ArtifactError or the file system's error. */
+export async function sourceFiles(source: string): Promise<readonly string[]> {
+  return (await stat(source)).isDirectory() ? partsOf(source) : [source];
 }
 
 /** A ConfigMap volume shows its keys as links beside `..data` and time-stamped folders, which are not parts. */
