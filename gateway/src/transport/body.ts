@@ -1,6 +1,6 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { SlowBodies, WatchedBody } from './slow-bodies.ts';
 
 /** The body grew past `--max-body-size` while it streamed. */
 export class BodyTooLarge extends Error {
@@ -11,45 +11,90 @@ export class BodyTooLarge extends Error {
   }
 }
 
+/** The bytes of a body: an HTTP/1.1 message, or an HTTP/2 stream. */
+export interface BodySource extends Readable {
+  /** Of an HTTP/1.1 message: all of it has arrived, even if not all of it has been read. */
+  readonly complete?: boolean;
+}
+
+/** The response to the request that the body belongs to. */
+export interface BodyOwner {
+  /** The body is wanted: the place for `100 Continue`. */
+  bodyWanted(): void;
+  /** The client sends too slowly: answers with 408, where there is no answer yet. */
+  bodyTooSlow(): void;
+}
+
+export interface BodyLimits {
+  /** Bytes. */
+  readonly maxBodySize: number;
+  readonly slow: SlowBodies;
+}
+
 /**
  * Stands between the connection and whoever reads the body, so that an upstream that answers early or fails does
  * not tear down the client's connection. Sends `100 Continue`, where the client waits for it, on the first read.
  */
-export class IncomingBody extends Readable {
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse | null;
-  readonly #limit: number;
+export class IncomingBody extends Readable implements WatchedBody {
+  readonly #source: BodySource;
+  readonly #owner: BodyOwner;
+  readonly #limits: BodyLimits;
   received = 0;
+  progressAt = 0;
   #started = false;
 
-  /** `response` only where the client expects `100 Continue`. */
-  constructor(request: IncomingMessage, limit: number, response: ServerResponse | null) {
+  constructor(source: BodySource, owner: BodyOwner, limits: BodyLimits) {
     super({ highWaterMark: 64 << 10 });
-    this.#request = request;
-    this.#limit = limit;
-    this.#response = response;
+    this.#source = source;
+    this.#owner = owner;
+    this.#limits = limits;
+  }
+
+  get waitsForClient(): boolean {
+    return !this.#source.isPaused();
+  }
+
+  timeOut(): void {
+    this.#owner.bodyTooSlow();
+    this.destroy(new Error('the request body did not arrive in time'));
   }
 
   #start(): void {
     this.#started = true;
-    this.#response?.writeContinue();
-    const request = this.#request;
-    request.on('data', (chunk: Buffer) => {
+    this.#owner.bodyWanted();
+    // Whoever reads has its own listener, but may have left when the body breaks off.
+    this.on('error', () => {});
+    const source = this.#source;
+    this.progressAt = performance.now();
+    this.#limits.slow.add(this);
+    source.on('data', (chunk: Buffer) => {
+      this.progressAt = performance.now();
       this.received += chunk.length;
-      if (this.received > this.#limit) {
-        request.pause();
+      if (this.received > this.#limits.maxBodySize) {
+        source.pause();
         this.destroy(new BodyTooLarge(this.received));
-      } else if (!this.push(chunk)) request.pause();
+      } else if (!this.push(chunk)) source.pause();
     });
-    request.on('end', () => this.push(null));
-    request.on('error', (error) => this.destroy(error));
-    request.on('close', () => {
-      if (!request.complete) this.destroy(new Error('the client went away'));
+    source.on('end', () => {
+      this.#limits.slow.delete(this);
+      this.push(null);
+    });
+    source.on('error', (error) => this.destroy(error));
+    source.on('close', () => {
+      if (!(source.complete ?? source.readableEnded)) this.destroy(new Error('the client went away'));
     });
   }
 
   override _read(): void {
-    if (this.#started) this.#request.resume();
-    else this.#start();
+    if (!this.#started) this.#start();
+    else if (this.#source.isPaused()) {
+      this.progressAt = performance.now();
+      this.#source.resume();
+    }
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#limits.slow.delete(this);
+    done(error);
   }
 }

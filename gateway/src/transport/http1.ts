@@ -1,59 +1,27 @@
-/** HTTP/1.1 over TCP, on node:http: makes an Exchange of each request, and writes what the pipeline answers. */
-import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+/** HTTP/1.1 on node:http and node:https: makes an Exchange of each request, and writes what the pipeline answers. */
+import { createServer, type Server as HttpServer, type IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { atTurnEnd } from '../turn.ts';
-import { IncomingBody } from './body.ts';
+import { type BodyOwner, IncomingBody } from './body.ts';
 import { inspect } from './inspect.ts';
-import { refuse } from './refuse.ts';
-
-export interface TransportLimits {
-  /** Bytes (`--max-body-size`). */
-  readonly maxBodySize: number;
-  readonly maxHeaders: number;
-  /** Bytes of one header, name and value. */
-  readonly maxHeaderSize: number;
-  /** Bytes. */
-  readonly maxUriLength: number;
-  /** Milliseconds idle between requests. */
-  readonly keepAliveTimeoutMs: number;
-  /** `GW_MAX_CONNECTIONS`; further ones are dropped. */
-  readonly maxConnections: number;
-}
-
-export interface TransportEvents {
-  request(x: Exchange): void;
-  connectionOpened(): void;
-  connectionClosed(): void;
-  /** The bytes were no valid request, and were refused with this status. */
-  malformed(status: number): void;
-}
-
-export interface Transport {
-  /** Resolves to the address that it listens on; rejects where it cannot bind. */
-  listen(host: string, port: number): Promise<AddressInfo>;
-  /** From now on every response closes its connection; new ones are still accepted. */
-  beginDrain(): void;
-  /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
-  close(timeoutMs: number): Promise<void>;
-}
+import { refuse, tooSlow } from './refuse.ts';
+import type { TlsVersion } from './tls.ts';
+import type { DrainState, TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
 /** The parser's own limit lies above all of ours together, so that refusals are ours (D17). */
-function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimits): number {
+export function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimits): number {
   return Math.min(2 * (maxHeaders * maxHeaderSize + maxUriLength) + 65536, 64 << 20);
 }
 
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
-const ONE_PIECE = 4096;
+export const ONE_PIECE = 4096;
 
-/** Set by `beginDrain`; shared by all responses of one transport. */
-interface DrainState {
-  draining: boolean;
-}
-
-class Http1Response extends ServerResponse implements Responder {
+class Http1Response extends ServerResponse implements Responder, BodyOwner {
   exchange: Exchange | null = null;
   drain: DrainState | null = null;
+  waitsForContinue = false;
 
   send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const bodiless = status === 204 || status === 304;
@@ -87,6 +55,20 @@ class Http1Response extends ServerResponse implements Responder {
     this.socket?.destroy();
   }
 
+  bodyWanted(): void {
+    if (this.waitsForContinue) this.writeContinue();
+  }
+
+  bodyTooSlow(): void {
+    const x = this.exchange;
+    if (x === null || this.headersSent) return this.abort();
+    const { status, headers, body } = tooSlow(x);
+    x.close();
+    this.shouldKeepAlive = false;
+    this.writeHead(status, headers);
+    this.end(body);
+  }
+
   #head(status: number, headers: HeaderList): void {
     const body = this.exchange?.bodyStream;
     // A body that nobody read to its end stands in the way of the next request: the connection ends instead.
@@ -100,26 +82,35 @@ function responseClosed(this: Http1Response): void {
 }
 
 /** Plain IPv4 also where the socket is dual-stack. */
-function peerOf(socket: Socket): string {
+export function peerOf(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 
-export function createHttp1Transport(limits: TransportLimits, events: TransportEvents): Transport {
-  const state: DrainState = { draining: false };
-  const server = createServer(
-    {
-      ServerResponse: Http1Response,
-      maxHeaderSize: parserLimit(limits),
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      requireHostHeader: false,
-      noDelay: true,
-      highWaterMark: 64 << 10,
-    },
-    (request, response) => accept(request, response, false),
-  );
-  server.maxHeadersCount = 0;
-  server.maxConnections = limits.maxConnections;
+/** The server that listens, and how it takes a new certificate. */
+export interface Http1Server {
+  readonly server: HttpServer | HttpsServer;
+  useTls(settings: TlsSettings): void;
+}
+
+export function createHttp1Server(
+  { limits, events, drain, slow }: TransportState,
+  tls: TlsSettings | null,
+): Http1Server {
+  const scheme = tls ? 'https' : 'http';
+  const bodyLimits = { maxBodySize: limits.maxBodySize, slow };
+  const options = {
+    ServerResponse: Http1Response,
+    maxHeaderSize: parserLimit(limits),
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    headersTimeout: limits.headersTimeoutMs,
+    // The body has its own limit, on the time without progress: large ones may take long.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.max(20, Math.min(1000, limits.headersTimeoutMs / 4)),
+    requireHostHeader: false,
+    noDelay: true,
+    highWaterMark: 64 << 10,
+  };
 
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
     const raw = request.rawHeaders;
@@ -127,49 +118,49 @@ export function createHttp1Transport(limits: TransportLimits, events: TransportE
     const x = new Exchange(response, {
       method: request.method ?? 'GET',
       target: request.url ?? '/',
-      scheme: 'http',
+      scheme,
       headers: raw,
       clientIp: peerOf(request.socket),
-      body: hasBody ? new IncomingBody(request, limits.maxBodySize, waitsForContinue ? response : null) : null,
+      body: hasBody ? new IncomingBody(request, response, bodyLimits) : null,
     });
     x.fault = fault;
     response.exchange = x;
-    response.drain = state;
+    response.drain = drain;
+    response.waitsForContinue = waitsForContinue;
     response.on('close', responseClosed);
     events.request(x);
   }
 
-  server.on('checkContinue', (request, response) => accept(request, response, true));
-  server.on('connection', (socket) => {
-    events.connectionOpened();
-    socket.on('close', events.connectionClosed);
-  });
+  const onRequest = (request: IncomingMessage, response: Http1Response) => accept(request, response, false);
+  const secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) }, onRequest);
+  const server = secure ?? createServer(options, onRequest);
+  server.maxHeadersCount = 0;
+  server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = refuse(socket as Socket, error);
     if (status !== null) events.malformed(status);
   });
-
+  if (secure) {
+    // What failed its handshake cannot be answered in HTTP.
+    secure.removeAllListeners('tlsClientError');
+    secure.on('tlsClientError', (_error, socket) => socket.destroy());
+  }
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ host, port, backlog: 1024 }, () => {
-          server.off('error', reject);
-          resolve(server.address() as AddressInfo);
-        });
-      }),
-    beginDrain() {
-      state.draining = true;
-    },
-    close: (timeoutMs) =>
-      new Promise((resolve) => {
-        state.draining = true;
-        const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-        server.close(() => {
-          clearTimeout(cut);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
+    server,
+    useTls: ({ keyPair, minVersion }) => secure?.setSecureContext({ ...keyPair, minVersion: versionName(minVersion) }),
+  };
+}
+
+function versionName(version: TlsVersion): 'TLSv1.2' | 'TLSv1.3' {
+  return `TLSv${version}`;
+}
+
+function secureOptions({ keyPair, minVersion }: TlsSettings, { headersTimeoutMs }: TransportLimits) {
+  return {
+    ...keyPair,
+    minVersion: versionName(minVersion),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    honorCipherOrder: true,
+    handshakeTimeout: headersTimeoutMs,
   };
 }

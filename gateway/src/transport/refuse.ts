@@ -1,6 +1,8 @@
-/** Answers bytes that Node's parser refused with a problem document of ours (D17), and closes the connection. */
+/** Answers of the transport's own: to bytes that Node's parser refused (D17), and to clients that are too slow. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Exchange, HeaderList } from '../exchange.ts';
+import { addStandardHeaders } from '../headers/standard.ts';
 import { type Problem, problem, renderProblem } from '../problems.ts';
 import { VERSION } from '../version.ts';
 
@@ -15,7 +17,10 @@ function problemOf(code: string | undefined): Problem {
   }
 }
 
-/** The status that was sent, or null where the connection was gone already or had a response under way. */
+/**
+ * Sends a problem document and closes the connection. The status that was sent, or null where the connection was gone
+ * already or had a response under way.
+ */
 export function refuse(socket: Socket & { _httpMessage?: unknown }, error: NodeJS.ErrnoException): number | null {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage) {
     socket.destroy();
@@ -29,4 +34,13 @@ export function refuse(socket: Socket & { _httpMessage?: unknown }, error: NodeJ
       `x-content-type-options: nosniff\r\nx-frame-options: DENY\r\nconnection: close\r\n\r\n${body}`,
   );
   return refusal.status;
+}
+
+/** The answer to a request whose body does not go on. */
+export function tooSlow(x: Exchange): { status: number; headers: HeaderList; body: string } {
+  const refusal = problem('request-timeout', 'The request body did not arrive in time.');
+  const body = renderProblem(refusal);
+  const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))];
+  addStandardHeaders(x, headers);
+  return { status: refusal.status, headers, body };
 }

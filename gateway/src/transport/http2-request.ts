@@ -1,0 +1,62 @@
+/** The head of an HTTP/2 request as the pipeline knows it, and what RFC 9113 forbids and nghttp2 lets through. */
+import type { HeaderList } from '../exchange.ts';
+
+export interface Http2Request {
+  readonly method: string;
+  readonly target: string;
+  /** With `host` from `:authority`, and one `cookie` (section 8.2.3). */
+  readonly headers: HeaderList;
+  /** Why the request is malformed, or null. */
+  readonly fault: string | null;
+  readonly waitsForContinue: boolean;
+}
+
+/** From names and values in turn, pseudo headers first. */
+export function requestOf(raw: readonly string[]): Http2Request {
+  let method = '';
+  let target = '';
+  let authority: string | undefined;
+  let host: string | undefined;
+  let cookie: string | undefined;
+  let fault: string | null = null;
+  let waitsForContinue = false;
+  const headers: HeaderList = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    const value = raw[i + 1] as string;
+    switch (name) {
+      case ':method':
+        method = value;
+        break;
+      case ':path':
+        target = value;
+        break;
+      case ':authority':
+        authority = value;
+        break;
+      case ':scheme':
+        break;
+      case 'host':
+        if (host !== undefined) fault = 'There is more than one Host header.';
+        host = value;
+        break;
+      case 'cookie':
+        cookie = cookie === undefined ? value : `${cookie}; ${value}`;
+        break;
+      case 'expect':
+        waitsForContinue = value.toLowerCase() === '100-continue';
+        headers.push(name, value);
+        break;
+      default:
+        headers.push(name, value);
+    }
+  }
+  if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
+    fault = 'The Host header and :authority differ.';
+  }
+  const name = authority ?? host;
+  if (name === undefined) fault = 'The :authority is missing.';
+  else headers.push('host', name);
+  if (cookie !== undefined) headers.push('cookie', cookie);
+  return { method, target, headers, fault, waitsForContinue };
+}

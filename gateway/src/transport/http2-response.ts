@@ -1,0 +1,89 @@
+/** Writes what the pipeline answers to one HTTP/2 stream. */
+import { validateHeaderValue } from 'node:http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { Writable } from 'node:stream';
+import type { Exchange, HeaderList, Responder, ResponseSink } from '../exchange.ts';
+import type { BodyOwner } from './body.ts';
+import { ONE_PIECE } from './http1.ts';
+import { tooSlow } from './refuse.ts';
+
+/** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
+const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+/** Statuses whose answers have no body. */
+const BODILESS = new Set([204, 205, 304]);
+
+export class Http2Response implements Responder, BodyOwner {
+  readonly #stream: ServerHttp2Stream;
+  exchange: Exchange | null = null;
+  waitsForContinue = false;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.#stream = stream;
+  }
+
+  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+    const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    if (status !== 204 && status !== 304) headers.push('content-length', String(status === 205 ? 0 : length));
+    const bodiless = length === 0 || x.method === 'HEAD' || BODILESS.has(status);
+    if (!this.#head(status, headers, bodiless) || bodiless) return;
+    // What follows in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
+    this.#stream.end(body instanceof Uint8Array && length <= ONE_PIECE ? Buffer.from(body) : body);
+  }
+
+  stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
+    const bodiless = x.method === 'HEAD' || BODILESS.has(status);
+    return this.#head(status, headers, bodiless) && !bodiless ? this.#stream : nowhere();
+  }
+
+  get headSent(): boolean {
+    return this.#stream.headersSent;
+  }
+
+  abort(): void {
+    // Resets with INTERNAL_ERROR. Its close() would end the body first, and so make half of one look whole.
+    this.#stream.destroy(new Error('the response cannot be completed'));
+  }
+
+  bodyWanted(): void {
+    if (this.waitsForContinue && !this.#gone && !this.headSent) this.#stream.additionalHeaders({ ':status': 100 });
+  }
+
+  bodyTooSlow(): void {
+    const x = this.exchange;
+    if (x === null || this.headSent) return this.abort();
+    const { status, headers, body } = tooSlow(x);
+    x.close();
+    if (this.#head(status, headers, false)) this.#stream.end(body);
+  }
+
+  get #gone(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  /** False where the client has gone. */
+  #head(status: number, headers: HeaderList, endStream: boolean): boolean {
+    if (this.#gone) return false;
+    const fields = [':status', String(status)];
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i] as string;
+      const value = headers[i + 1] as string;
+      if (CONNECTION_SPECIFIC.has(name)) continue;
+      validateHeaderValue(name, value);
+      fields.push(name, value);
+    }
+    const stream = this.#stream;
+    if (this.exchange?.bodyStream) {
+      // A body that nobody reads to its end: the client need not send the rest (section 8.1).
+      stream.once('finish', () => {
+        if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+      });
+    }
+    stream.respond(fields, { endStream });
+    return true;
+  }
+}
+
+/** Where the body of an answer without one goes. */
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}

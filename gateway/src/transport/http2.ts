@@ -1,0 +1,153 @@
+/**
+ * HTTP/2 (RFC 9113) on node:http2's sessions and streams: makes an Exchange of each stream, and looks after the
+ * connections: pings, idle time, drain. nghttp2 underneath enforces the protocol itself.
+ */
+import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import { Exchange } from '../exchange.ts';
+import { type BodyLimits, IncomingBody } from './body.ts';
+import { parserLimit, peerOf } from './http1.ts';
+import { requestOf } from './http2-request.ts';
+import { Http2Response } from './http2-response.ts';
+import type { TransportState } from './transport.ts';
+
+/** Streams that a client may have open at once on a connection (D23). */
+export const MAX_CONCURRENT_STREAMS = 100;
+/** Streams that a client may reset at once, and then each second, before its connection ends (D23, rapid reset). */
+export const STREAM_RESET_BURST = 1000;
+export const STREAM_RESET_RATE = 33;
+/** Invalid frames after which a connection ends. */
+const MAX_INVALID_FRAMES = 100;
+/** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
+const LAST_STREAM = 2 ** 31 - 1;
+
+interface Connection {
+  readonly session: ServerHttp2Session;
+  readonly scheme: string;
+  readonly peer: string;
+  streams: number;
+  /** Monotonic milliseconds since which no stream is open. */
+  idleSince: number;
+  pingedAt: number;
+  pingUnanswered: boolean;
+  goneAway: boolean;
+}
+
+export class Http2Connections {
+  readonly #state: TransportState;
+  readonly #bodyLimits: BodyLimits;
+  readonly #connections = new Set<Connection>();
+
+  constructor(state: TransportState) {
+    this.#state = state;
+    this.#bodyLimits = { maxBodySize: state.limits.maxBodySize, slow: state.slow };
+  }
+
+  accept(socket: Socket, scheme: string): void {
+    const { limits } = this.#state;
+    // A client that has sent FIN has left: HTTP/2 has no half-closed connections.
+    socket.allowHalfOpen = false;
+    const session = performServerHandshake(socket, {
+      maxHeaderListPairs: 2 * limits.maxHeaders + 64,
+      maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+      streamResetBurst: STREAM_RESET_BURST,
+      streamResetRate: STREAM_RESET_RATE,
+      strictSingleValueFields: false,
+      settings: {
+        maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
+        maxHeaderListSize: parserLimit(limits),
+        enablePush: false,
+      },
+    });
+    const now = performance.now();
+    const connection: Connection = {
+      session,
+      scheme,
+      peer: peerOf(socket),
+      streams: 0,
+      idleSince: now,
+      pingedAt: now,
+      pingUnanswered: false,
+      goneAway: false,
+    };
+    this.#connections.add(connection);
+    // What goes wrong on a connection ends it, and its streams with it: those tell whoever waits.
+    session.on('error', () => {});
+    session.on('close', () => this.#connections.delete(connection));
+    session.on('stream', (stream, _headers, _flags, raw) => this.#request(connection, stream, raw));
+  }
+
+  #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
+    const { drain, events } = this.#state;
+    connection.streams++;
+    const response = new Http2Response(stream);
+    const { fault, waitsForContinue, ...request } = requestOf(raw);
+    const x = new Exchange(response, {
+      ...request,
+      scheme: connection.scheme,
+      clientIp: connection.peer,
+      body: stream.endAfterHeaders ? null : new IncomingBody(stream, response, this.#bodyLimits),
+    });
+    x.fault = fault;
+    response.exchange = x;
+    response.waitsForContinue = waitsForContinue;
+    stream.on('error', () => {});
+    stream.on('close', () => {
+      if (--connection.streams === 0) connection.idleSince = performance.now();
+      x.close();
+    });
+    if (drain.draining) this.#announceEnd(connection);
+    events.request(x);
+  }
+
+  /** The client opens no further stream, but what it has sent meanwhile is served. */
+  #announceEnd(connection: Connection): void {
+    const { session } = connection;
+    if (connection.goneAway || session.closed || session.destroyed) return;
+    connection.goneAway = true;
+    session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+  }
+
+  /** Pings, and closes what is idle for the keep-alive time or answers no ping. */
+  sweep(now: number): void {
+    const { keepAliveTimeoutMs, pingIntervalMs } = this.#state.limits;
+    for (const connection of this.#connections) {
+      const { session } = connection;
+      if (session.destroyed) continue;
+      if (connection.streams === 0 && keepAliveTimeoutMs > 0 && now - connection.idleSince >= keepAliveTimeoutMs) {
+        session.close();
+      }
+      if (now - connection.pingedAt < pingIntervalMs) continue;
+      if (connection.pingUnanswered) {
+        session.destroy();
+        continue;
+      }
+      connection.pingedAt = now;
+      connection.pingUnanswered = true;
+      session.ping((error) => {
+        if (!error) connection.pingUnanswered = false;
+      });
+    }
+  }
+
+  beginDrain(): void {
+    for (const connection of this.#connections) this.#announceEnd(connection);
+  }
+
+  /** Closes each connection when its streams have ended, also those under way while the client reads our GOAWAY. */
+  close(): void {
+    for (const connection of this.#connections) {
+      const { session } = connection;
+      if (session.destroyed) continue;
+      this.#announceEnd(connection);
+      session.ping(() => {
+        if (!session.destroyed) session.close();
+      });
+    }
+  }
+
+  /** Ends all connections now. */
+  cut(): void {
+    for (const { session } of this.#connections) session.destroy();
+  }
+}

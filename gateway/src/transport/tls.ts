@@ -1,0 +1,110 @@
+/** The certificate and key that the gateway presents: read, checked as a pair, and looked after for changes. */
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+
+export type TlsVersion = '1.2' | '1.3';
+export const TLS_VERSIONS: readonly TlsVersion[] = ['1.2', '1.3'];
+
+export interface KeyPair {
+  /** PEM; the certificate first, then its chain. */
+  readonly cert: Buffer;
+  /** PEM. */
+  readonly key: Buffer;
+}
+
+export interface KeyPairPaths {
+  /** `--tls-cert`. */
+  readonly cert: string;
+  /** `--tls-key`. */
+  readonly key: string;
+}
+
+/** The files cannot be read, or are no pair; the message names the file and what to do. */
+export class TlsFilesError extends Error {}
+
+/** Milliseconds between looks at the files. Links are followed, so a swap of a Kubernetes volume is seen as well. */
+const LOOK_EVERY_MS = 500;
+
+/** Rejects with TlsFilesError. */
+export async function readKeyPair({ cert, key }: KeyPairPaths): Promise<KeyPair> {
+  const pair = await readFiles({ cert, key });
+  checkPair(pair, { cert, key });
+  return pair;
+}
+
+async function readFiles({ cert, key }: KeyPairPaths): Promise<KeyPair> {
+  return { cert: await readPem(cert, '--tls-cert'), key: await readPem(key, '--tls-key') };
+}
+
+function checkPair(pair: KeyPair, { cert, key }: KeyPairPaths): void {
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const detail = /mismatch/i.test(reason) ? 'the key does not belong to the certificate' : reason;
+    throw new TlsFilesError(
+      `${cert} (--tls-cert) and ${key} (--tls-key) cannot be used: ${detail}; give a PEM certificate and its PEM key`,
+      { cause: error },
+    );
+  }
+}
+
+async function readPem(path: string, option: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const reason =
+      code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'it may not be read' : String(error);
+    throw new TlsFilesError(`cannot read ${path} (${option}): ${reason}`, { cause: error });
+  }
+}
+
+export interface KeyPairEvents {
+  changed(pair: KeyPair): void;
+  /** What lies there now cannot be used; said once for each state of the files. */
+  refused(reason: string): void;
+}
+
+/** Looks at the files until the returned function is called. */
+export function watchKeyPair(paths: KeyPairPaths, current: KeyPair, events: KeyPairEvents): () => void {
+  let used = current;
+  let failed = '';
+  let refused = '';
+  let timer: NodeJS.Timeout;
+  let stopped = false;
+
+  async function look(): Promise<void> {
+    try {
+      const pair = await readFiles(paths);
+      if (!(pair.cert.equals(used.cert) && pair.key.equals(used.key))) {
+        checkPair(pair, paths);
+        if (stopped) return;
+        used = pair;
+        events.changed(pair);
+      }
+      failed = '';
+      refused = '';
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      // Two files are not replaced at once: what is wrong now may be right at the next look.
+      if (!stopped && reason === failed && reason !== refused) {
+        refused = reason;
+        events.refused(reason);
+      }
+      failed = reason;
+    }
+  }
+  function next(): void {
+    timer = setTimeout(() => {
+      void look().then(() => {
+        if (!stopped) next();
+      });
+    }, LOOK_EVERY_MS).unref();
+  }
+  next();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * One port: HTTP/1.1 and HTTP/2, told apart by ALPN under TLS and by the first bytes without (reference 1, section
+ * 4.3). Makes an Exchange of each request; everything behind it knows neither protocol nor sockets.
+ */
+import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Exchange } from '../exchange.ts';
+import { createHttp1Server } from './http1.ts';
+import { Http2Connections } from './http2.ts';
+import { Undecided } from './protocol.ts';
+import { SlowBodies } from './slow-bodies.ts';
+import type { KeyPair, TlsVersion } from './tls.ts';
+
+export interface TransportLimits {
+  /** Bytes (`--max-body-size`). */
+  readonly maxBodySize: number;
+  readonly maxHeaders: number;
+  /** Bytes of one header, name and value. */
+  readonly maxHeaderSize: number;
+  /** Bytes. */
+  readonly maxUriLength: number;
+  /** Milliseconds idle between requests. */
+  readonly keepAliveTimeoutMs: number;
+  /** Milliseconds for a TLS handshake, and for a request's head; then 408 or, where nothing came, the end. */
+  readonly headersTimeoutMs: number;
+  /** Milliseconds without a byte of a body that is waited for; then 408. 0: no limit. */
+  readonly bodyTimeoutMs: number;
+  /** Milliseconds between pings of an HTTP/2 connection; one unanswered until the next ends it. */
+  readonly pingIntervalMs: number;
+  /** `GW_MAX_CONNECTIONS`; further ones are dropped. */
+  readonly maxConnections: number;
+}
+
+export interface TransportEvents {
+  request(x: Exchange): void;
+  connectionOpened(): void;
+  connectionClosed(): void;
+  /** The bytes were no valid request, and were refused with this status. */
+  malformed(status: number): void;
+}
+
+export interface TlsSettings {
+  readonly keyPair: KeyPair;
+  readonly minVersion: TlsVersion;
+}
+
+export interface Transport {
+  /** Resolves to the address that it listens on; rejects where it cannot bind. */
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** New handshakes use this pair; connections go on with theirs. Only where the transport was made with TLS. */
+  useTls(settings: TlsSettings): void;
+  /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
+  beginDrain(): void;
+  /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** Set by `beginDrain`; shared by all responses of one transport. */
+export interface DrainState {
+  draining: boolean;
+}
+
+/** What the two protocols share. */
+export interface TransportState {
+  readonly limits: TransportLimits;
+  readonly events: TransportEvents;
+  readonly drain: DrainState;
+  readonly slow: SlowBodies;
+}
+
+/** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. */
+export function createTransport(
+  limits: TransportLimits,
+  events: TransportEvents,
+  tls: TlsSettings | null = null,
+): Transport {
+  const drain: DrainState = { draining: false };
+  const slow = new SlowBodies(limits.bodyTimeoutMs);
+  const state: TransportState = { limits, events, drain, slow };
+  const http2 = new Http2Connections(state);
+  const undecided = new Undecided(limits.headersTimeoutMs);
+  const { server, useTls } = createHttp1Server(state, tls);
+  dispatchByProtocol(server, tls !== null, http2, undecided);
+  server.maxConnections = limits.maxConnections;
+  server.on('connection', (socket: Socket) => {
+    events.connectionOpened();
+    socket.on('close', events.connectionClosed);
+  });
+
+  const sweeping = setInterval(() => {
+    const now = performance.now();
+    slow.sweep(now);
+    http2.sweep(now);
+  }, sweepInterval(limits)).unref();
+
+  return {
+    useTls,
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ host, port, backlog: 1024 }, () => {
+          server.off('error', reject);
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    beginDrain() {
+      drain.draining = true;
+      http2.beginDrain();
+    },
+    close: (timeoutMs) =>
+      new Promise((resolve) => {
+        drain.draining = true;
+        const cut = setTimeout(() => {
+          http2.cut();
+          server.closeAllConnections();
+        }, timeoutMs);
+        server.close(() => {
+          clearTimeout(cut);
+          clearInterval(sweeping);
+          resolve();
+        });
+        undecided.cut();
+        http2.close();
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/**
+ * Puts a switch before the server's own listener, so that the one server that listens also counts, limits and closes
+ * connections of both protocols. `connection` comes before the TLS handshake, `secureConnection` after it.
+ */
+function dispatchByProtocol(
+  server: HttpServer | HttpsServer,
+  secure: boolean,
+  http2: Http2Connections,
+  undecided: Undecided,
+): void {
+  const event = secure ? 'secureConnection' : 'connection';
+  const [http1] = server.listeners(event);
+  if (http1 === undefined) throw new Error(`node:http no longer listens for "${event}"`);
+  server.removeAllListeners(event);
+  if (secure) {
+    server.on(event, (socket: TLSSocket) => {
+      if (socket.alpnProtocol === 'h2') http2.accept(socket, 'https');
+      else http1.call(server, socket);
+    });
+  } else {
+    server.on(event, (socket: Socket) => {
+      undecided.decide(socket, (isHttp2) => {
+        if (isHttp2) http2.accept(socket, 'http');
+        else http1.call(server, socket);
+      });
+    });
+  }
+}
+
+/** Milliseconds: often enough that no time-out is late by more than a quarter, at most once a second. */
+function sweepInterval({ keepAliveTimeoutMs, bodyTimeoutMs, pingIntervalMs }: TransportLimits): number {
+  const shortest = Math.min(keepAliveTimeoutMs || Infinity, bodyTimeoutMs || Infinity, pingIntervalMs);
+  return Math.max(20, Math.min(1000, shortest / 4));
+}
