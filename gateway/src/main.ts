@@ -2,6 +2,7 @@
 /** The `gw` command line (reference 1, section 4.3). */
 import { Command, CommanderError } from 'commander';
 import { compileCommand } from './cli/compile.ts';
+import { devCommand } from './cli/dev.ts';
 import type { Program } from './cli/program.ts';
 import { serveCommand } from './cli/serve.ts';
 import { VERSION } from './version.ts';
@@ -24,7 +25,8 @@ const gw = new Command('gw')
     '\nExamples:\n  $ gw compile --manifest gw.yaml --output api.gwa\n  $ gw serve --artifact api.gwa\n',
   )
   .addCommand(compileCommand(program))
-  .addCommand(serveCommand(program));
+  .addCommand(serveCommand(program))
+  .addCommand(devCommand(program));
 
 for (const command of [gw, ...gw.commands]) command.exitOverride();
 

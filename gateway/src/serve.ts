@@ -26,6 +26,8 @@ export interface ListenAddress {
 export interface ServeOptions {
   /** File, or folder of parts (D29). */
   readonly artifact: string;
+  /** Take another artifact when the file or folder is replaced. Default true. */
+  readonly watchArtifact?: boolean;
   readonly listen: ListenAddress;
   /** Null where it is off. */
   readonly adminBind: ListenAddress | null;
@@ -114,7 +116,7 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
   let generation = await load();
   let draining = false;
   logArtifact(generation);
-  if (options.trustedKeys.length === 0) {
+  if (options.trustedKeys.length === 0 && !options.dev) {
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
   }
 
@@ -204,7 +206,7 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       logger.error({ reason }, 'new artifact refused: the previous one goes on serving');
     }
   }
-  const stopLooking = watchSource(options.artifact, replaced);
+  const stopLooking = options.watchArtifact === false ? () => {} : watchSource(options.artifact, replaced);
 
   return {
     address,

@@ -24,7 +24,7 @@ export function createLog(level: Level, format: LogFormat): Log {
     formatters: { level: (label) => ({ level: label }) },
   };
   if (format === 'pretty') {
-    const stream = pretty({ sync: true, colorize: process.stdout.isTTY === true, ignore: 'pid,hostname' });
+    const stream = pretty({ sync: true, colorize: process.stdout.isTTY === true, singleLine: true });
     return { logger: pino(options, stream), line: (text) => void stream.write(text), flush: () => Promise.resolve() };
   }
   const writer = new LineWriter(1);

@@ -1,0 +1,259 @@
+/** `gw dev` (reference 1, sections 3 and 4.3): compiles, serves, and does both again when a file changes. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import type { RoutesFile } from '../artifact/format.ts';
+import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+import { type ListenAddress, type RunningGateway, startGateway } from '../serve.ts';
+import { createLog, type Level, type Log, type LogFormat } from '../telemetry/log.ts';
+import { adminAddress, list, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+
+interface Flags {
+  readonly listen: ListenAddress;
+  readonly manifest: string;
+  readonly spec: readonly string[];
+  readonly logLevel: Level;
+  readonly logFormat: LogFormat;
+  readonly adminBind: ListenAddress | null;
+  readonly debounceMs: number;
+  readonly maxBodySize: number;
+  readonly maxHeaders: number;
+  readonly maxHeaderSize: number;
+  readonly maxUriLength: number;
+  readonly egressAllow: readonly string[];
+}
+
+const EXAMPLES = `
+Examples:
+  $ gw dev
+  $ gw dev --manifest gw.yaml --listen 127.0.0.1:9000
+  $ gw dev --spec specs/books.yaml --egress-allow 10.0.0.0/8
+
+Always in development mode: verbose problem documents, plaintext upstreams and upstreams on this machine allowed.
+A change that does not compile is reported, and the previous version goes on serving.`;
+
+/** Upstreams of a developer are on the machine in front of it. */
+const THIS_MACHINE = ['127.0.0.0/8', '::1'];
+
+export function devCommand(program: Program): Command {
+  const collect = (value: string, previous: readonly string[]) => [...previous, value];
+  return new Command('dev')
+    .description('Serve a project, and compile and reload it when a file changes.')
+    .addOption(
+      new Option('--listen <address>', 'listen address')
+        .argParser(listenAddress)
+        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080')
+        .env('GW_LISTEN'),
+    )
+    .addOption(new Option('-m, --manifest <path>', 'project manifest').default('gw.yaml').env('GW_MANIFEST'))
+    .addOption(
+      new Option('-s, --spec <file>', 'spec file instead of the folder, repeatable')
+        .argParser(collect)
+        .default([], 'none'),
+    )
+    .addOption(logLevelOption())
+    .addOption(logFormatOption('pretty'))
+    .addOption(
+      new Option('--admin-bind <address>', 'admin address, or "off"')
+        .argParser(adminAddress)
+        .default({ host: '127.0.0.1', port: 8081 }, '127.0.0.1:8081')
+        .env('GW_ADMIN_BIND'),
+    )
+    .addOption(
+      new Option('--debounce-ms <ms>', 'delay before compiling after a change')
+        .argParser(wholeNumber(0, 60_000))
+        .default(300),
+    )
+    .addOption(
+      new Option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576),
+    )
+    .addOption(new Option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
+    .addOption(
+      new Option('--max-header-size <bytes>', 'largest request header')
+        .argParser(wholeNumber(64, 1 << 20))
+        .default(8192),
+    )
+    .addOption(new Option('--max-uri-length <bytes>', 'longest URI').argParser(wholeNumber(16, 1 << 20)).default(8192))
+    .addOption(
+      new Option('--egress-allow <cidr-or-host>', 'open the egress guard further (repeatable)')
+        .argParser(list)
+        .default([], 'this machine'),
+    )
+    .addHelpText('after', EXAMPLES)
+    .action((flags: Flags) => run(flags, program));
+}
+
+async function run(flags: Flags, program: Program): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'gw-dev-'));
+  const log = createLog(flags.logLevel, flags.logFormat);
+  const server = new DevServer(flags, program, log, join(dir, 'dev.gwa'));
+  const end = async (code: number) => {
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+    await log.flush();
+    program.exit(code);
+  };
+  program.onSignal('SIGINT', () => void end(0));
+  program.onSignal('SIGTERM', () => void end(0));
+  try {
+    await server.start();
+  } catch (error) {
+    program.stderr(`gw dev: ${error instanceof Error ? error.message : String(error)}\n`);
+    await end(EXIT_FAILURE);
+  }
+}
+
+class DevServer {
+  readonly #flags: Flags;
+  readonly #program: Program;
+  readonly #log: Log;
+  readonly #artifact: string;
+  #gateway: RunningGateway | null = null;
+  #closeWatcher: () => Promise<void> = async () => {};
+  #timer: NodeJS.Timeout | undefined;
+  /** One build after the other. */
+  #building: Promise<void> = Promise.resolve();
+
+  constructor(flags: Flags, program: Program, log: Log, artifact: string) {
+    this.#flags = flags;
+    this.#program = program;
+    this.#log = log;
+    this.#artifact = artifact;
+  }
+
+  /** Rejects where the gateway cannot start for a reason that no change of the project's files mends. */
+  async start(): Promise<void> {
+    // Before the first build, so that no change after it is missed.
+    await this.#watch();
+    this.#building = this.#build();
+    await this.#building;
+    if (this.#gateway === null) this.#program.stderr('gw dev: waiting for a change that compiles\n');
+    await this.#log.flush();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#closeWatcher();
+    await this.#gateway?.stop();
+  }
+
+  async #watch(): Promise<void> {
+    const { watch } = await import('chokidar');
+    const { readManifest } = await import('./manifest.ts');
+    const manifest = await readManifest(this.#flags.manifest).catch(() => null);
+    const home = dirname(resolve(this.#flags.manifest));
+    const plugins = [...(manifest?.plugins.values() ?? [])].flatMap(({ path }) =>
+      path ? [dirname(resolve(home, path))] : [],
+    );
+    const specs = this.#flags.spec.length > 0 ? this.#flags.spec : [resolve(home, manifest?.specs ?? 'specs')];
+    const watcher = watch([resolve(this.#flags.manifest), ...specs, ...plugins], { ignoreInitial: true });
+    watcher.on('all', () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => {
+        this.#building = this.#building.then(() => this.#rebuild());
+      }, this.#flags.debounceMs);
+    });
+    this.#closeWatcher = () => watcher.close();
+    await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+  }
+
+  async #rebuild(): Promise<void> {
+    try {
+      await this.#build();
+    } catch (error) {
+      this.#program.stderr(`gw dev: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
+    await this.#log.flush();
+  }
+
+  /** Compiles; where that succeeds, serves the result. Diagnostics are printed, not thrown. */
+  async #build(): Promise<void> {
+    const started = performance.now();
+    const result = await this.#compile();
+    if (result === null) return;
+    for (const diagnostic of result.diagnostics) this.#program.stderr(`${describe(diagnostic)}\n`);
+    if (!result.ok) return;
+    await writeFile(this.#artifact, result.artifact);
+    const ms = Math.round(performance.now() - started);
+    if (this.#gateway) {
+      await this.#gateway.reload();
+      this.#program.stderr(`reloaded in ${ms} ms: ${result.manifest.routes_count} routes\n`);
+    } else {
+      this.#gateway = await this.#serve();
+      this.#program.stderr(await overview(this.#artifact));
+      this.#program.stderr(`compiled in ${ms} ms; http://${shown(this.#gateway)}\n`);
+    }
+  }
+
+  async #compile(): Promise<CompileResult | null> {
+    const [{ compile }, { readProjectFolder, SpecFileError }, { ManifestError }] = await Promise.all([
+      import('../compiler/index.ts'),
+      import('./project-folder.ts'),
+      import('./manifest.ts'),
+    ]);
+    const { manifest, spec: specs } = this.#flags;
+    try {
+      return await compile(await readProjectFolder({ manifest, specs, flags: { allowPlaintext: true } }));
+    } catch (error) {
+      if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
+      this.#program.stderr(`gw dev: ${error.message}\n`);
+      return null;
+    }
+  }
+
+  #serve(): Promise<RunningGateway> {
+    const { env } = this.#program;
+    return startGateway(
+      {
+        ...this.#flags,
+        artifact: this.#artifact,
+        watchArtifact: false,
+        dev: true,
+        allowPlaintextUpstream: true,
+        egressAllow: [...THIS_MACHINE, ...this.#flags.egressAllow],
+        trustedProxies: [],
+        exposeHealth: true,
+        exposeSpecs: true,
+        keepaliveTimeout: 60,
+        headersTimeout: 30,
+        bodyTimeout: 30,
+        shutdownTimeout: 1,
+        drainDelay: 0,
+        pluginCpuMs: 25,
+        maxConnections: 10_000,
+        maxUpstreamResponseBytes: 16_777_216,
+        maxBufferedBytes: 256 << 20,
+        allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),
+        trustedKeys: [],
+        secretsDir: env['GW_SECRETS_DIR'] || undefined,
+        tlsMinVersion: '1.2',
+        env,
+      },
+      this.#log,
+    );
+  }
+}
+
+/** As section 7 gives it: `<file> compile error: <code> — <message>`. */
+function describe({ file, line, severity, code, message, hint }: Diagnostic): string {
+  const where = line === undefined ? (file ?? 'project') : `${file}:${line}`;
+  return `${where} compile ${severity}: ${code} — ${message}${hint ? ` (${hint})` : ''}`;
+}
+
+async function overview(artifact: string): Promise<string> {
+  const { readArtifact } = await import('../artifact/index.ts');
+  const { operations }: RoutesFile = (await readArtifact(artifact)).routes;
+  const rows = operations.map(({ method, path, middlewares, dispatch }) => {
+    const chain = [...middlewares, dispatch].map(({ name }) => name).join(' → ');
+    return `  ${method.padEnd(7)} ${path}  ${chain}\n`;
+  });
+  const most = 40;
+  return rows.slice(0, most).join('') + (rows.length > most ? `  … and ${rows.length - most} more\n` : '');
+}
+
+function shown({ address }: RunningGateway): string {
+  const host = address.address === '0.0.0.0' || address.address === '::' ? '127.0.0.1' : address.address;
+  return host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`;
+}

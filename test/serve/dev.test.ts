@@ -1,0 +1,94 @@
+/** `gw dev`: compiles, serves, and does both again when a file changes (reference 1, sections 3, 4.3 and 7). */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
+
+const spec = (body: string) =>
+  JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'T', version: '1' },
+    paths: {
+      '/a': { get: { responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': { name: 'mock', config: { body } } } },
+    },
+  });
+
+describe('gw dev', () => {
+  let dir = '';
+  let child: ChildProcess;
+  let stderr = '';
+  let waiting: (() => void)[] = [];
+  const file = (name: string) => join(dir, name);
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'gw-dev-test-'));
+    mkdirSync(file('specs'));
+    writeFileSync(file('gw.yaml'), 'specs: specs\nplugins:\n  mock: {}\n');
+    stderr = '';
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  function start(): void {
+    child = spawn(
+      process.execPath,
+      [MAIN, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--debounce-ms', '20'],
+      { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+    );
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+      for (const look of waiting) look();
+    });
+  }
+
+  /** Resolves with the match once standard error has it. */
+  const said = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const look = () => {
+        const match = pattern.exec(stderr);
+        if (!match) return;
+        waiting = waiting.filter((each) => each !== look);
+        resolve(match);
+      };
+      waiting.push(look);
+      look();
+    });
+
+  const stop = async () => {
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    return exited;
+  };
+
+  it('serves, reloads what changes, and keeps serving when a change does not compile', async () => {
+    writeFileSync(file('specs/api.json'), spec('one'));
+    start();
+    const [, url] = await said(/compiled in \d+ ms; (http:\S+)/);
+    const text = async () => (await fetch(`${url}/a`)).text();
+    expect(stderr).toMatch(/GET +\/a {2}mock/);
+    expect(await text()).toBe('one');
+    writeFileSync(file('specs/api.json'), spec('two'));
+    await said(/reloaded in \d+ ms: 1 routes/);
+    expect(await text()).toBe('two');
+    writeFileSync(file('specs/api.json'), '{"openapi": "9.0.0"}');
+    await said(/specs\/api\.json:1 compile error: E1001 — .+/);
+    expect(await text()).toBe('two');
+    writeFileSync(file('specs/more.json'), spec('three').replace('"/a"', '"/b"'));
+    writeFileSync(file('specs/api.json'), spec('four'));
+    await said(/: 2 routes/);
+    expect(await text()).toBe('four');
+    expect(await (await fetch(`${url}/b`)).text()).toBe('three');
+    expect(await stop()).toBe(0);
+  });
+
+  it('waits for a change where the project does not compile at the start', async () => {
+    writeFileSync(file('specs/api.json'), '{"openapi": "3.1.0"}');
+    start();
+    await said(/E1004[\s\S]*waiting for a change that compiles/);
+    writeFileSync(file('specs/api.json'), spec('at last'));
+    const [, url] = await said(/compiled in \d+ ms; (http:\S+)/);
+    expect(await (await fetch(`${url}/a`)).text()).toBe('at last');
+    expect(await stop()).toBe(0);
+  });
+});
