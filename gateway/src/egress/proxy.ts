@@ -64,7 +64,7 @@ export function proxy(request: ProxyRequest, events: ProxyEvents): void {
     return events.failed(x, answer, 'circuit breaker open');
   }
   const exchange = new ProxyExchange(request, events);
-  atTurnEnd(() => exchange.start());
+  atTurnEnd(() => exchange.begin());
 }
 
 class ProxyExchange implements Dispatcher.DispatchHandler {
@@ -89,6 +89,15 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#events = events;
     this.#x = request.x;
     this.#upstream = request.upstream;
+  }
+
+  /** Never throws: what fails before there is a connection is an answer, too. */
+  begin(): void {
+    try {
+      this.start();
+    } catch (error) {
+      this.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   start(): void {
