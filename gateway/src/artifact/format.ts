@@ -117,11 +117,41 @@ export interface Parameter {
   readonly schema?: SchemaRef;
 }
 
+/** How the text of one field of a form becomes a value of its property. */
+export interface FormField {
+  readonly name: string;
+  /** Of `application/x-www-form-urlencoded`; not used where `content_type` is there. */
+  readonly style: ParameterStyle;
+  readonly explode: boolean;
+  /** The value is text of this type, `application/json` for objects, and not written in a style. */
+  readonly content_type?: string;
+  /** Media types and ranges that a part of `multipart/form-data` may have; absent where any. */
+  readonly part_types?: readonly string[];
+  readonly types: readonly string[];
+  readonly item_types?: readonly string[];
+  readonly property_types?: { readonly [name: string]: readonly string[] };
+}
+
+export interface MediaType {
+  readonly schema?: SchemaRef;
+  /** Of forms with a schema. Absent where fields nest deeper than a style can write: these are not validated. */
+  readonly fields?: readonly FormField[];
+  /** Of `text/*`: JSON types that the schema admits, so that the text can be read as one of them. */
+  readonly types?: readonly string[];
+}
+
+/** By media type or range, lower case, without parameters. */
+export interface Content {
+  readonly [mediaType: string]: MediaType;
+}
+
 export interface RequestBody {
   readonly required: boolean;
-  /** By media type or range, lower case, without parameters. */
-  readonly content: { readonly [mediaType: string]: { readonly schema?: SchemaRef } };
+  readonly content: Content;
 }
+
+/** `log` warns of a response that the spec does not describe, `enforce` withholds it (D4). */
+export type ResponseValidation = 'log' | 'enforce';
 
 export interface Operation {
   readonly index: number;
@@ -138,6 +168,12 @@ export interface Operation {
   readonly api: string;
   readonly parameters: readonly Parameter[];
   readonly request_body?: RequestBody;
+  /** Present where `x-gw-validate-response` is `log` or `enforce`. */
+  readonly validate_response?: ResponseValidation;
+  /** Content by status code, `4XX` or `default`; present where responses are validated. */
+  readonly responses?: { readonly [status: string]: Content };
+  /** Media types and ranges of all successful responses; absent where one has no declared content. */
+  readonly produces?: readonly string[];
   /** Headers admitted beyond the baseline (section 2.6), lower case; `*` at the end makes a prefix. */
   readonly admitted_headers: readonly string[];
   readonly deprecated?: boolean;

@@ -1,8 +1,8 @@
-/** Parameters and request bodies as routes.json carries them: styles with their defaults, schemas by reference. */
-import type { Parameter, ParameterIn, ParameterStyle, RequestBody } from '../artifact/format.ts';
+/** Parameters as routes.json carries them: styles with their defaults, schemas by reference. */
+import type { Parameter, ParameterIn, ParameterStyle } from '../artifact/format.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { get, isObject, kindOf } from '../spec/json.ts';
+import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import type { SchemaTable } from './schema-table.ts';
@@ -119,37 +119,7 @@ function isAnyString(schema: unknown, hasContent: boolean): boolean {
   return !validating.some((name) => Object.hasOwn(schema, name));
 }
 
-export function requestBodyOf({ requestBody, spec }: DeclaredOperation, deps: Deps): RequestBody | undefined {
-  if (!requestBody) return undefined;
-  const content = member(requestBody, 'content');
-  if (!isObject(content.value)) {
-    const place = content.value === undefined ? requestBody : content;
-    deps.diagnostics.add(
-      'E1004',
-      placeOf(place),
-      `"content" of a request body is ${kindOf(content.value)}: it must be an object of media types`,
-    );
-    return undefined;
-  }
-  const entries = Object.keys(content.value).flatMap((type): [string, RequestBody['content'][string]][] => {
-    const media = deps.documents.follow(member(content, type));
-    if (!media) return [];
-    if (!isObject(media.value)) {
-      deps.diagnostics.add(
-        'E1004',
-        placeOf(media),
-        `media type "${type}" is ${kindOf(media.value)}: it must be an object`,
-      );
-      return [];
-    }
-    const schema = member(media, 'schema');
-    const ref = schema.value === undefined ? undefined : deps.schemas.add(schema, spec.dialect);
-    return [[mediaTypeOf(type), ref ? { schema: ref } : {}]];
-  });
-  return { required: get(requestBody.value, 'required') === true, content: Object.fromEntries(entries) };
-}
-
 /** Lower case, without parameters. */
-function mediaTypeOf(type: string): string {
+export function mediaTypeOf(type: string): string {
   return (type.split(';')[0] ?? '').trim().toLowerCase();
 }

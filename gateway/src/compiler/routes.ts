@@ -9,7 +9,8 @@ import type { DeclaredOperation } from '../spec/operations.ts';
 import { child } from '../spec/pointer.ts';
 import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
 import type { Binder } from './bind.ts';
-import { parametersOf, requestBodyOf } from './parameters.ts';
+import { requestBodyOf } from './content.ts';
+import { parametersOf } from './parameters.ts';
 import type { SchemaTable } from './schema-table.ts';
 import { type Security, securityOf } from './security.ts';
 

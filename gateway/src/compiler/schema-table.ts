@@ -13,15 +13,19 @@ import { breakCycles } from './schema-cycles.ts';
 import { translate30 } from './schema-dialect.ts';
 import { keywordOf } from './schema-keywords.ts';
 import { judgePattern } from './schema-patterns.ts';
-import { readOnlyNames } from './schema-read-only.ts';
+import { oneWayNames } from './schema-read-only.ts';
+
+/** Requests need not hold what is `readOnly`, responses not what is `writeOnly`. */
+export type Direction = 'request' | 'response';
 
 /** Where a schema is read, and how. */
-interface Context {
+export interface Context {
   readonly dialect: Dialect;
+  readonly direction: Direction;
   /** Pointer of the schema with an `$id` around it, or ``. */
   readonly base: string;
-  /** Names that an enclosing `allOf` says are read-only. */
-  readonly readOnly: ReadonlySet<string>;
+  /** Names that an enclosing `allOf` says do not go in this direction. */
+  readonly hidden: ReadonlySet<string>;
 }
 
 interface Target {
@@ -47,8 +51,8 @@ export class SchemaTable {
   }
 
   /** Undefined where everything is valid, so that there is nothing to check. */
-  add(located: Located, dialect: Dialect): SchemaRef | undefined {
-    const normal = this.#normalise(located, { dialect, base: '', readOnly: NOTHING });
+  add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
+    const normal = this.#normalise(located, { dialect, direction, base: '', hidden: NOTHING });
     if (normal === true || (isObject(normal) && Object.keys(normal).length === 0)) return undefined;
     if (isObject(normal) && typeof normal['$ref'] === 'string' && Object.keys(normal).length === 1) {
       return { $ref: normal['$ref'] };
@@ -78,12 +82,13 @@ export class SchemaTable {
   /** The id of a `$ref`'s target, by where it stands: not by what else is in the project. */
   #target(located: Located, context: Context): string {
     const { file } = located.document;
-    const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}`;
+    const way = context.direction === 'request' ? '' : '\0response';
+    const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}${way}`;
     const label = (located.pointer.split('/').pop() ?? '').replaceAll(/[^A-Za-z0-9]+/g, '').slice(0, 40) || 'schema';
     const id = `${label}-${hash('sha256', key, 'hex').slice(0, 16)}`;
     if (!this.#places.has(id)) {
       this.#places.set(id, located);
-      this.#waiting.push({ id, located, context: { ...context, readOnly: NOTHING } });
+      this.#waiting.push({ id, located, context: { ...context, hidden: NOTHING } });
     }
     return id;
   }
@@ -117,8 +122,9 @@ export class SchemaTable {
   }
 
   #keywords(located: Located, value: Obj, outer: Context): JsonObject {
-    const hidden = readOnlyNames(located, outer.dialect, this.#documents);
-    const readOnly = hidden.size === 0 ? outer.readOnly : new Set([...outer.readOnly, ...hidden]);
+    const way = outer.direction === 'request' ? 'readOnly' : 'writeOnly';
+    const own = oneWayNames(way, located, outer.dialect, this.#documents);
+    const hidden = own.size === 0 ? outer.hidden : new Set([...outer.hidden, ...own]);
     const normal: [string, Json][] = [];
     for (const name of Object.keys(value)) {
       const keyword = keywordOf(name);
@@ -130,11 +136,11 @@ export class SchemaTable {
         this.#diagnostics.add('E1004', placeOf(at), `"${name}" ${why}`);
         continue;
       }
-      // What an `allOf` says is read-only holds for its own members, and not for what lies below a property.
-      const context = name === 'allOf' ? { ...outer, readOnly } : { ...outer, readOnly: NOTHING };
+      // What an `allOf` hides holds for its own members, and not for what lies below a property.
+      const context = name === 'allOf' ? { ...outer, hidden } : { ...outer, hidden: NOTHING };
       normal.push([name, this.#keyword(name, keyword.kind, at, context)]);
     }
-    return withoutReadOnly(Object.fromEntries(normal), readOnly);
+    return withoutHidden(Object.fromEntries(normal), hidden);
   }
 
   #keyword(name: string, kind: string, at: Located, context: Context): Json {
@@ -170,10 +176,10 @@ export class SchemaTable {
   }
 }
 
-/** What a client must not send cannot be required of it. */
-function withoutReadOnly(schema: JsonObject, readOnly: ReadonlySet<string>): JsonObject {
+/** What must not be sent cannot be required. */
+function withoutHidden(schema: JsonObject, hidden: ReadonlySet<string>): JsonObject {
   const { required, ...rest } = schema;
-  if (!Array.isArray(required) || readOnly.size === 0) return schema;
-  const left = required.filter((name) => !readOnly.has(name));
+  if (!Array.isArray(required) || hidden.size === 0) return schema;
+  const left = required.filter((name) => !hidden.has(name));
   return left.length === 0 ? rest : { ...rest, required: left };
 }

@@ -1,7 +1,10 @@
-/** Validates request bodies by content type and JSON Schema (reference 1, section 4.3; D12). */
-import type { RequestBody } from '../artifact/format.ts';
+/** Validates bodies by content type and JSON Schema (reference 1, section 4.3; D12). */
+import type { Content, FormField, RequestBody } from '../artifact/format.ts';
 import type { ProblemError } from '../problems.ts';
+import { failed, type Reading, readParts, readUrlencoded } from './form.ts';
+import { covers, isJson, isUtf8, mediaTypeOf, specificity } from './media-type.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
+import { readAs } from './text.ts';
 
 export type BodyFault =
   | { readonly kind: 'unsupported'; readonly detail: string }
@@ -11,79 +14,121 @@ interface MediaRule {
   /** `type/subtype`, `type/*` or `*` + `/*`, lower case. */
   readonly range: string;
   readonly validate: Validator | null;
+  readonly fields: readonly FormField[] | null;
+  readonly types: readonly string[] | null;
 }
 
-const JSON_TYPE = /^[^;]*[/+]json$/;
-
-/** Lower case, without parameters. */
-export function mediaTypeOf(contentType: string | undefined): string {
-  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-}
-
-export class BodyValidator {
-  readonly required: boolean;
+/** What bodies of declared content types must be. */
+export class ContentRules {
   readonly #rules: readonly MediaRule[];
 
-  constructor(body: RequestBody, schemas: Schemas) {
-    this.required = body.required;
-    this.#rules = Object.entries(body.content)
-      .map(([range, { schema }]) => ({
+  constructor(content: Content, schemas: Schemas) {
+    this.#rules = Object.entries(content)
+      .map(([range, { schema, fields, types }]) => ({
         range,
         validate: schema ? schemas.validator(schema) : null,
+        fields: fields ?? null,
+        types: types ?? null,
       }))
       .sort((a, b) => specificity(b.range) - specificity(a.range));
   }
 
-  /** Before the body is read: a fault, or whether its text is needed to decide. */
-  head(contentType: string | undefined, contentEncoding: string | undefined): BodyFault | { readonly reads: boolean } {
-    const media = mediaTypeOf(contentType);
-    const rule = this.#rule(media);
-    if (!rule) {
-      const accepted = this.#rules.map(({ range }) => range).join(', ');
-      return { kind: 'unsupported', detail: `Content-Type must be ${accepted}.` };
-    }
-    const reads = rule.validate !== null && JSON_TYPE.test(media);
-    if (reads && contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-      return { kind: 'unsupported', detail: 'Content-Encoding must be identity where the body is validated.' };
-    }
-    return { reads };
+  get ranges(): readonly string[] {
+    return this.#rules.map(({ range }) => range);
   }
 
-  /** The body that `head` wanted read. */
-  validate(contentType: string | undefined, body: Uint8Array): BodyFault | null {
-    const rule = this.#rule(mediaTypeOf(contentType));
-    if (!rule?.validate) return null;
-    let value: unknown;
+  /** Undefined where no rule covers the type; null where one does that validates nothing. */
+  readerOf(media: string): ((contentType: string, body: Uint8Array) => Reading) | null | undefined {
+    const rule = this.#ruleOf(media);
+    if (!rule) return undefined;
+    return rule.validate === null ? null : readerOf(rule, media);
+  }
+
+  /** Null where the body holds. */
+  errors(contentType: string, body: Uint8Array): readonly ProblemError[] | null {
+    const media = mediaTypeOf(contentType);
+    const rule = this.#ruleOf(media);
+    const read = rule?.validate ? readerOf(rule, media) : null;
+    if (!rule?.validate || !read) return null;
     try {
-      value = JSON.parse(decoder.decode(body));
-    } catch {
-      return invalid([{ in: 'body', field: '/', reason: 'is not valid JSON in UTF-8' }]);
-    }
-    try {
-      const errors = rule.validate(value);
-      return errors ? invalid(describeErrors(errors, 'body', '')) : null;
+      const reading = read(contentType, body);
+      if ('errors' in reading) return reading.errors;
+      const errors = rule.validate(reading.value);
+      return errors ? describeErrors(errors, 'body', '') : null;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      return invalid([{ in: 'body', field: '/', reason: 'is nested too deeply' }]);
+      return failed('/', 'is nested too deeply').errors;
     }
   }
 
-  #rule(media: string): MediaRule | undefined {
-    return this.#rules.find(({ range }) => range === media || matchesRange(range, media));
+  #ruleOf(media: string): MediaRule | undefined {
+    return this.#rules.find(({ range }) => covers(range, media));
   }
+}
+
+/** How a body of this type becomes a value; null where we do not read such bodies. */
+function readerOf({ fields, types }: MediaRule, media: string) {
+  if (isJson(media)) return readJson;
+  if (media === 'application/x-www-form-urlencoded' && fields) {
+    return (_: string, body: Uint8Array) => decoded(body, (text) => readUrlencoded(fields, text));
+  }
+  if (media === 'multipart/form-data' && fields) {
+    return (contentType: string, body: Uint8Array) => readParts(fields, contentType, body);
+  }
+  if (media.startsWith('text/') && types) {
+    return (_: string, body: Uint8Array) => decoded(body, (text) => ({ value: readAs(text, types) }));
+  }
+  return null;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-function invalid(errors: readonly ProblemError[]): BodyFault {
-  return { kind: 'invalid', errors };
+function decoded(body: Uint8Array, read: (text: string) => Reading): Reading {
+  let text: string;
+  try {
+    text = decoder.decode(body);
+  } catch {
+    return failed('/', 'is not UTF-8 text');
+  }
+  return read(text);
 }
 
-function matchesRange(range: string, media: string): boolean {
-  if (range === '*/*') return true;
-  return range.endsWith('/*') && media.startsWith(range.slice(0, -1));
+function readJson(_contentType: string, body: Uint8Array): Reading {
+  try {
+    return { value: JSON.parse(decoder.decode(body)) };
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    return failed('/', 'is not valid JSON in UTF-8');
+  }
 }
 
-function specificity(range: string): number {
-  return range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2;
+/** Of one operation's requests. */
+export class BodyValidator {
+  readonly required: boolean;
+  readonly #rules: ContentRules;
+
+  constructor(body: RequestBody, schemas: Schemas) {
+    this.required = body.required;
+    this.#rules = new ContentRules(body.content, schemas);
+  }
+
+  /** Before the body is read: a fault, or whether its text is needed to decide. */
+  head(contentType: string | undefined, contentEncoding: string | undefined): BodyFault | { readonly reads: boolean } {
+    const reader = this.#rules.readerOf(mediaTypeOf(contentType));
+    if (reader === undefined) {
+      return { kind: 'unsupported', detail: `Content-Type must be ${this.#rules.ranges.join(', ')}.` };
+    }
+    if (reader === null) return { reads: false };
+    if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+      return { kind: 'unsupported', detail: 'Content-Encoding must be identity where the body is validated.' };
+    }
+    if (!isUtf8(contentType)) return { kind: 'unsupported', detail: 'The charset of Content-Type must be utf-8.' };
+    return { reads: true };
+  }
+
+  /** The body that `head` wanted read. */
+  validate(contentType: string | undefined, body: Uint8Array): BodyFault | null {
+    const errors = this.#rules.errors(contentType ?? '', body);
+    return errors ? { kind: 'invalid', errors } : null;
+  }
 }

@@ -2,7 +2,7 @@
  * Takes parameters out of a request as OpenAPI's styles write them (OpenAPI 3.1, section 4.8.12.3). Each reader
  * gives `undefined` where the parameter is absent, and `MALFORMED` where it is not written in its style.
  */
-import type { Parameter } from '../artifact/format.ts';
+import type { Parameter as Declared, FormField } from '../artifact/format.ts';
 import { decode, readAs } from './text.ts';
 
 export const MALFORMED: unique symbol = Symbol('malformed');
@@ -10,6 +10,8 @@ export const MALFORMED: unique symbol = Symbol('malformed');
 /** Name and value of each query parameter or cookie, still encoded, in order. */
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
+/** A parameter, or a field of a form, which is read as a query parameter is. */
+type Parameter = FormField & Partial<Pick<Declared, 'in'>>;
 type Value = unknown;
 
 const isArray = ({ types }: Parameter) => types.includes('array');

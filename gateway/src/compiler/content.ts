@@ -1,0 +1,52 @@
+/** Bodies as routes.json carries them: by media type, schemas by reference, forms with how their fields are read. */
+import type { Content, MediaType, RequestBody } from '../artifact/format.ts';
+import { type Located, member, placeOf } from '../spec/documents.ts';
+import { get, isObject, kindOf } from '../spec/json.ts';
+import type { DeclaredOperation } from '../spec/operations.ts';
+import type { Dialect } from '../spec/recognise.ts';
+import { formFieldsOf, isForm } from './form-fields.ts';
+import { type Deps, mediaTypeOf } from './parameters.ts';
+import type { Direction } from './schema-table.ts';
+import { typesOf } from './schema-types.ts';
+
+export function requestBodyOf({ requestBody, spec }: DeclaredOperation, deps: Deps): RequestBody | undefined {
+  if (!requestBody) return undefined;
+  const content = member(requestBody, 'content');
+  if (!isObject(content.value)) {
+    const place = content.value === undefined ? requestBody : content;
+    deps.diagnostics.add(
+      'E1004',
+      placeOf(place),
+      `"content" of a request body is ${kindOf(content.value)}: it must be an object of media types`,
+    );
+    return undefined;
+  }
+  const required = get(requestBody.value, 'required') === true;
+  return { required, content: contentOf(content, spec.dialect, 'request', deps) };
+}
+
+/** `content`: an object of media types. */
+export function contentOf(content: Located, dialect: Dialect, direction: Direction, deps: Deps): Content {
+  const names = isObject(content.value) ? Object.keys(content.value) : [];
+  return Object.fromEntries(
+    names.flatMap((name): [string, MediaType][] => {
+      const media = deps.documents.follow(member(content, name));
+      if (!media) return [];
+      if (!isObject(media.value)) {
+        deps.diagnostics.add(
+          'E1004',
+          placeOf(media),
+          `media type "${name}" is ${kindOf(media.value)}: it must be an object`,
+        );
+        return [];
+      }
+      const type = mediaTypeOf(name);
+      const schema = member(media, 'schema');
+      const ref = schema.value === undefined ? undefined : deps.schemas.add(schema, dialect, direction);
+      if (!ref) return [[type, {}]];
+      const fields = direction === 'request' && isForm(type) ? formFieldsOf(media, type, deps) : null;
+      const types = type.startsWith('text/') ? typesOf(schema, deps.documents) : null;
+      return [[type, { schema: ref, ...(fields ? { fields } : {}), ...(types ? { types } : {}) }]];
+    }),
+  );
+}

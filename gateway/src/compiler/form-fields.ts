@@ -1,0 +1,81 @@
+/** How the fields of a form are read: the properties of its schema with OpenAPI's `encoding` (3.1, section 4.8.15). */
+import type { FormField, ParameterStyle } from '../artifact/format.ts';
+import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { get, isObject } from '../spec/json.ts';
+import type { Deps } from './parameters.ts';
+import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
+
+export const URLENCODED = 'application/x-www-form-urlencoded';
+export const MULTIPART = 'multipart/form-data';
+const STYLES: readonly ParameterStyle[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'];
+
+export function isForm(type: string): boolean {
+  return type === URLENCODED || type === MULTIPART;
+}
+
+/** Null, with E1008, where a field nests deeper than OpenAPI says how to write. */
+export function formFieldsOf(media: Located, type: string, { documents, diagnostics }: Deps): FormField[] | null {
+  const properties = new Map<string, Located>();
+  gather(member(media, 'schema'), documents, properties, new Set());
+  const encodings = member(media, 'encoding');
+  const fields = [...properties].map(([name, schema]) =>
+    fieldOf(name, schema, member(encodings, name), type, documents),
+  );
+  const nested = fields.find(nests);
+  if (!nested) return fields;
+  diagnostics.add(
+    'E1008',
+    placeOf(media),
+    `form field "${nested.name}" nests deeper than its style can write: forms of this operation are not validated`,
+  );
+  return null;
+}
+
+function gather(schema: Located, documents: Documents, found: Map<string, Located>, seen: Set<object>): void {
+  const at = documents.follow(schema);
+  if (!at || !isObject(at.value) || seen.has(at.value)) return;
+  seen.add(at.value);
+  const properties = member(at, 'properties');
+  for (const name of isObject(properties.value) ? Object.keys(properties.value) : []) {
+    if (!found.has(name)) found.set(name, member(properties, name));
+  }
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const list = member(at, keyword);
+    if (!Array.isArray(list.value)) continue;
+    for (let i = 0; i < list.value.length; i++) gather(member(list, i), documents, found, seen);
+  }
+}
+
+function fieldOf(name: string, schema: Located, encoding: Located, type: string, documents: Documents): FormField {
+  const types = typesOf(schema, documents);
+  const items = types.includes('array') ? itemTypes(schema, documents) : [];
+  const style = STYLES.find((each) => each === get(encoding.value, 'style'));
+  const explode = get(encoding.value, 'explode');
+  const contentType = get(encoding.value, 'contentType');
+  const declared = typeof contentType === 'string' ? contentType.toLowerCase().split(',').map(withoutParameters) : [];
+  const styled = type === URLENCODED && (style !== undefined || typeof explode === 'boolean');
+  // Without a style, what is no plain value is written as JSON (OpenAPI 3.1, section 4.8.15.1.1).
+  const structured = types.includes('array') ? items.includes('object') : types.includes('object');
+  const written = declared[0] ?? (structured ? 'application/json' : undefined);
+  return {
+    name,
+    style: style ?? 'form',
+    explode: typeof explode === 'boolean' ? explode : (style ?? 'form') === 'form',
+    ...(written !== undefined && !styled ? { content_type: written } : {}),
+    ...(declared.length > 0 && type === MULTIPART ? { part_types: declared } : {}),
+    types,
+    ...(items.length > 0 ? { item_types: items } : {}),
+    ...(styled && types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),
+  };
+}
+
+function withoutParameters(type: string): string {
+  return (type.split(';')[0] ?? '').trim();
+}
+
+/** `a[b][c]` and `a[0]` are written by many, and defined by nobody. */
+function nests({ style, content_type, types, property_types }: FormField): boolean {
+  if (style !== 'deepObject' || content_type !== undefined) return false;
+  const below = Object.values(property_types ?? {}).flat();
+  return types.includes('array') || below.includes('array') || below.includes('object');
+}

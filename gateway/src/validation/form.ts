@@ -1,0 +1,124 @@
+/** Reads forms as the object that their schema describes (OpenAPI 3.1, sections 4.8.14.4 and 4.8.15). */
+import type { FormField } from '../artifact/format.ts';
+import type { ProblemError } from '../problems.ts';
+import { covers, isJson } from './media-type.ts';
+import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
+import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles.ts';
+import { decode, readAs } from './text.ts';
+
+/** A value, or why there is none. */
+export type Reading = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export function failed(field: string, reason: string): { readonly errors: readonly ProblemError[] } {
+  return { errors: [{ in: 'body', field, reason }] };
+}
+
+/** JSON pointer of a field. */
+function pointer(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** `application/x-www-form-urlencoded`. */
+export function readUrlencoded(fields: readonly FormField[], text: string): Reading {
+  if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS) return failed('/', `has more than ${MOST_FIELDS} fields`);
+  for (const part of text.split('&')) {
+    if (decode(part, true) === undefined) return failed('/', 'is badly percent-encoded');
+  }
+  const pairs = splitQuery(text);
+  const entries: [string, unknown][] = [];
+  for (const field of fields) {
+    const value = field.content_type === undefined ? readPairs(field, pairs, true) : readByContent(field, pairs);
+    if (value === MALFORMED) return failed(pointer(field.name), 'is not written as the API description says');
+    if (value !== undefined) entries.push([field.name, value]);
+  }
+  const consumed = consumes(fields);
+  const others = new Map<string, string[]>();
+  for (const [name, raw] of pairs) if (!consumed(name)) append(others, name, decode(raw, true) ?? '');
+  for (const [name, values] of others) entries.push([name, values.length === 1 ? values[0] : values]);
+  return { value: Object.fromEntries(entries) };
+}
+
+function consumes(fields: readonly FormField[]): (name: string) => boolean {
+  const names = new Set<string>();
+  const deep: string[] = [];
+  for (const { name, style, explode, content_type, property_types } of fields) {
+    if (content_type === undefined && style === 'deepObject') deep.push(`${name}[`);
+    else if (content_type === undefined && explode && property_types) {
+      for (const property of Object.keys(property_types)) names.add(property);
+    } else names.add(name);
+  }
+  return (name) => names.has(name) || deep.some((prefix) => name.startsWith(prefix));
+}
+
+function readByContent(field: FormField, pairs: Pairs): unknown {
+  const own = pairs.filter(([name]) => name === field.name).map(([, raw]) => readText(field, decode(raw, true) ?? ''));
+  return own.length === 0 ? undefined : several(field, own);
+}
+
+/** Repeated fields are an array's items; of anything else there is one. */
+function several({ types }: FormField, values: readonly unknown[]): unknown {
+  if (values.includes(MALFORMED)) return MALFORMED;
+  if (types.includes('array')) return values;
+  // A schema that does not say what it admits gets what was sent.
+  if (values.length > 1) return types.length === 0 ? values : MALFORMED;
+  return values[0];
+}
+
+function readText(field: FormField, text: string): unknown {
+  if (!isJson(field.content_type ?? '')) {
+    return readAs(text, field.types.includes('array') ? (field.item_types ?? []) : field.types);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return MALFORMED;
+  }
+}
+
+/** `multipart/form-data`. Files are strings of a character for each byte, so that lengths count bytes. */
+export function readParts(fields: readonly FormField[], contentType: string, body: Uint8Array): Reading {
+  const parts = readMultipart(contentType, body);
+  if (typeof parts === 'string') return failed('/', parts);
+  const byName = new Map<string, Part[]>();
+  for (const part of parts) append(byName, part.name, part);
+  const entries: [string, unknown][] = [];
+  const declared = new Map(fields.map((field) => [field.name, field]));
+  for (const [name, own] of byName) {
+    const field = declared.get(name) ?? { name, style: 'form', explode: true, types: [] };
+    const { part_types } = field;
+    const refused = own.find(
+      ({ type = 'text/plain' }) => !(part_types ?? ['*/*']).some((range) => covers(range, type)),
+    );
+    if (refused) {
+      const reason = `has content type ${refused.type ?? 'text/plain'}: ${part_types?.join(', ')} is accepted`;
+      return failed(pointer(name), reason);
+    }
+    const value = several(
+      field,
+      own.map((part) => readPartOf(field, part)),
+    );
+    if (value === MALFORMED) return failed(pointer(name), 'is not written as the API description says');
+    entries.push([name, value]);
+  }
+  return { value: Object.fromEntries(entries) };
+}
+
+function readPartOf(field: FormField, { filename, type, body }: Part): unknown {
+  const json = isJson(type ?? field.content_type ?? '');
+  const isText = json || (filename === undefined && (type === undefined || type.startsWith('text/')));
+  if (!isText) return body.toString('latin1');
+  try {
+    const text = utf8.decode(body);
+    return json ? JSON.parse(text) : readText(field, text);
+  } catch {
+    return MALFORMED;
+  }
+}
+
+function append<T>(lists: Map<string, T[]>, name: string, value: T): void {
+  const list = lists.get(name);
+  if (list) list.push(value);
+  else lists.set(name, [value]);
+}

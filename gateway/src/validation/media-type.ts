@@ -1,0 +1,50 @@
+/** Content types, as requests, parts of forms and specs write them (RFC 9110, section 8.3). */
+
+/** Lower case, without parameters. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** `application/json`, `application/problem+json` and the like; of a type without parameters. */
+export function isJson(media: string): boolean {
+  return media.endsWith('/json') || media.endsWith('+json');
+}
+
+/** Whether a range (`type/subtype`, `type/*` or everything) covers a type; both lower case. */
+export function covers(range: string, media: string): boolean {
+  if (range === media || range === '*/*') return true;
+  return range.endsWith('/*') && media.startsWith(range.slice(0, -1));
+}
+
+/** Ranges that say more come first when sorted by this, descending. */
+export function specificity(range: string): number {
+  return range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2;
+}
+
+const PARAMETER = /[ \t]*;[ \t]*([A-Za-z0-9!#$&^_.+*-]+)=(?:"([^"\\\r\n]*)"|([^\s;",\\]+))/y;
+
+/**
+ * The parameters after a header's first word, names in lower case. Null where they are malformed, one is given twice,
+ * or a backslash stands in one: readers differ on these, and so would what we validate and what an upstream sees.
+ */
+export function parametersOf(header: string): ReadonlyMap<string, string> | null {
+  const found = new Map<string, string>();
+  let end = header.length;
+  while (end > 0 && ' \t;'.includes(header.charAt(end - 1))) end--;
+  PARAMETER.lastIndex = header.includes(';') ? Math.min(header.indexOf(';'), end) : end;
+  while (PARAMETER.lastIndex < end) {
+    const match = PARAMETER.exec(header);
+    if (!match) return null;
+    const name = (match[1] as string).toLowerCase();
+    if (found.has(name)) return null;
+    found.set(name, match[2] ?? match[3] ?? '');
+  }
+  return found;
+}
+
+/** Whether text of this content type is UTF-8: it says so, says nothing, or says ASCII. */
+export function isUtf8(contentType: string | undefined): boolean {
+  if (contentType === undefined || !/charset/i.test(contentType)) return true;
+  const charset = parametersOf(contentType)?.get('charset')?.toLowerCase();
+  return charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii';
+}
