@@ -94,3 +94,9 @@ export function matchPattern({ literals, names }: SegmentPattern, segment: strin
   values.push(segment.slice(at, end));
   return values;
 }
+
+/** Decodes the value of a path parameter; a greedy one holds several segments, and each is decoded by itself. */
+export function decodePath(raw: string): string {
+  if (!raw.includes('%')) return raw;
+  return raw.includes('/') ? raw.split('/').map(decodeSegment).join('/') : decodeSegment(raw);
+}
