@@ -59,6 +59,10 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     await buildPlugins();
     return node('scripts/build.ts', ...args);
   },
+  pack: async () => {
+    await buildPlugins();
+    return node('scripts/pack.ts');
+  },
   generate: async (args) => {
     await buildPlugins();
     return node('scripts/generate.ts', ...args);

@@ -6,17 +6,17 @@
  *     const result = await kit.onRequest({ config: { quota: 1, window: 60 }, path: '/books' });
  *     expect(result.outcome).toBe('continue');
  */
-import type { JsonObject } from '../../src/artifact/format.ts';
-import type { Exchange } from '../../src/exchange.ts';
-import { MemoryRateLimitStore } from '../../src/state/memory-rate-limit-store.ts';
-import type { RateLimitStore } from '../../src/state/rate-limit-store.ts';
 import {
   type BoundPlugin,
   createPluginRuntime,
+  type Exchange,
+  type JsonObject,
   type LogLevel,
+  MemoryRateLimitStore,
   type Outcome,
   type PluginLimits,
-} from '../../src/wasm/index.ts';
+  type RateLimitStore,
+} from '@gw/gateway/plugin-testing';
 import { readPluginFolder } from './plugin-folder.ts';
 import {
   type Answered,

@@ -1,11 +1,15 @@
 /** Reads a plugin's folder and prepares it, with the compiler's own functions. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ArtifactPlugin, JsonObject } from '../../src/artifact/format.ts';
-import { marksOf } from '../../src/compiler/config-marks.ts';
-import { configValidator } from '../../src/compiler/config-schema.ts';
-import { artifactPlugin } from '../../src/compiler/plugins.ts';
-import { readPluginPackage, wasmFileOf } from '../../src/plugins/package.ts';
+import {
+  type ArtifactPlugin,
+  artifactPlugin,
+  configValidator,
+  type JsonObject,
+  marksOf,
+  readPluginPackage,
+  wasmFileOf,
+} from '@gw/gateway/plugin-testing';
 
 export interface PluginFolder {
   readonly plugin: ArtifactPlugin;

@@ -1,7 +1,13 @@
 /** A request that no connection stands behind: what plugins do to it is there to be read. */
 import { Readable } from 'node:stream';
-import { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from '../../src/exchange.ts';
-import { renderProblem } from '../../src/problems.ts';
+import {
+  type BodyStream,
+  changeHeader,
+  Exchange,
+  type HeaderList,
+  type Responder,
+  renderProblem,
+} from '@gw/gateway/plugin-testing';
 
 /** Header names in any case; several values of one name as a list. */
 export type HeaderRecord = { readonly [name: string]: string | readonly string[] };

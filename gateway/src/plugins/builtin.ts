@@ -5,14 +5,13 @@ import type { ProjectPlugin } from '../compiler/project.ts';
 import { PluginPackageError, readPluginPackage } from './package.ts';
 
 /** In the source tree, or beside the bundle that this file has become a part of. */
-const FOLDERS = [join(import.meta.dirname, '..', '..', 'plugins'), join(import.meta.dirname, 'plugins')];
+const FOLDER = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', '..', 'plugins')
+  : join(import.meta.dirname, 'plugins');
 
 function folder(): string {
-  const isPlugins = (path: string) => existsSync(join(path, 'mock', 'plugin.toml'));
-  const found = FOLDERS.find(isPlugins);
-  if (found === undefined)
-    throw new PluginPackageError(`the built-in plugins are missing (looked in ${FOLDERS.join(', ')})`);
-  return found;
+  if (!existsSync(FOLDER)) throw new PluginPackageError(`the built-in plugins are missing (looked in ${FOLDER})`);
+  return FOLDER;
 }
 
 /** Names, sorted. */

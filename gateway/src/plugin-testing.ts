@@ -1,0 +1,17 @@
+/** What the testing kit of the plugin SDK runs plugins on: the gateway's own runtime and reader of plugins. */
+export type { ArtifactPlugin, JsonObject } from './artifact/format.ts';
+export { marksOf } from './compiler/config-marks.ts';
+export { configValidator } from './compiler/config-schema.ts';
+export { artifactPlugin } from './compiler/plugins.ts';
+export { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from './exchange.ts';
+export { readPluginPackage, wasmFileOf } from './plugins/package.ts';
+export { renderProblem } from './problems.ts';
+export { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
+export type { RateLimitStore } from './state/rate-limit-store.ts';
+export {
+  type BoundPlugin,
+  createPluginRuntime,
+  type LogLevel,
+  type Outcome,
+  type PluginLimits,
+} from './wasm/index.ts';

@@ -1,0 +1,143 @@
+/** The published packages, installed from their tarballs into an empty folder and used there. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Commands of the packages start with `env node`: that is this Node.js. */
+const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
+
+/** What they depend on comes from the registry; without it, and unless CI wants no test left out, they are skipped. */
+const reachable = spawnSync('npm', ['ping', '--fetch-retries=0', '--fetch-timeout=5000'], { env }).status === 0;
+const skipped = !reachable && process.env['GW_NO_SKIP'] !== '1';
+
+const SPEC = `openapi: 3.1.0
+info: { title: Hello, version: "1" }
+paths:
+  /hello:
+    get:
+      operationId: hello
+      x-gw-dispatch: { name: mock, config: { body: '{"hello":"world"}' } }
+      responses: { "200": { description: A greeting } }
+`;
+const PLUGIN_TEST = `
+import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
+import { createRequire } from 'node:module';
+import { testPlugin } from '@gw/plugin-sdk/testing';
+const kit = await testPlugin(dirname(createRequire(import.meta.url).resolve('@gw/plugin-mock/plugin.toml')));
+const { outcome, answer } = await kit.dispatch({ config: { status: 418, body: 'short' } });
+assert.equal(outcome, 'answered');
+assert.equal(answer.status, 418);
+assert.equal(answer.body, 'short');
+kit.close();
+console.log('plugin tested');
+`;
+
+describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registry cannot be reached)' : ''}`, () => {
+  let folder: string;
+  let gateway: ChildProcess | undefined;
+  const gw = (...args: string[]) =>
+    execFileSync(join(folder, 'node_modules', '.bin', 'gw'), args, {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+
+  beforeAll(() => {
+    execFileSync(process.execPath, [join(ROOT, 'scripts', 'pack.ts')], { cwd: ROOT, env, stdio: 'pipe' });
+    folder = mkdtempSync(join(tmpdir(), 'gw-pack-'));
+    writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+    const packages = join(ROOT, 'dist', 'packages');
+    const tarballs = readdirSync(packages).map((name) => join(packages, name));
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], {
+      ...{ cwd: folder, env, stdio: 'pipe' },
+    });
+    mkdirSync(join(folder, 'specs'));
+    writeFileSync(join(folder, 'specs', 'hello.yaml'), SPEC);
+    writeFileSync(join(folder, 'gw.yaml'), 'specs: specs\nplugins:\n  mock: {}\n');
+  }, 120_000);
+  afterAll(async () => {
+    if (gateway && gateway.exitCode === null) {
+      const exited = new Promise((resolve) => gateway?.once('exit', resolve));
+      gateway.kill('SIGTERM');
+      await exited;
+    }
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('carry no TypeScript but the AssemblyScript sources of the SDK', () => {
+    const scope = join(folder, 'node_modules', '@gw');
+    const files = readdirSync(scope, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => file.endsWith('.ts') && !file.startsWith(join('plugin-sdk', 'assembly')))).toEqual(
+      [],
+    );
+    expect(files).toContain(join('plugin-sdk', 'assembly', 'index.ts'));
+    for (const name of readdirSync(scope)) {
+      const json: unknown = JSON.parse(readFileSync(join(scope, name, 'package.json'), 'utf8'));
+      expect(json).toMatchObject({ name: `@gw/${name}`, engines: { node: '>=26' } });
+      expect(existsSync(join(scope, name, 'LICENSE')), name).toBe(true);
+    }
+  });
+
+  it('compile a project and serve it, with the specs that a worker renders', async () => {
+    expect(gw('compile', '-m', 'gw.yaml', '-o', 'api.gwa')).toMatch(/^api\.gwa: 1 routes, plugins: mock, sha256:/);
+    gateway = spawn(
+      join(folder, 'node_modules', '.bin', 'gw'),
+      ['serve', '--artifact', 'api.gwa', '--listen', '127.0.0.1:0', '--admin-bind', 'off'],
+      { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const address = await listening(gateway);
+    const answer = await fetch(`http://${address}/hello`);
+    expect([answer.status, await answer.text()]).toEqual([200, '{"hello":"world"}']);
+    const specs = await fetch(`http://${address}/__gw/specs/openapi?format=json`);
+    expect(await specs.json()).toMatchObject({ paths: { '/hello': { get: { operationId: 'hello' } } } });
+  });
+
+  it('test a plugin with the testing kit', () => {
+    writeFileSync(join(folder, 'mock.js'), PLUGIN_TEST);
+    expect(execFileSync(process.execPath, ['mock.js'], { cwd: folder, env, encoding: 'utf8' })).toBe('plugin tested\n');
+  });
+
+  it('compile with the control library, on its worker thread', () => {
+    writeFileSync(
+      join(folder, 'control.js'),
+      `import { readFileSync } from 'node:fs';
+import { closeCompiler, compileProject } from '@gw/control';
+import { loadBuiltinPlugin } from '@gw/gateway/compiler';
+const files = [{ name: 'hello.yaml', bytes: readFileSync('specs/hello.yaml') }];
+const result = await compileProject({ specs: ['hello.yaml'], files, plugins: [loadBuiltinPlugin('mock')], flags: {} });
+await closeCompiler();
+console.log(result.ok);`,
+    );
+    expect(execFileSync(process.execPath, ['control.js'], { cwd: folder, env, encoding: 'utf8' })).toBe('true\n');
+  });
+
+  it('have the operator, with its CRDs', () => {
+    const operator = join(folder, 'node_modules', '.bin', 'gw-operator');
+    const crds = execFileSync(operator, ['crds'], { cwd: folder, env, encoding: 'utf8' });
+    expect(crds).toContain('gatewayprojects.gw.dev');
+    expect(readdirSync(join(folder, 'node_modules', '@gw', 'operator', 'crds'))).toHaveLength(4);
+    // What local mode runs as a gateway pod.
+    const entry = join(folder, 'node_modules', '@gw', 'operator', 'dist', 'gw.js');
+    expect(execFileSync(process.execPath, [entry, '--version'], { env, encoding: 'utf8' })).toMatch(
+      /^\d+\.\d+\.\d+\n$/,
+    );
+  });
+});
+
+/** The address that the gateway says it listens on. */
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (!child.stdout) return reject(new Error('the process has no output'));
+    createInterface(child.stdout).on('line', (text) => {
+      const line: { msg?: string; listen?: string } = JSON.parse(text);
+      if (line.msg === 'serving' && line.listen) resolve(line.listen);
+    });
+    child.once('exit', (code) => reject(new Error(`gw serve exited with ${code}`)));
+  });
+}
