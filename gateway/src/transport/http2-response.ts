@@ -1,6 +1,6 @@
 /** Writes what the pipeline answers to one HTTP/2 stream. */
 import { validateHeaderValue } from 'node:http';
-import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
 import { Writable } from 'node:stream';
 import type { Exchange, HeaderList, Responder, ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
@@ -73,9 +73,10 @@ export class Http2Response implements Responder, BodyOwner {
     }
     const stream = this.#stream;
     if (this.exchange?.bodyStream) {
-      // A body that nobody reads to its end: the client need not send the rest (section 8.1).
+      // A body that nobody reads to its end: the client need not send the rest (section 8.1). Resets with NO_ERROR;
+      // close() would wait for a reader of what has arrived, and the connection with it.
       stream.once('finish', () => {
-        if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+        if (!stream.readableEnded) stream.destroy();
       });
     }
     stream.respond(fields, { endStream });

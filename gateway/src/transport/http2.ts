@@ -18,6 +18,8 @@ export const STREAM_RESET_BURST = 1000;
 export const STREAM_RESET_RATE = 33;
 /** Invalid frames after which a connection ends. */
 const MAX_INVALID_FRAMES = 100;
+/** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
+const READS_GOAWAY_MS = 1000;
 /** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
 const LAST_STREAM = 2 ** 31 - 1;
 
@@ -140,9 +142,12 @@ export class Http2Connections {
       const { session } = connection;
       if (session.destroyed) continue;
       this.#announceEnd(connection);
-      session.ping(() => {
+      const finish = () => {
+        clearTimeout(late);
         if (!session.destroyed) session.close();
-      });
+      };
+      const late = setTimeout(finish, READS_GOAWAY_MS);
+      session.ping(finish);
     }
   }
 
