@@ -11,8 +11,10 @@ import { parseTemplate } from './router/template.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { RateLimitStore } from './state/rate-limit-store.ts';
 import type { Cell, Metrics, OperationMetrics } from './telemetry/metrics.ts';
+import { AcceptCheck } from './validation/accept.ts';
 import { BodyValidator } from './validation/body.ts';
 import { ParameterValidator } from './validation/parameters.ts';
+import { ResponseValidator } from './validation/response.ts';
 import { Schemas } from './validation/schemas.ts';
 import { createPluginRuntime } from './wasm/index.ts';
 import {
@@ -36,6 +38,10 @@ export interface LoadedOperation {
   readonly admission: Admission;
   readonly parameters: ParameterValidator | null;
   readonly body: BodyValidator | null;
+  /** Null where the description leaves open what it answers with. */
+  readonly accept: AcceptCheck | null;
+  /** Null where responses are not validated. */
+  readonly response: ResponseValidator | null;
   readonly middlewares: readonly Step[];
   readonly dispatcher: BoundPlugin;
   /** The middleware that answers preflights and decorates early refusals (D12). */
@@ -98,6 +104,8 @@ export interface GenerationDeps {
   readonly upstreams: UpstreamOptions;
   readonly limits: PluginLimits;
   readonly dev: boolean;
+  /** Bytes of a response that is held to be validated. */
+  readonly maxHeldResponse: number;
   readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
 }
 
@@ -122,7 +130,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
     for (const operation of artifact.routes.operations) {
-      const loaded = await loadOperation(operation, { chains, schemas, admissions, metrics: deps.metrics });
+      const loaded = await loadOperation(operation, { chains, schemas, admissions, ...deps });
       router.add(operation.method, operation.path, loaded);
     }
     return new Generation(artifact, router, () => {
@@ -179,6 +187,7 @@ interface OperationDeps {
   readonly schemas: Schemas;
   readonly admissions: Map<string, Admission>;
   readonly metrics: Metrics;
+  readonly maxHeldResponse: number;
 }
 
 async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
@@ -200,6 +209,8 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, names, deps.schemas),
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
+    accept: operation.produces ? new AcceptCheck(operation.produces) : null,
+    response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),
     middlewares,
     dispatcher: await deps.chains.bind(operation.dispatch),
     preflight: plugins.find(({ plugin }) => plugin.preflight) ?? null,

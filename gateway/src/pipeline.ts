@@ -3,7 +3,7 @@
  * limits, route, admission, identifiers, reserved paths, preflight, parameters, middlewares, body, dispatcher,
  * response hooks, standard headers, metrics.
  */
-import { Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
 import {
   type Answer,
@@ -12,19 +12,24 @@ import {
   type HeaderList,
   headerOf,
   Interrupted,
+  joinedHeader,
   type ResponseSink,
 } from './exchange.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
+import { holdResponse } from './held-response.ts';
 import { checkLimits, type RequestLimits } from './limits.ts';
-import { type Problem, problem, renderProblem } from './problems.ts';
+import { type Problem, problem } from './problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
-import { decodeSegment } from './router/template.ts';
+import { applyStaged, setResponse } from './response.ts';
+import { ResponseCheck } from './response-check.ts';
+import { decodePath } from './router/template.ts';
 import { chunkTransform } from './streams.ts';
 import type { OperationMetrics, ValidationReason } from './telemetry/metrics.ts';
 import type { Recorder } from './telemetry/recorder.ts';
 import { BodyTooLarge } from './transport/body.ts';
+import { notAcceptable } from './validation/accept.ts';
 import {
   type BodyReading,
   type BufferBudget,
@@ -69,6 +74,7 @@ class Course implements ProxyEvents, BodyReading {
   #dispatchedAt = 0;
   #recorded = false;
   #buffering = false;
+  #check: ResponseCheck | null = null;
 
   constructor(x: Exchange, gw: Generation, options: PipelineOptions) {
     this.#x = x;
@@ -100,6 +106,9 @@ class Course implements ProxyEvents, BodyReading {
     if (op.parameters !== null) {
       const errors = op.parameters.validate(x, match.params, this.#options.dev);
       if (errors) return this.#refuse((errors[0]?.in ?? 'path') as ValidationReason, invalid(errors));
+    }
+    if (op.accept !== null && !op.accept.admits(joinedHeader(x.headers, 'accept'))) {
+      return this.#refuse('header', notAcceptable(op.accept.produces));
     }
     if (x.bodyStream !== null || op.body?.required) x.readBody = bodyReader(x, this);
 
@@ -157,27 +166,30 @@ class Course implements ProxyEvents, BodyReading {
         }
       }
     }
+    if (op.response !== null) this.#check = new ResponseCheck(op.response, this.#options.recorder, x);
     this.#dispatchedAt = performance.now();
     const decided = op.dispatcher.dispatch(x);
     const outcome = typeof decided === 'number' ? decided : await decided;
     const { handOff } = x;
     if (outcome !== HANDED_OFF || handOff === null) {
       op.dispatchTime(null).observe((performance.now() - this.#dispatchedAt) / 1000);
-      return this.#answer(x.answer);
+      const refused = this.#check?.answer(x, x.answer) ?? null;
+      return this.#answer(refused ? { problem: refused } : x.answer);
     }
     const { upstream } = handOff;
     if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
-    const streams = x.body === null && x.bodyStream !== null;
-    const body = streams && op.requestChunks ? this.#transformed(op) : streams ? x.bodyStream : x.body;
-    const known = streams && !op.requestChunks ? headerOf(x.headers, 'content-length') : undefined;
-    const trustedPeer = this.#options.client.trusts(x.peer);
-    proxy({ x, handOff, upstream, trustedPeer, body, contentLength: known }, this);
+    const hooked = op.requestChunks && x.bodyStream !== null;
+    const body = hooked ? this.#transformed(op) : (x.body ?? x.bodyStream);
+    const known = body !== null && body === x.bodyStream ? headerOf(x.headers, 'content-length') : undefined;
+    proxy({ x, handOff, upstream, trustedPeer: this.#options.client.trusts(x.peer), body, contentLength: known }, this);
   }
 
   #transformed(op: LoadedOperation) {
     const plugins = op.middlewares.map(({ plugin }) => plugin);
     const transform = chunkTransform(this.#x, plugins, 'request');
-    this.#x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
+    const { body, bodyStream } = this.#x;
+    if (body === null) bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
+    else transform.end(body);
     return transform;
   }
 
@@ -211,6 +223,20 @@ class Course implements ProxyEvents, BodyReading {
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
     const op = this.#op as LoadedOperation;
     op.dispatchTime(x.handOff?.upstream ?? null).observe((performance.now() - this.#dispatchedAt) / 1000);
+    const held = this.#check?.hold(x, status, headers, {
+      open: () => this.#opened(op, status, headers),
+      holds: (holding) => {
+        this.#buffering = holding;
+      },
+      sent: (bytes) => this.done(x, bytes),
+      withheld: (answer) => this.#answer({ problem: answer }),
+      failed: (error) => this.crashed(error),
+    });
+    return held ?? this.#opened(op, status, headers);
+  }
+
+  #opened(op: LoadedOperation, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
+    const x = this.#x;
     x.responseStatus = status;
     x.responseHeaders = headers;
     applyStaged(x);
@@ -233,6 +259,9 @@ class Course implements ProxyEvents, BodyReading {
   }
 
   broken(x: Exchange, cause: string): void {
+    // What was held was not sent: there is still an answer to give.
+    const brokeOff = problem('upstream-failed', 'The upstream broke off its answer.');
+    if (!x.responder.headSent) return this.failed(x, brokeOff, cause);
     this.#options.recorder.upstreamFailed(x, cause);
     x.responder.abort();
     this.#record(x.responseStatus, 0);
@@ -240,6 +269,7 @@ class Course implements ProxyEvents, BodyReading {
 
   done(x: Exchange, bytes: number): void {
     if (!this.#buffering) this.#record(x.responseStatus === 0 ? CLIENT_CLOSED : x.responseStatus, bytes);
+    else if (x.closed) this.#record(CLIENT_CLOSED, 0);
   }
 
   /** Sends the head of a streaming response; its body follows through the chunk hooks, if there are any. */
@@ -267,30 +297,18 @@ class Course implements ProxyEvents, BodyReading {
   #collect(op: LoadedOperation): Writable {
     const x = this.#x;
     this.#buffering = true;
-    const chunks: Uint8Array[] = [];
-    let held = 0;
-    return new Writable({
-      write: (chunk: Uint8Array, _encoding, done) => {
-        held += chunk.length;
-        if (held <= this.#options.maxBufferedResponse) chunks.push(chunk);
-        done();
-      },
-      final: (done) => {
-        done();
-        if (held > this.#options.maxBufferedResponse) {
-          return this.failed(
-            x,
-            problem('upstream-failed', 'The upstream sent more than the gateway holds.'),
-            'too large',
-          );
-        }
-        x.responseBody = Buffer.concat(chunks);
+    return holdResponse({
+      limit: this.#options.maxBufferedResponse,
+      whole: (body) => {
+        x.responseBody = body;
         changeHeader(x.responseHeaders, 'remove', 'content-length', '');
-        this.#responseHooks(op).then(
-          () => this.#send(),
-          (error: unknown) => this.crashed(error),
-        );
+        return this.#responseHooks(op).then(() => this.#send());
       },
+      overflow: () => {
+        this.failed(x, problem('upstream-failed', 'The upstream sent more than the gateway holds.'), 'too large');
+        return Promise.resolve(null);
+      },
+      failed: (error) => this.crashed(error),
     });
   }
 
@@ -318,17 +336,7 @@ class Course implements ProxyEvents, BodyReading {
   }
 
   #setResponse(answer: Answer): void {
-    const x = this.#x;
-    if ('problem' in answer) {
-      const { errors: _, ...plain } = answer.problem;
-      x.responseStatus = answer.problem.status;
-      x.responseHeaders = ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])];
-      x.responseBody = renderProblem(this.#options.dev ? answer.problem : plain);
-    } else {
-      x.responseStatus = answer.status;
-      x.responseHeaders = answer.headers ? [...answer.headers] : [];
-      x.responseBody = answer.body;
-    }
+    setResponse(this.#x, answer, this.#options.dev);
   }
 
   async #corsOnRefusal({ preflight, middlewares }: LoadedOperation): Promise<void> {
@@ -389,16 +397,4 @@ class Course implements ProxyEvents, BodyReading {
     this.#gw.release();
     this.#options.recorder.finished(this.#x, this.#metrics, status, responseBytes);
   }
-}
-
-function applyStaged(x: Exchange): void {
-  if (x.staged === null) return;
-  for (const { op, name, value } of x.staged) changeHeader(x.responseHeaders, op, name, value);
-  x.staged = null;
-}
-
-/** A greedy value holds several segments: each is decoded by itself. */
-function decodePath(raw: string): string {
-  if (!raw.includes('%')) return raw;
-  return raw.includes('/') ? raw.split('/').map(decodeSegment).join('/') : decodeSegment(raw);
 }

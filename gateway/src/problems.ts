@@ -27,6 +27,11 @@ const table = {
     when: 'the path has operations, but none with this method; `Allow` names those it has',
   },
   'request-timeout': { status: 408, title: 'Request timeout', when: 'the client sent its request too slowly' },
+  'not-acceptable': {
+    status: 406,
+    title: 'Not acceptable',
+    when: '`Accept` admits none of the content types that the operation answers with',
+  },
   'payload-too-large': { status: 413, title: 'Payload Too Large', when: 'a plugin refused the size of the body' },
   'unsupported-media-type': {
     status: 415,
@@ -50,6 +55,11 @@ const table = {
     title: 'Bad gateway',
     when: 'the upstream could not be reached, or its answer was not valid',
   },
+  'response-invalid': {
+    status: 502,
+    title: 'Bad gateway',
+    when: 'the response does not match the API description, and `x-gw-validate-response` is `enforce`',
+  },
   'upstream-unavailable': { status: 503, title: 'Service unavailable', when: 'the circuit breaker is open' },
   overloaded: {
     status: 503,
@@ -65,7 +75,7 @@ export const PROBLEM_PREFIX = 'urn:gw:error:';
 
 /** One finding of a validation: where, what and why; shown in dev mode only (reference 1, section 4.3). */
 export interface ProblemError {
-  /** Part of the request: `path`, `query`, `header`, `cookie` or `body`. */
+  /** Part of the request, or of a response that was withheld: `path`, `query`, `header`, `cookie` or `body`. */
   readonly in: string;
   /** Parameter name, or JSON pointer into the body. */
   readonly field: string;

@@ -105,6 +105,7 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       },
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
+      maxHeldResponse: options.maxUpstreamResponseBytes,
       log: (level, plugin, message, x) => logger[level]({ plugin, request_id: x?.requestId }, message),
     };
     return loadGeneration(artifact, deps);

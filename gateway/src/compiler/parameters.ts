@@ -52,8 +52,7 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
   const types = content || schema.value === undefined ? [] : typesOf(schema, documents);
   const items = types.includes('array') ? itemTypes(schema, documents) : [];
-  // Any text is a string: there is nothing to check.
-  const free = schema.value === undefined || isAnyString(schema.value, content !== null);
+  const free = schema.value === undefined || (content === null && isAnyString(schema.value));
   const ref = free ? undefined : schemas.add(schema, dialect);
   const explode = get(declared.value, 'explode');
   return {
@@ -99,8 +98,9 @@ function contentOf(declared: Located): { readonly type: string; readonly at: Loc
   return type === undefined ? null : { type: mediaTypeOf(type), at: member(content, type) };
 }
 
-function isAnyString(schema: unknown, hasContent: boolean): boolean {
-  if (hasContent || !isObject(schema) || get(schema, 'type') !== 'string') return false;
+/** Whether any text is valid, so that there is nothing to check. */
+export function isAnyString(schema: unknown): boolean {
+  if (!isObject(schema) || get(schema, 'type') !== 'string') return false;
   const validating = [
     'enum',
     'const',

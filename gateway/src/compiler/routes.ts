@@ -11,6 +11,7 @@ import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers
 import type { Binder } from './bind.ts';
 import { requestBodyOf } from './content.ts';
 import { parametersOf } from './parameters.ts';
+import { responsesOf } from './responses.ts';
 import type { SchemaTable } from './schema-table.ts';
 import { type Security, securityOf } from './security.ts';
 
@@ -40,6 +41,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
   const parameters = parametersOf(declared, deps);
   const requestBody = requestBodyOf(declared, deps);
+  const responses = responsesOf(declared, deps);
   if (!pathIsGood || !dispatcher) return null;
   checkParameters(declared, parameters, diagnostics);
   return {
@@ -52,6 +54,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     api: slug(spec.title),
     parameters,
     ...(requestBody ? { request_body: requestBody } : {}),
+    ...responses,
     admitted_headers: admittedHeaders({
       parameters,
       credentials: security.headers,

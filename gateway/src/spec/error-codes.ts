@@ -79,7 +79,7 @@ export const ERROR_CODES = {
     severity: 'warning',
     production: true,
     title: 'unknown or misplaced x-gw-* extension',
-    hint: 'Known: x-gw-dispatch and x-gw-middlewares on operations, x-gw-mcp at the root or on operations, x-gw-validate-response.',
+    hint: 'Known: x-gw-dispatch, x-gw-middlewares and x-gw-validate-response on operations, x-gw-mcp at the root or on operations.',
   },
   E1016: {
     category: 'extension',

@@ -13,8 +13,7 @@ export interface DeclaredUse {
   readonly at: Located;
 }
 
-const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares']);
-const ANYWHERE = new Set(['x-gw-validate-response']);
+const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares', 'x-gw-validate-response']);
 
 /** Why an extension at this place is E1015; null where it is known and in place. */
 export function misplaced(name: string, within: readonly string[]): string | null {
@@ -26,7 +25,7 @@ export function misplaced(name: string, within: readonly string[]): string | nul
     (above !== undefined && METHODS.some((method) => method === parent)) ||
     // The root of a file that is a path item.
     (within.length === 1 && METHODS.some((method) => method === parent));
-  if (ANYWHERE.has(name) || (name === 'x-gw-mcp' && (onOperation || within.length === 0))) return null;
+  if (name === 'x-gw-mcp' && (onOperation || within.length === 0)) return null;
   if (name === 'x-gw-mcp') return 'x-gw-mcp stands at the root of a document or on an operation; here it has no effect';
   if (!ON_OPERATIONS.has(name)) return `unknown extension "${name}"`;
   return onOperation ? null : `${name} stands on operations; here it has no effect`;

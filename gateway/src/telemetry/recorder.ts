@@ -1,5 +1,6 @@
 /** The end of every request: metrics and, where it is wanted, a line in the access log. */
 import type { Exchange } from '../exchange.ts';
+import type { ProblemError } from '../problems.ts';
 import { accessLine } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { Metrics, OperationMetrics, ValidationReason } from './metrics.ts';
@@ -41,6 +42,21 @@ export class Recorder {
 
   upstreamFailed(x: Exchange, cause: string): void {
     this.#log.logger.warn({ request_id: x.requestId, trace_id: x.traceId, path: x.path, cause }, 'upstream failed');
+  }
+
+  /** `errors` say where and why; they name no value of the response. */
+  responseInvalid(
+    x: Exchange,
+    found: { readonly status: number; readonly errors: readonly ProblemError[]; readonly withheld: boolean },
+  ): void {
+    const { requestId: request_id, traceId: trace_id, method, operation } = x;
+    const line = { request_id, trace_id, method, route: operation?.path, ...found };
+    this.#log.logger.warn(line, 'the response does not match the API description');
+  }
+
+  responseNotValidated(x: Exchange, why: string): void {
+    if (!this.#log.logger.isLevelEnabled('debug')) return;
+    this.#log.logger.debug({ request_id: x.requestId, route: x.operation?.path, why }, 'response not validated');
   }
 
   crashed(x: Exchange, error: unknown): void {

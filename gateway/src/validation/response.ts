@@ -1,0 +1,63 @@
+/** Validates responses against the API description, where an operation asks for it (`x-gw-validate-response`, D4). */
+import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
+import { type HeaderList, headerOf } from '../exchange.ts';
+import type { ProblemError } from '../problems.ts';
+import { ContentRules } from './body.ts';
+import { isJson, isUtf8, mediaTypeOf } from './media-type.ts';
+import type { Schemas } from './schemas.ts';
+
+/** Statuses whose responses have no whole representation of their own. */
+const WITHOUT_BODY = new Set([204, 205, 206, 304]);
+
+export class ResponseValidator {
+  readonly mode: ResponseValidation;
+  readonly #responses: ReadonlyMap<string, ContentRules>;
+  readonly #limit: number;
+
+  /** `limit`: bytes of a body that is held to be validated. */
+  constructor(mode: ResponseValidation, responses: Readonly<Record<string, Content>>, schemas: Schemas, limit: number) {
+    this.mode = mode;
+    this.#limit = limit;
+    this.#responses = new Map(
+      Object.entries(responses).map(([status, content]) => [status.toUpperCase(), new ContentRules(content, schemas)]),
+    );
+  }
+
+  static of(operation: Operation, schemas: Schemas, limit: number): ResponseValidator | null {
+    const { validate_response: mode, responses } = operation;
+    return mode && responses ? new ResponseValidator(mode, responses, schemas, limit) : null;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Why a response is not validated, for the log at debug; null where it is, once its body is whole. */
+  skips(method: string, status: number, headers: HeaderList): string | null {
+    if (method === 'HEAD' || WITHOUT_BODY.has(status)) return 'it has no body of its own';
+    const rules = this.#rulesOf(status);
+    if (!rules || rules.ranges.length === 0) return 'its status has no described content';
+    const contentType = headerOf(headers, 'content-type');
+    if (!isJson(mediaTypeOf(contentType)) || !isUtf8(contentType)) return 'it is not JSON in UTF-8';
+    const encoding = headerOf(headers, 'content-encoding');
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return 'its content is encoded';
+    return Number(headerOf(headers, 'content-length') ?? 0) > this.#limit ? 'its body is too large to be held' : null;
+  }
+
+  /** Of a response that is not skipped; null where it holds. */
+  errors(status: number, headers: HeaderList, body: Uint8Array): readonly ProblemError[] | null {
+    const rules = this.#rulesOf(status);
+    const contentType = headerOf(headers, 'content-type') ?? '';
+    if (!rules) return null;
+    if (rules.readerOf(mediaTypeOf(contentType)) === undefined) {
+      const reason = `is ${mediaTypeOf(contentType)}, and only ${rules.ranges.join(', ')} is described`;
+      return [{ in: 'header', field: 'content-type', reason }];
+    }
+    return rules.errors(contentType, body);
+  }
+
+  #rulesOf(status: number): ContentRules | undefined {
+    const responses = this.#responses;
+    return responses.get(String(status)) ?? responses.get(`${Math.floor(status / 100)}XX`) ?? responses.get('DEFAULT');
+  }
+}
