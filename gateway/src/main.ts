@@ -3,8 +3,13 @@
 import { Command, CommanderError } from 'commander';
 import { compileCommand } from './cli/compile.ts';
 import { devCommand } from './cli/dev.ts';
+import { initCommand } from './cli/init.ts';
+import { inspectCommand } from './cli/inspect.ts';
+import { keygenCommand } from './cli/keygen.ts';
 import type { Program } from './cli/program.ts';
+import { routesCommand } from './cli/routes.ts';
 import { serveCommand } from './cli/serve.ts';
+import { verifyCommand } from './cli/verify.ts';
 import { VERSION } from './version.ts';
 
 const program: Program = {
@@ -22,11 +27,16 @@ const gw = new Command('gw')
   .configureHelp({ showGlobalOptions: true })
   .addHelpText(
     'after',
-    '\nExamples:\n  $ gw compile --manifest gw.yaml --output api.gwa\n  $ gw serve --artifact api.gwa\n',
+    '\nExamples:\n  $ gw init demo && cd demo\n  $ gw compile --manifest gw.yaml --output api.gwa\n  $ gw serve --artifact api.gwa\n',
   )
+  .addCommand(initCommand(program))
+  .addCommand(devCommand(program))
   .addCommand(compileCommand(program))
   .addCommand(serveCommand(program))
-  .addCommand(devCommand(program));
+  .addCommand(routesCommand(program))
+  .addCommand(inspectCommand(program))
+  .addCommand(keygenCommand(program))
+  .addCommand(verifyCommand(program));
 
 for (const command of [gw, ...gw.commands]) command.exitOverride();
 

@@ -24,6 +24,22 @@ export function builtinPlugins(): readonly string[] {
 
 /** Throws PluginPackageError where there is none of that name, or it has not been built. */
 export function loadBuiltinPlugin(name: string): ProjectPlugin {
+  const { wasm, manifest, configSchema } = filesOf(name);
+  return readPluginPackage({ wasm, manifest, ...(configSchema ? { configSchema } : {}) });
+}
+
+/** The files of the plugin's package by name, as a manifest can refer to them. Throws as `loadBuiltinPlugin` does. */
+export function builtinPluginFiles(name: string): ReadonlyMap<string, Uint8Array> {
+  const { wasm, manifest, configSchema } = filesOf(name);
+  const files = new Map([
+    [`${name}.wasm`, wasm],
+    ['plugin.toml', manifest],
+  ]);
+  if (configSchema) files.set('config-schema.json', configSchema);
+  return files;
+}
+
+function filesOf(name: string) {
   const known = builtinPlugins();
   if (!known.includes(name))
     throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${known.join(', ')})`);
@@ -31,9 +47,9 @@ export function loadBuiltinPlugin(name: string): ProjectPlugin {
   const wasm = file(`${name}.wasm`);
   if (!existsSync(wasm))
     throw new PluginPackageError(`built-in plugin "${name}" has not been built: run npm run plugins`);
-  return readPluginPackage({
+  return {
     wasm: readFileSync(wasm),
     manifest: readFileSync(file('plugin.toml')),
-    ...(existsSync(file('config-schema.json')) ? { configSchema: readFileSync(file('config-schema.json')) } : {}),
-  });
+    configSchema: existsSync(file('config-schema.json')) ? readFileSync(file('config-schema.json')) : undefined,
+  };
 }

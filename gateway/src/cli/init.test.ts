@@ -1,0 +1,74 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/cli/captured-run.ts';
+import { compile } from '../compiler/index.ts';
+import { initCommand } from './init.ts';
+import { readProjectFolder } from './project-folder.ts';
+
+let folder: string;
+const at = (...parts: string[]) => join(folder, ...parts);
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gw-init-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const gwInit = (...args: string[]) => runCommand(initCommand, args);
+
+/** Routes of the project as `METHOD path`; throws where there is any diagnostic. */
+async function routesOf(project: string): Promise<string[]> {
+  const read = await readProjectFolder({ manifest: join(project, 'gw.yaml'), specs: [], flags: { production: true } });
+  const result = await compile(read);
+  expect(result.diagnostics).toEqual([]);
+  if (!result.ok) return [];
+  const { readArtifact } = await import('../artifact/read.ts');
+  return (await readArtifact(result.artifact)).routes.operations.map(({ method, path }) => `${method} ${path}`);
+}
+
+describe('gw init', () => {
+  it('creates manifest, spec, plugins folder and .gitignore; the spec compiles for production', async () => {
+    const { code, stdout } = await gwInit(at('demo'));
+    expect(code).toBe(0);
+    expect((await readdir(at('demo'))).sort()).toEqual(['.gitignore', 'gw.yaml', 'plugins', 'specs']);
+    expect(await readdir(at('demo', 'plugins'))).toEqual([]);
+    expect((await readFile(at('demo', '.gitignore'), 'utf8')).split('\n')).toEqual(
+      expect.arrayContaining(['*.gwa', 'target/', 'plugins/*.wasm']),
+    );
+    expect(await readFile(at('demo', 'specs', 'api.yaml'), 'utf8')).toMatch(/^openapi: 3\.1\.0\n/);
+    expect(await routesOf(at('demo'))).toEqual(['GET /health', 'GET /users', 'POST /users', 'GET /users/{id}']);
+    expect(stdout).toContain('gw compile --manifest gw.yaml --output api.gwa\n');
+  });
+
+  it('has a minimal template with one operation, in an empty folder that exists', async () => {
+    expect((await gwInit(folder, '--template', 'minimal')).code).toBe(0);
+    expect(await routesOf(folder)).toEqual(['GET /health']);
+  });
+
+  it('copies plugins into plugins/ and declares them with --fetch-plugins', async () => {
+    expect((await gwInit(at('demo'), '--fetch-plugins')).code).toBe(0);
+    expect((await readdir(at('demo', 'plugins'))).sort()).toEqual(['http-upstream', 'mock']);
+    expect(await readFile(at('demo', 'gw.yaml'), 'utf8')).toContain('mock: { path: plugins/mock/mock.wasm }\n');
+    expect(await routesOf(at('demo'))).toHaveLength(4);
+  });
+
+  it('takes any name for a title', async () => {
+    const name = `it's "a: b" #1`;
+    expect((await gwInit(at(name))).code).toBe(0);
+    expect(await routesOf(at(name))).toHaveLength(4);
+  });
+
+  it('exits 1 where the folder is not empty, and changes nothing in it', async () => {
+    await writeFile(at('mine'), 'mine');
+    const { code, stderr } = await gwInit(folder);
+    expect([code, stderr]).toEqual([1, `gw init: ${folder} is not empty: give the name of a new folder\n`]);
+    expect(await readdir(folder)).toEqual(['mine']);
+  });
+
+  it('exits 1 where it cannot write', async () => {
+    await writeFile(at('file'), '');
+    const { code, stderr } = await gwInit(at('file', 'below'));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gw init: cannot write .*\n$/);
+  });
+});

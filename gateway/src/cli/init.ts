@@ -1,0 +1,86 @@
+/** `gw init` (reference 1, section 4.3): a project that compiles and answers as it is. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { TEMPLATES, type Template, templateSpec } from './project-templates.ts';
+
+interface Flags {
+  readonly template: Template;
+  readonly fetchPlugins: boolean;
+}
+
+const PLUGINS = ['mock', 'http-upstream'];
+const GITIGNORE = '*.gwa\ntarget/\nplugins/*.wasm\nplugins/*/*.wasm\n';
+
+const HELP = `
+Examples:
+  $ gw init demo && cd demo
+  $ gw compile --manifest gw.yaml --output api.gwa
+  $ gw serve --artifact api.gwa
+
+  $ gw init --template minimal --fetch-plugins
+
+Exit codes: 0 success, 1 the folder exists and is not empty, or cannot be written.`;
+
+export function initCommand(program: Program): Command {
+  return new Command('init')
+    .description('Start a project: manifest, spec, folder of plugins.')
+    .argument('[name]', 'folder of the project, new or empty', '.')
+    .addOption(new Option('-t, --template <name>', 'what the spec begins with').choices(TEMPLATES).default('basic'))
+    .addOption(new Option('--fetch-plugins', 'copy the mock and http-upstream plugins into plugins/').default(false))
+    .addHelpText('after', HELP)
+    .action((name: string, flags: Flags) => run(name, flags, program));
+}
+
+async function run(name: string, { template, fetchPlugins }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
+  const folder = resolve(name);
+  try {
+    await mkdir(folder, { recursive: true });
+    if ((await readdir(folder)).length > 0) {
+      stderr(`gw init: ${folder} is not empty: give the name of a new folder\n`);
+      return exit(EXIT_FAILURE);
+    }
+    const plugins = fetchPlugins ? await fetchedPlugins(stderr) : [];
+    const files: (readonly [string, string | Uint8Array])[] = [
+      ['gw.yaml', manifest(plugins.length > 0)],
+      ['specs/api.yaml', templateSpec(template, basename(folder) || 'api')],
+      ['.gitignore', GITIGNORE],
+      ...plugins,
+    ];
+    await mkdir(join(folder, 'plugins'));
+    for (const [file, content] of files) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), content, { flag: 'wx' });
+    }
+  } catch (error) {
+    stderr(`gw init: cannot write ${folder}: ${error instanceof Error ? error.message : String(error)}\n`);
+    return exit(EXIT_FAILURE);
+  }
+  const enter = name === '.' ? '' : `  cd ${name}\n`;
+  stdout(`created ${folder}\nnext:\n${enter}`);
+  stdout('  gw compile --manifest gw.yaml --output api.gwa\n  gw serve --artifact api.gwa\n');
+  stdout('  curl http://localhost:8080/health\n');
+  exit(0);
+}
+
+/** Files of the plugins by their path in the project; none where one cannot be had. */
+async function fetchedPlugins(warn: Program['stderr']): Promise<(readonly [string, Uint8Array])[]> {
+  const { builtinPluginFiles } = await import('../plugins/builtin.ts');
+  const { PluginPackageError } = await import('../plugins/package.ts');
+  try {
+    return PLUGINS.flatMap((name) =>
+      [...builtinPluginFiles(name)].map(([file, bytes]) => [`plugins/${name}/${file}`, bytes] as const),
+    );
+  } catch (error) {
+    if (!(error instanceof PluginPackageError)) throw error;
+    warn(`gw init: the plugins cannot be fetched, plugins/ stays empty: ${error.message}\n`);
+    return [];
+  }
+}
+
+/** A plugin without a path is the built-in one (D3). */
+function manifest(fetched: boolean): string {
+  const entries = PLUGINS.map((name) => `  ${name}: ${fetched ? `{ path: plugins/${name}/${name}.wasm }` : '{}'}\n`);
+  return `# The project: where its specs are, and which plugins they may use.\nspecs: specs\nplugins:\n${entries.join('')}`;
+}

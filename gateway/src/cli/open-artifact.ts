@@ -1,0 +1,23 @@
+/** How commands that look into an artifact read it: verified, or not at all. */
+import { ArtifactError } from '../artifact/error.ts';
+import { type Artifact, readArtifact } from '../artifact/read.ts';
+import { KeyError } from '../artifact/signature.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { printable } from './table.ts';
+
+/** Null after one line on stderr and exit 1, where it cannot be read, has been changed, or lacks a trusted signature. */
+export async function openArtifact(
+  command: string,
+  path: string,
+  trustedKeys: readonly string[],
+  program: Program,
+): Promise<Artifact | null> {
+  try {
+    return await readArtifact(path, { trustedKeys });
+  } catch (error) {
+    if (!(error instanceof ArtifactError || error instanceof KeyError)) throw error;
+    program.stderr(`gw ${command}: ${printable(error.message)}\n`);
+    program.exit(EXIT_FAILURE);
+    return null;
+  }
+}

@@ -1,0 +1,101 @@
+/** The specs that `gw init` begins a project with (reference 1, section 4.3). */
+
+export const TEMPLATES = ['basic', 'minimal'] as const;
+export type Template = (typeof TEMPLATES)[number];
+
+/** OpenAPI 3.1 in YAML; `title` is any text. */
+export function templateSpec(template: Template, title: string): string {
+  // JSON's strings are YAML's.
+  const head = `openapi: 3.1.0\ninfo:\n  title: ${JSON.stringify(title)}\n  version: 1.0.0\npaths:\n${HEALTH}`;
+  return template === 'minimal' ? head : head + USERS;
+}
+
+const HEALTH = `  /health:
+    get:
+      operationId: getHealth
+      summary: Says that the API is up
+      x-gw-dispatch:
+        name: mock
+        config:
+          body: '{"status":"ok"}'
+      responses:
+        "200":
+          description: It is up
+          content:
+            application/json:
+              schema: { type: object }
+`;
+
+const USERS = `  /users:
+    get:
+      operationId: listUsers
+      parameters:
+        - name: limit
+          in: query
+          schema: { type: integer, minimum: 1, maximum: 100, default: 20 }
+      # Answered by the gateway itself. To pass requests on to a service instead:
+      #   x-gw-dispatch:
+      #     name: http-upstream
+      #     config:
+      #       url: https://users.example.com
+      x-gw-dispatch:
+        name: mock
+        config:
+          body: '[{"id":1,"name":"Ada"},{"id":2,"name":"Grace"}]'
+      responses:
+        "200":
+          description: The users
+          content:
+            application/json:
+              schema:
+                type: array
+                items: { $ref: "#/components/schemas/User" }
+    post:
+      operationId: createUser
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [name]
+              properties:
+                name: { type: string, minLength: 1 }
+      x-gw-dispatch:
+        name: mock
+        config:
+          status: 201
+          body: '{"id":3,"name":"Edsger"}'
+      responses:
+        "201":
+          description: The new user
+          content:
+            application/json:
+              schema: { $ref: "#/components/schemas/User" }
+  /users/{id}:
+    get:
+      operationId: getUser
+      parameters:
+        - name: id
+          in: path
+          required: true
+          schema: { type: integer }
+      x-gw-dispatch:
+        name: mock
+        config:
+          body: '{"id":{{path_params.id}},"name":"Ada"}'
+      responses:
+        "200":
+          description: The user
+          content:
+            application/json:
+              schema: { $ref: "#/components/schemas/User" }
+components:
+  schemas:
+    User:
+      type: object
+      required: [id, name]
+      properties:
+        id: { type: integer }
+        name: { type: string }
+`;

@@ -1,0 +1,45 @@
+/** `gw routes`: what an artifact serves. */
+import { Command, Option } from 'commander';
+import { openArtifact } from './open-artifact.ts';
+import type { Program } from './program.ts';
+import { table } from './table.ts';
+
+interface Flags {
+  readonly format: 'table' | 'json';
+}
+
+const HELP = `
+Examples:
+  $ gw routes api.gwa
+  $ gw routes api.gwa --format json
+
+Exit codes: 0 success, 1 the artifact cannot be read or has been changed.`;
+
+export function routesCommand(program: Program): Command {
+  return new Command('routes')
+    .description('List the routes of an artifact.')
+    .argument('<artifact>', 'artifact file, or folder of its parts')
+    .addOption(new Option('--format <format>', 'form of the output').choices(['table', 'json']).default('table'))
+    .addHelpText('after', HELP)
+    .action((path: string, flags: Flags) => run(path, flags, program));
+}
+
+async function run(path: string, { format }: Flags, program: Program): Promise<void> {
+  const artifact = await openArtifact('routes', path, [], program);
+  if (!artifact) return;
+  const routes = artifact.routes.operations.map(
+    ({ method, path, operation_id, dispatch, middlewares, spec, deprecated }) => ({
+      ...{ method, path, operation_id, dispatcher: dispatch.name, middlewares: middlewares.map(({ name }) => name) },
+      ...{ spec, deprecated: deprecated === true },
+    }),
+  );
+  if (format === 'json') program.stdout(`${JSON.stringify({ routes, count: routes.length })}\n`);
+  else {
+    const rows = routes.map(({ method, path, dispatcher, middlewares, operation_id, spec, deprecated }) => [
+      ...[method, path, dispatcher, middlewares.join(', ') || '-', operation_id ?? '-'],
+      deprecated ? `${spec} (deprecated)` : spec,
+    ]);
+    program.stdout(table([['METHOD', 'PATH', 'DISPATCHER', 'MIDDLEWARES', 'OPERATION', 'SPEC'], ...rows]));
+  }
+  program.exit(0);
+}

@@ -1,0 +1,59 @@
+/** `gw verify`: what `gw serve` checks when it loads an artifact, without serving it (reference 1, section 5; D10, D25). */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { openArtifact } from './open-artifact.ts';
+import { list } from './options.ts';
+import type { Program } from './program.ts';
+import { printable } from './table.ts';
+
+interface Flags {
+  readonly key?: readonly string[];
+}
+
+const HELP = `
+Examples:
+  $ gw verify api.gwa
+  $ gw verify api.gwa --key 6d2f…  --key 91c0…
+  $ GW_TRUSTED_PUBKEY=6d2f…,91c0… gw verify api.gwa
+
+Hashes are always verified. With keys the artifact must be signed by one of them.
+
+Exit codes: 0 the artifact is whole, and signed where keys are given; 1 it is not, or cannot be read.`;
+
+export function verifyCommand(program: Program): Command {
+  return new Command('verify')
+    .description('Verify the hashes of an artifact, and its signature.')
+    .argument('<artifact>', 'artifact file, or folder of its parts')
+    .addOption(
+      new Option(
+        '--key <hex>',
+        'trusted Ed25519 public key (repeatable); default those of GW_TRUSTED_PUBKEY',
+      ).argParser(keys),
+    )
+    .addHelpText('after', HELP)
+    .action((path: string, flags: Flags) =>
+      run(path, flags.key ?? list(program.env['GW_TRUSTED_PUBKEY'] ?? '', []), program),
+    );
+}
+
+/** An empty variable behind `--key` must not turn the check off. */
+function keys(text: string, previous: readonly string[] | undefined): string[] {
+  const all = list(text, previous);
+  if (all.length === (previous ?? []).length) throw new InvalidArgumentError('Give a public key of 64 hex digits.');
+  return all;
+}
+
+async function run(path: string, keys: readonly string[], program: Program): Promise<void> {
+  const artifact = await openArtifact('verify', path, keys, program);
+  if (!artifact) return;
+  const { artifact_hash, signature, signing_public_key } = artifact.manifest;
+  program.stdout(`${path}: hashes verified, ${artifact_hash}\n`);
+  program.stdout(`${path}: ${describeSignature(keys.length > 0, signature, signing_public_key)}\n`);
+  program.exit(0);
+}
+
+function describeSignature(verified: boolean, signature: string | undefined, key: string | undefined): string {
+  // Which key the artifact says that it was signed with is only informational.
+  if (verified) return 'signature verified with a trusted key';
+  if (signature === undefined) return 'not signed';
+  return `signed${key === undefined ? '' : ` (it says by ${printable(key)})`}, and not verified: give --key`;
+}
