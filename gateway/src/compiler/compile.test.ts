@@ -192,6 +192,37 @@ describe('schemas', () => {
     });
   });
 
+  it('has the discriminator choose the branch, by mapping and by name', async () => {
+    const pet = (property: string) => ({ type: 'object', required: [property] });
+    const { schemas } = await schemasOf({
+      Root: {
+        oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+        discriminator: { propertyName: 'kind', mapping: { kitty: 'Cat', puss: '#/components/schemas/Cat' } },
+      },
+      Cat: pet('claws'),
+      Dog: pet('bark'),
+    });
+    const choice = (names: string[], then: string) => ({
+      if: { required: ['kind'], properties: { kind: { enum: names } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
+      then: { $ref: then },
+    });
+    const names = ['kitty', 'puss', 'Cat', 'Dog'];
+    expect(schemas.Root.allOf).toEqual([
+      { required: ['kind'], properties: { kind: { enum: names } } },
+      choice(['kitty', 'puss', 'Cat'], 'gw:Cat'),
+      choice(['Dog'], 'gw:Dog'),
+    ]);
+  });
+
+  it('leaves a discriminator to branches that say themselves which they are', async () => {
+    const { schemas } = await schemasOf({
+      Root: { oneOf: [{ $ref: '#/components/schemas/Cat' }], discriminator: { propertyName: 'kind' } },
+      Cat: { properties: { kind: { const: 'cat' } } },
+    });
+    expect(schemas.Root).toEqual({ oneOf: [{ $ref: 'gw:Cat' }] });
+  });
+
   it('does not require what is readOnly, here or in allOf', async () => {
     const { schemas } = await schemasOf({
       Root: { allOf: [{ $ref: '#/components/schemas/Base' }, { type: 'object', required: ['id', 'name'] }] },

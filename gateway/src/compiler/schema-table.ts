@@ -9,6 +9,7 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
+import { discriminate } from './discriminator.ts';
 import { breakCycles } from './schema-cycles.ts';
 import { translate30 } from './schema-dialect.ts';
 import { keywordOf } from './schema-keywords.ts';
@@ -104,7 +105,7 @@ export class SchemaTable {
       outer.dialect !== '3.0' && typeof value['$id'] === 'string' ? { ...outer, base: located.pointer } : outer;
     const ref = this.#reference(located, value, context);
     if (ref !== undefined && context.dialect === '3.0') return ref;
-    const normal = this.#keywords(located, value, context);
+    const normal = discriminate(located, this.#keywords(located, value, context), this.#documents);
     if (ref === undefined) return context.dialect === '3.0' ? translate30(value, normal) : normal;
     if (isObject(ref)) return { ...ref, ...normal };
     // A reference that leads nowhere is E1003 already.

@@ -1,9 +1,9 @@
 /** JSON Schema validators of one artifact, compiled on first use from its shared table (design: pay when asked). */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import type { ProblemError } from '../problems.ts';
+import { addAllFormats } from './formats.ts';
 
 const PREFIX = 'gw:';
 
@@ -33,13 +33,15 @@ export class Schemas {
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: verbose,
+      // What objects inherit (`toString`) is no property of the value.
+      ownProperties: true,
       validateSchema: false,
       addUsedSchema: false,
       inlineRefs: false,
       logger: false,
       code: { regExp: regExp as never },
     });
-    (addFormats as unknown as typeof addFormats.default)(this.#ajv);
+    addAllFormats(this.#ajv);
   }
 
   /** Throws an Error that names the schema where it does not compile. */

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { Schemas } from './schemas.ts';
+
+it.each<[string, unknown, boolean]>([
+  ['int32', 2_147_483_647, true],
+  ['int32', 2_147_483_648, false],
+  ['int32', 1.5, false],
+  ['int64', 9_007_199_254_740_991, true],
+  ['int64', 1e19, false],
+  ['uint8', -1, false],
+  ['uint64', 1e19, true],
+  ['float', 1.5, true],
+  ['byte', 'AAECAw==', true],
+  ['byte', 'AAECAw=', false],
+  ['byte', 'a\n!!', false],
+  ['base64url', 'AAE-_w', true],
+  ['base64url', 'A+', false],
+  ['binary', '\0\xff', true],
+  ['password', 'anything', true],
+  ['date', '2026-02-30', false],
+  ['date-time', '2026-02-28T10:00:00Z', true],
+  ['date-time', '2026-02-28', false],
+  ['email', 'a@b.example', true],
+  ['email', 'a', false],
+  ['uuid', '0af76519-16cd-43dd-8448-eb211c80319c', true],
+  ['ipv4', '1.2.3.256', false],
+  ['ipv6', '::1', true],
+  ['uri', 'no scheme', false],
+  ['nobody-knows', 'anything', true],
+  ['int32', 'not a number', true],
+])('format %s: %j is %s', (format, value, valid) => {
+  const validate = new Schemas({ s: { format } }, false).validator({ $ref: 'gw:s' });
+  expect(validate(value) === null).toBe(valid);
+});
