@@ -7,11 +7,26 @@ import { addAllFormats } from './formats.ts';
 
 const PREFIX = 'gw:';
 
+class LinearPattern {
+  readonly #source: string;
+  readonly #compiled: RE2JS;
+  constructor(source: string) {
+    this.#source = source;
+    this.#compiled = RE2JS.compile(RE2JS.translateRegExp(source));
+  }
+  test(text: string): boolean {
+    return this.#compiled.matcher(text).find();
+  }
+  /** Ajv tells patterns apart by this: without it all of an artifact would be the first. */
+  toString(): string {
+    return this.#source;
+  }
+}
+
 /** Linear time whatever the input; what RE2 cannot express (look-around, back-references) runs on the host's engine. */
 function regExp(pattern: string, flags: string): { test(text: string): boolean } {
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return { test: (text) => compiled.matcher(text).find() };
+    return new LinearPattern(pattern);
   } catch {
     return new RegExp(pattern, flags);
   }
