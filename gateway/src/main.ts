@@ -9,6 +9,7 @@ import { keygenCommand } from './cli/keygen.ts';
 import type { Program } from './cli/program.ts';
 import { routesCommand } from './cli/routes.ts';
 import { serveCommand } from './cli/serve.ts';
+import { validateCommand } from './cli/validate.ts';
 import { verifyCommand } from './cli/verify.ts';
 import { VERSION } from './version.ts';
 
@@ -32,6 +33,7 @@ const gw = new Command('gw')
   .addCommand(initCommand(program))
   .addCommand(devCommand(program))
   .addCommand(compileCommand(program))
+  .addCommand(validateCommand(program))
   .addCommand(serveCommand(program))
   .addCommand(routesCommand(program))
   .addCommand(inspectCommand(program))

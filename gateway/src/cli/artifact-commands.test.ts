@@ -83,7 +83,10 @@ describe('gw verify', () => {
   it('says that nothing vouches for an artifact without signature, and refuses it where a key is given', async () => {
     const path = await compiled();
     const unchecked = await runCommand(verifyCommand, [path]);
-    expect([unchecked.code, unchecked.stdout]).toEqual([0, expect.stringMatching(/hashes verified.*\n.*not signed\n$/)]);
+    expect([unchecked.code, unchecked.stdout]).toEqual([
+      0,
+      expect.stringMatching(/hashes verified.*\n.*not signed\n$/),
+    ]);
     const refused = await runCommand(verifyCommand, [path, '--key', await keyPair('key.pem')]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is not signed')]);
   });

@@ -36,7 +36,22 @@ export async function readProjectFolder({
   const folder = resolve(home, manifest.specs ?? '.');
   const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder);
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
-  const root = commonFolder([home, ...folders]);
+  return {
+    ...(await specFiles(paths, folders, commonFolder([home, ...folders]))),
+    plugins: [...manifest.plugins].map(([name, plugin]) => readPlugin(name, plugin, home)),
+    upstreams: manifest.upstreams,
+    flags,
+  };
+}
+
+/** Spec files without a manifest, and what they may refer to: what lies beside each. Rejects with SpecFileError. */
+export async function readSpecs(given: readonly string[]): Promise<Pick<Project, 'specs' | 'files'>> {
+  const paths = given.map((spec) => resolve(spec));
+  const folders = [...new Set(paths.map((spec) => dirname(spec)))];
+  return specFiles(paths, folders, commonFolder(folders));
+}
+
+async function specFiles(paths: readonly string[], folders: readonly string[], root: string) {
   const nameOf = (file: string) => relative(root, file).split('\\').join('/');
   const files = new Map<string, ProjectFile>();
   for (const each of (await Promise.all(folders.map((one) => filesBelow(one)))).flat()) {
@@ -44,13 +59,7 @@ export async function readProjectFolder({
   }
   // What was named is read at once, so that a name with nothing behind it is said here.
   for (const spec of paths) files.set(nameOf(spec), await readSpec(nameOf(spec), spec));
-  return {
-    specs: paths.map(nameOf),
-    files: [...files.values()],
-    plugins: [...manifest.plugins].map(([name, plugin]) => readPlugin(name, plugin, home)),
-    upstreams: manifest.upstreams,
-    flags,
-  };
+  return { specs: paths.map(nameOf), files: [...files.values()] };
 }
 
 async function specFilesOf(folder: string): Promise<string[]> {

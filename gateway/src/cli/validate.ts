@@ -1,0 +1,113 @@
+/**
+ * `gw validate` (reference 1, section 4.3): specs by themselves, without a manifest. What depends on one, or on flags
+ * of the build, is left to `gw compile`: undeclared plugins, named upstreams, plaintext.
+ */
+import { dirname, join } from 'node:path';
+import { Command, Option } from 'commander';
+import type { Diagnostic, Project } from '../compiler/index.ts';
+import { describeDiagnostics } from './diagnostics-text.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { printable } from './table.ts';
+
+interface Flags {
+  readonly spec: readonly string[];
+  readonly format: 'text' | 'json';
+}
+
+interface FileResult {
+  /** As given. */
+  readonly file: string;
+  readonly valid: boolean;
+  readonly errors: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+}
+
+const HELP = `
+Examples:
+  $ gw validate --spec specs/books.yaml
+  $ gw validate -s specs/books.yaml -s specs/orders.yaml --format json
+
+Exit codes: 0 all specs are valid, 1 one is not.`;
+
+/** A plugin that the built-in ones are not among is the manifest's to declare, as are named upstreams. */
+const OF_THE_MANIFEST: readonly string[] = ['E1033', 'E1040'];
+
+export function validateCommand(program: Program): Command {
+  const collect = (value: string, previous: readonly string[] = []) => [...previous, value];
+  return new Command('validate')
+    .description('Check specs and their extensions, without a manifest.')
+    .addOption(new Option('-s, --spec <file>', 'spec file, repeatable').argParser(collect).makeOptionMandatory())
+    .addOption(new Option('--format <format>', 'form of the output').choices(['text', 'json']).default('text'))
+    .addHelpText('after', HELP)
+    .action((flags: Flags) => run(flags, program));
+}
+
+async function run({ spec, format }: Flags, { stdout, exit }: Program): Promise<void> {
+  const files = [...new Set(spec)];
+  const findings = new Map<string, readonly Diagnostic[]>();
+  for (const file of files) findings.set(file, await diagnosticsOf([file]));
+  const conflicts = files.length > 1 ? await conflictsBetween(files, findings) : [];
+  const results = files.map((file) => {
+    const all = [...(findings.get(file) ?? []), ...conflicts.filter((each) => each.file === file)];
+    return resultOf(file, all);
+  });
+  const invalid = results.filter(({ valid }) => !valid).length;
+  const summary = { total: results.length, valid: results.length - invalid, invalid };
+  stdout(format === 'json' ? `${JSON.stringify({ results, summary })}\n` : describe(results, summary));
+  exit(invalid === 0 ? 0 : EXIT_FAILURE);
+}
+
+function resultOf(file: string, diagnostics: readonly Diagnostic[]): FileResult {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const warnings = diagnostics.filter(({ severity }) => severity === 'warning');
+  return { file, valid: errors.length === 0, errors, warnings };
+}
+
+/** Routing conflicts are the only fault that a spec has together with another (E1010). */
+async function conflictsBetween(
+  files: readonly string[],
+  alone: ReadonlyMap<string, readonly Diagnostic[]>,
+): Promise<readonly Diagnostic[]> {
+  const known = new Set([...alone.values()].flat().map(keyOf));
+  return (await diagnosticsOf(files)).filter((each) => each.code === 'E1010' && !known.has(keyOf(each)));
+}
+
+function keyOf({ code, file, pointer }: Diagnostic): string {
+  return JSON.stringify([code, file, pointer]);
+}
+
+/** Of specs compiled together, without what only a manifest can settle; files are named as they were given. */
+async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnostic[]> {
+  const [{ builtinPlugins, compile, loadBuiltinPlugin }, { ManifestError }, { readSpecs, SpecFileError }] =
+    await Promise.all([import('../compiler/index.ts'), import('./manifest.ts'), import('./project-folder.ts')]);
+  let sources: Pick<Project, 'specs' | 'files'>;
+  try {
+    sources = await readSpecs(given);
+  } catch (error) {
+    // The latter where a spec lies in a folder of too many files.
+    if (!(error instanceof SpecFileError || error instanceof ManifestError)) throw error;
+    const hint = 'Give the path of a file that can be read.';
+    return [
+      { code: 'E1002', severity: 'error', message: error.message, hint, ...(given[0] ? { file: given[0] } : {}) },
+    ];
+  }
+  const plugins = builtinPlugins().map((name) => loadBuiltinPlugin(name));
+  const { diagnostics } = await compile({ ...sources, plugins, flags: { allowPlaintext: true } });
+  const paths = new Map(given.map((file, i) => [sources.specs[i] ?? file, file]));
+  // Where there is but one spec, names are relative to its folder; of several only the specs' own places are used.
+  const pathOf = (name: string) => paths.get(name) ?? join(dirname(given[0] ?? ''), name);
+  return diagnostics
+    .filter(({ code }) => !OF_THE_MANIFEST.includes(code))
+    .map((each) => (each.file === undefined ? each : { ...each, file: pathOf(each.file) }));
+}
+
+function describe(
+  results: readonly FileResult[],
+  { total, valid, invalid }: { readonly total: number; readonly valid: number; readonly invalid: number },
+): string {
+  const lines = results.map(({ file, valid: ok, errors, warnings }) => {
+    const text = describeDiagnostics([...errors, ...warnings]);
+    return `${printable(file)}: ${ok ? 'valid' : 'invalid'}\n${text}`;
+  });
+  return `${lines.join('')}${total} spec${total === 1 ? '' : 's'}: ${valid} valid, ${invalid} invalid\n`;
+}
