@@ -2,6 +2,7 @@
 /** The `gw` command line (reference 1, section 4.3). */
 import { Command, CommanderError } from 'commander';
 import { compileCommand } from './cli/compile.ts';
+import { completionCommand } from './cli/completion.ts';
 import { devCommand } from './cli/dev.ts';
 import { initCommand } from './cli/init.ts';
 import { inspectCommand } from './cli/inspect.ts';
@@ -38,7 +39,8 @@ const gw = new Command('gw')
   .addCommand(routesCommand(program))
   .addCommand(inspectCommand(program))
   .addCommand(keygenCommand(program))
-  .addCommand(verifyCommand(program));
+  .addCommand(verifyCommand(program))
+  .addCommand(completionCommand(program));
 
 for (const command of [gw, ...gw.commands]) command.exitOverride();
 

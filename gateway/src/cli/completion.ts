@@ -1,0 +1,144 @@
+/** `gw completion`: what a shell can complete, generated from the commands themselves. */
+import { Argument, Command } from 'commander';
+import type { Program } from './program.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+const HELP = `
+Examples:
+  $ source <(gw completion bash)
+  $ gw completion zsh > "\${fpath[1]}/_gw"
+  $ gw completion fish > ~/.config/fish/completions/gw.fish`;
+
+interface CompletedCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly CompletedOption[];
+}
+
+interface CompletedOption {
+  /** `-o`, `--output`. */
+  readonly flags: readonly string[];
+  readonly description: string;
+  /** The next word is its value. */
+  readonly takesValue: boolean;
+  /** Values that it takes; empty where any, then files are offered. */
+  readonly choices: readonly string[];
+}
+
+export function completionCommand(program: Program): Command {
+  const command = new Command('completion')
+    .description('Print a script that completes gw in a shell.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', HELP);
+  return command.action((shell: Shell) => {
+    const commands = (command.parent?.commands ?? []).map(completed);
+    program.stdout({ bash, zsh, fish }[shell](commands));
+    program.exit(0);
+  });
+}
+
+function completed(command: Command): CompletedCommand {
+  const options = command.options
+    .filter(({ hidden }) => !hidden)
+    .map(({ short, long, description, required, argChoices }) => ({
+      flags: [short, long].filter((flag) => flag !== undefined),
+      description,
+      takesValue: required,
+      choices: argChoices ?? [],
+    }));
+  const help = { flags: ['-h', '--help'], description: 'show help', takesValue: false, choices: [] };
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: [...options, help],
+  };
+}
+
+/** In single quotes, as all three shells read them; fish also reads backslashes there, which none of ours has. */
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`;
+}
+
+function allFlags({ options }: CompletedCommand): string {
+  return options.flatMap(({ flags }) => flags).join(' ');
+}
+
+function bash(commands: readonly CompletedCommand[]): string {
+  const cases = commands.flatMap((command) =>
+    command.options
+      .filter(({ takesValue }) => takesValue)
+      .map(({ flags, choices }) => {
+        const reply = choices.length > 0 ? `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$word")); ` : '';
+        return `    ${flags.map((flag) => `${command.name}:${flag}`).join('|')}) ${reply}return ;;`;
+      }),
+  );
+  const flags = commands.map((each) => `    ${each.name}) flags=${quoted(allFlags(each))} ;;`);
+  return `# bash completion of gw
+_gw() {
+  # An empty answer leaves it to bash, which offers files.
+  COMPREPLY=()
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]} flags=
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W ${quoted(commands.map(({ name }) => name).join(' '))} -- "$word"))
+    return
+  fi
+  case "$command:$before" in
+${cases.join('\n')}
+  esac
+  case "$command" in
+${flags.join('\n')}
+  esac
+  case "$word" in
+    -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
+  esac
+}
+complete -o default -F _gw gw
+`;
+}
+
+function zsh(commands: readonly CompletedCommand[]): string {
+  const names = commands.map(({ name, description }) => `    ${quoted(`${name}:${description}`)}`);
+  const cases = commands.map(({ name, options }) => {
+    const specs = options.flatMap(({ flags, description, takesValue, choices }) => {
+      const text = description.replaceAll(/[[\]:]/g, ' ');
+      const value = choices.length > 0 ? `:value:(${choices.join(' ')})` : ':value:_files';
+      return flags.map((flag) => quoted(`*${flag}[${text}]${takesValue ? value : ''}`));
+    });
+    return `    ${name}) _arguments ${[...specs, quoted('*:file:_files')].join(' \\\n      ')} ;;`;
+  });
+  return `#compdef gw
+# zsh completion of gw
+_gw() {
+  local -a commands=(
+${names.join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+${cases.join('\n')}
+  esac
+}
+if [ "$funcstack[1]" = _gw ]; then _gw "$@"; else compdef _gw gw; fi
+`;
+}
+
+function fish(commands: readonly CompletedCommand[]): string {
+  const names = commands.map(
+    ({ name, description }) => `complete -c gw -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
+  );
+  const options = commands.flatMap(({ name, options: all }) =>
+    all.map(({ flags, description, takesValue, choices }) => {
+      const written = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
+      const value = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : takesValue ? ' -r' : '';
+      return `complete -c gw -n ${quoted(`__fish_seen_subcommand_from ${name}`)} ${written.join(' ')}${value} -d ${quoted(description)}`;
+    }),
+  );
+  return `# fish completion of gw\n${[...names, ...options].join('\n')}\n`;
+}
