@@ -96,13 +96,18 @@ describe('plugins that see bodies', () => {
     upstream = await startUpstream();
     const proxy = { name: 'http-upstream', config: { url: upstream.url } };
     const text = { content: { 'text/plain': { schema: { type: 'string' } } } };
+    const short = { content: { 'text/plain': { schema: { type: 'string', maxLength: 5 } } } };
     const operation = (name: string, config: object = {}) => ({
       post: { responses, requestBody: text, 'x-gw-middlewares': [{ name, config }], 'x-gw-dispatch': proxy },
     });
     const document = {
       openapi: '3.1.0',
       info: { title: 'Bodies', version: '1' },
-      paths: { '/upper': operation('stream-upper', { trailer: '!' }), '/reverse': operation('body-reverser') },
+      paths: {
+        '/upper': operation('stream-upper', { trailer: '!' }),
+        '/checked': { post: { ...operation('stream-upper', { trailer: '!' }).post, requestBody: short } },
+        '/reverse': operation('body-reverser'),
+      },
     };
     gw = await startGateway(await compileSpec(document, ['http-upstream'], FIXTURES.map(fixture)));
   });
@@ -125,6 +130,12 @@ describe('plugins that see bodies', () => {
   it('pass a body of many chunks', async () => {
     const response = await post('/upper', 'abc'.repeat(200_000));
     expect(await response.text()).toContain(`"BODY":"${'ABC'.repeat(200_000)}!"`);
+  });
+
+  it('pass a body that was held to be validated, too', async () => {
+    expect((await post('/checked', 'quiet')).status).toBe(200);
+    expect(upstream.seen.at(-1)?.body).toBe('QUIET!');
+    expect((await post('/checked', 'louder')).status).toBe(400);
   });
 
   it('give a whole body to a plugin that declares it', async () => {
