@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/cli/captured-run.ts';
 import { EMPTY_WASM } from '../../../test/fixtures/specs/plugins.ts';
 import { readArtifact } from '../artifact/read.ts';
 import { compileCommand } from './compile.ts';
@@ -33,27 +33,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs the command; it exits once. */
-async function gwCompile(args: readonly string[] = [], env: Record<string, string> = {}) {
-  let stdout = '';
-  let stderr = '';
-  const codes: number[] = [];
-  const command = compileCommand({
-    env,
-    stdout: (text) => {
-      stdout += text;
-    },
-    stderr: (text) => {
-      stderr += text;
-    },
-    exit: (code) => void codes.push(code),
-    onSignal: () => {},
-  });
-  const program = new Command('gw').addCommand(command);
-  await program.parseAsync(['compile', '-m', at('gw.yaml'), '-o', at('out.gwa'), ...args], { from: 'user' });
-  expect(codes).toHaveLength(1);
-  return { code: codes[0], stdout, stderr };
-}
+const gwCompile = (args: readonly string[] = [], env: Record<string, string> = {}) =>
+  runCommand(compileCommand, ['-m', at('gw.yaml'), '-o', at('out.gwa'), ...args], env);
 
 describe('gw compile', () => {
   it('writes the artifact and one line about it', async () => {
