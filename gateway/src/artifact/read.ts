@@ -24,7 +24,7 @@ export interface ReadOptions {
   readonly maxUnpackedBytes?: number;
 }
 
-/** A verified artifact. The bytes of its specs are not kept: they are read again when asked for. */
+/** A verified artifact. Its specs are kept compressed, and unpacked again when asked for. */
 export interface Artifact {
   readonly manifest: Manifest;
   readonly routes: RoutesFile;
@@ -34,7 +34,7 @@ export interface Artifact {
   readonly tarSha256: string;
   /** Names under `specs/`, sorted; those of `manifest.source_specs` and the files that they refer to. */
   readonly specNames: readonly string[];
-  /** One file under `specs/`. Rejects with ArtifactError where there is none, or the source has changed since. */
+  /** One file under `specs/`. Rejects with ArtifactError where there is none. */
   readSpec(name: string): Promise<Uint8Array>;
 }
 
@@ -42,7 +42,8 @@ export interface Artifact {
 export async function readArtifact(source: string | Uint8Array, options: ReadOptions = {}): Promise<Artifact> {
   const trusted = (options.trustedKeys ?? []).map(parsePublicKey);
   const limit = options.maxUnpackedBytes ?? MAX_UNPACKED_BYTES;
-  const { entries, tarSha256 } = await unpack(source, limit);
+  const archive = await readSource(source);
+  const { entries, tarSha256 } = await unpack(archive, limit);
   const { manifest, json } = readManifest(entryOf(entries, MANIFEST_PATH));
   verifyCompiler(manifest);
   verifySeals(manifest, json);
@@ -65,28 +66,27 @@ export async function readArtifact(source: string | Uint8Array, options: ReadOpt
     plugins: new Map(plugins),
     tarSha256,
     specNames: [...entries.keys()].filter(isSpec).map((name) => name.slice(SPECS_DIR.length)),
-    readSpec: specReader(source, limit, sums),
+    readSpec: specReader(archive, limit, sums),
   };
 }
 
-/** Made in a scope of its own: a closure in the reader's would keep the whole archive in memory. */
-function specReader(
-  source: string | Uint8Array,
-  limit: number,
-  sums: ReadonlyMap<string, string>,
-): Artifact['readSpec'] {
+/**
+ * Keeps the archive as it is, compressed, so that the specs which belong to what serves are there also when the file
+ * has been replaced. Made in a scope of its own: a closure in the reader's would keep it unpacked.
+ */
+function specReader(archive: Uint8Array, limit: number, sums: ReadonlyMap<string, string>): Artifact['readSpec'] {
   return async (name) => {
     const path = SPECS_DIR + name;
     const sum = sums.get(path);
     if (sum === undefined) throw new ArtifactError('malformed', `the artifact has no spec "${name}"`);
-    const bytes = (await unpack(source, limit)).entries.get(path);
-    if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" has changed since the artifact was loaded`);
+    const bytes = (await unpack(archive, limit)).entries.get(path);
+    if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" is not what the manifest says`);
     return new Uint8Array(bytes);
   };
 }
 
-async function unpack(source: string | Uint8Array, limit: number) {
-  const tar = await decompress(await readSource(source), limit);
+async function unpack(archive: Uint8Array, limit: number) {
+  const tar = await decompress(archive, limit);
   return { entries: readTar(tar), tarSha256: hash('sha256', tar, 'hex') };
 }
 
