@@ -1,4 +1,5 @@
 /** A running gateway: what starts, in order, and stops in the reverse of it. */
+
 import type { AddressInfo } from 'node:net';
 import { isIP } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
@@ -7,6 +8,7 @@ import { EgressGuard } from './egress/guard.ts';
 import type { Exchange } from './exchange.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
 import { ClientAddress, parseAddress } from './headers/client-ip.ts';
+import { messageOf } from './message-of.ts';
 import { type PipelineOptions, serve } from './pipeline.ts';
 import { Secrets } from './secrets/secrets.ts';
 import { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
@@ -203,7 +205,7 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
     try {
       await reload();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       logger.error({ reason }, 'new artifact refused: the previous one goes on serving');
     }
   }

@@ -4,10 +4,10 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../free-port.ts';
 
 const folder = process.env['GW_DOCUMENTS'] ?? '';
 const files = folder === '' ? ['(no folder)'] : readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -33,15 +33,6 @@ function withMocks(document: Document): { operations: number; path: string } {
     }
   }
   return { operations, path };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 describe.skipIf(folder === '')('real documents (needs GW_DOCUMENTS)', () => {

@@ -1,4 +1,5 @@
 /** Reads `manifest.json` and `routes.json` as what format.ts says: shapes are checked before anything trusts them. */
+import { isObject } from '../spec/json.ts';
 import { ArtifactError } from './error.ts';
 import { ARTIFACT_VERSION, type JsonObject, type Manifest, type RoutesFile, VERSION_FIELD } from './format.ts';
 
@@ -136,10 +137,6 @@ function parse(bytes: Buffer, name: string): unknown {
   } catch (cause) {
     throw new ArtifactError('malformed', `${name} is not JSON`, { cause });
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function malformed(message: string): ArtifactError {

@@ -1,6 +1,8 @@
 /** Where an artifact comes from: a file, a folder of parts (D29), or bytes in memory. */
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../message-of.ts';
 import { ArtifactError } from './error.ts';
 
 /** Compressed bytes of an artifact; what unpacks from them has its own limit. */
@@ -48,5 +50,5 @@ function reasonOf(error: unknown): string {
   if (code === 'ENOENT') return 'there is no such file or folder';
   if (code === 'EACCES') return 'permission denied';
   if (code === 'EISDIR') return 'a part is a folder';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

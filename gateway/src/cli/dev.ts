@@ -1,10 +1,12 @@
 /** `gw dev` (reference 1, sections 3 and 4.3): compiles, serves, and does both again when a file changes. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+import { messageOf } from '../message-of.ts';
 import { type ListenAddress, type RunningGateway, startGateway } from '../serve.ts';
 import { createLog, type Level, type Log, type LogFormat } from '../telemetry/log.ts';
 import { adminAddress, list, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
@@ -100,7 +102,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
   try {
     await server.start();
   } catch (error) {
-    program.stderr(`gw dev: ${error instanceof Error ? error.message : String(error)}\n`);
+    program.stderr(`gw dev: ${messageOf(error)}\n`);
     await end(EXIT_FAILURE);
   }
 }
@@ -163,7 +165,7 @@ class DevServer {
     try {
       await this.#build();
     } catch (error) {
-      this.#program.stderr(`gw dev: ${error instanceof Error ? error.message : String(error)}\n`);
+      this.#program.stderr(`gw dev: ${messageOf(error)}\n`);
     }
     await this.#log.flush();
   }

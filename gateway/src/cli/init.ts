@@ -1,7 +1,9 @@
 /** `gw init` (reference 1, section 4.3): a project that compiles and answers as it is. */
+
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { TEMPLATES, type Template, templateSpec } from './project-templates.ts';
 
@@ -54,7 +56,7 @@ async function run(name: string, { template, fetchPlugins }: Flags, { stdout, st
       await writeFile(join(folder, file), content, { flag: 'wx' });
     }
   } catch (error) {
-    stderr(`gw init: cannot write ${folder}: ${error instanceof Error ? error.message : String(error)}\n`);
+    stderr(`gw init: cannot write ${folder}: ${messageOf(error)}\n`);
     return exit(EXIT_FAILURE);
   }
   const enter = name === '.' ? '' : `  cd ${name}\n`;

@@ -1,8 +1,10 @@
 /** `gw keygen`: a key pair that signs artifacts (reference 1, section 5). */
+
 import { generateKeyPairSync } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { createSigner } from '../artifact/signature.ts';
+import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 
 interface Flags {
@@ -39,7 +41,7 @@ async function run({ output, force }: Flags, { stdout, stderr, exit }: Program):
     await writeKey(output, privateKey, force);
   } catch (error) {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     stderr(
       exists
         ? `gw keygen: ${output} exists: artifacts may depend on it; give another --output, or --force to replace it\n`

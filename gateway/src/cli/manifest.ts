@@ -1,6 +1,8 @@
 /** Reads `gw.yaml` (reference 1, section 2.2; D1, D3). */
+
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../artifact/format.ts';
+import { messageOf } from '../message-of.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
 import { parseText } from '../spec/parse.ts';
 
@@ -109,5 +111,5 @@ export function reasonOf(error: unknown): string {
   if (code === 'EACCES') return 'permission denied';
   if (code === 'EISDIR') return 'it is a folder';
   if (code === 'ENOTDIR') return 'it is not a folder';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -1,5 +1,7 @@
 /** `gw serve` (reference 1, section 4.3). */
+
 import { Command, Option } from 'commander';
+import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { type RunningGateway, type ServeOptions, startGateway } from '../serve.ts';
 import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
@@ -142,7 +144,7 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
     );
   } catch (error) {
     await log.flush();
-    stderr(`gw serve: ${error instanceof Error ? error.message : String(error)}\n`);
+    stderr(`gw serve: ${messageOf(error)}\n`);
     return exit(error instanceof SecretError ? EXIT_SECRET : EXIT_FAILURE);
   }
   let stopping = false;
@@ -156,7 +158,7 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
   onSignal('SIGINT', stop);
   onSignal('SIGHUP', () => {
     gateway.reload().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.logger.error({ reason }, 'reload failed: the previous artifact and secrets go on serving');
     });
   });

@@ -1,7 +1,9 @@
 /** The plugins of a project, made ready to be bound: manifest, config validator, marks (sections 2.2, 2.3; D1, D15). */
+
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { PLUGINS_DIR } from '../artifact/format.ts';
 import { sha256 } from '../artifact/hash.ts';
+import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Marks, manifestMarks, marksOf } from './config-marks.ts';
 import { type ConfigValidator, configValidator } from './config-schema.ts';
@@ -68,7 +70,7 @@ export class Plugins {
         config: { ...plugin.defaultConfig, ...plugin.config },
       };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#diagnostics.add(
         'E1042',
         null,

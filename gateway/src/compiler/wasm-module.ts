@@ -1,4 +1,5 @@
 /** What a bare WebAssembly module says of itself, where no plugin.toml does (E1071). */
+import { messageOf } from '../message-of.ts';
 import type { PluginManifest } from './project.ts';
 
 export type Inspected = { readonly manifest: Omit<PluginManifest, 'name'> } | { readonly why: string };
@@ -12,7 +13,7 @@ export function inspectModule(wasm: Uint8Array): Inspected {
   try {
     module = new WebAssembly.Module(new Uint8Array(wasm));
   } catch (error) {
-    return { why: `it is not a valid WebAssembly module: ${error instanceof Error ? error.message : String(error)}` };
+    return { why: `it is not a valid WebAssembly module: ${messageOf(error)}` };
   }
   const exports = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
   const imports = WebAssembly.Module.imports(module).map(({ name }) => name);

@@ -3,6 +3,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
 import type { JsonObject } from '../artifact/format.ts';
 import type { Upstream } from '../exchange.ts';
+import { isObject, type Obj } from '../spec/json.ts';
 import { CircuitBreaker } from './breaker.ts';
 import { createConnector } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
@@ -31,7 +32,7 @@ export class HttpUpstream implements Upstream {
   readonly pool: Pool;
   readonly breaker = new CircuitBreaker();
 
-  constructor(url: URL, tls: JsonObject | undefined, timeoutMs: number, options: UpstreamOptions) {
+  constructor(url: URL, tls: Obj | undefined, timeoutMs: number, options: UpstreamOptions) {
     this.name = url.origin + url.pathname;
     this.authority = url.host;
     this.basePath = url.pathname.replace(/\/+$/, '');
@@ -50,7 +51,7 @@ export class HttpUpstream implements Upstream {
   }
 }
 
-function clientContext(tls: JsonObject, readPem: ReadPem) {
+function clientContext(tls: Obj, readPem: ReadPem) {
   const pem = (field: string) => {
     const path = tls[field];
     return typeof path === 'string' && path !== '' ? readPem(path) : undefined;
@@ -114,8 +115,4 @@ function parseUpstream(text: string, allowPlaintext: boolean): URL {
     throw new UpstreamError(`upstream ${name} is not http:// or https://`);
   }
   return url;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

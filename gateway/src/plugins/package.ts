@@ -1,7 +1,9 @@
 /** Reads a plugin package: module, plugin.toml, config-schema.json (reference 1, section 2.3; D13, D15). */
+
 import { parse } from 'smol-toml';
 import type { BodyAccess, JsonObject } from '../artifact/format.ts';
 import type { PluginManifest, ProjectPlugin } from '../compiler/project.ts';
+import { messageOf } from '../message-of.ts';
 import { isObject, type Obj } from '../spec/json.ts';
 
 /** The package is not usable; the message says which file, and why. */
@@ -42,7 +44,7 @@ function readSchema(text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new PluginPackageError(`config-schema.json is not JSON: ${reasonOf(error)}`);
+    throw new PluginPackageError(`config-schema.json is not JSON: ${messageOf(error)}`);
   }
   if (!isObject(value)) throw new PluginPackageError('config-schema.json must hold an object');
   return value as JsonObject;
@@ -87,7 +89,7 @@ function parseToml(toml: string): Obj {
   try {
     return parse(toml);
   } catch (error) {
-    throw new PluginPackageError(`plugin.toml does not parse: ${reasonOf(error).split('\n')[0]}`);
+    throw new PluginPackageError(`plugin.toml does not parse: ${messageOf(error).split('\n')[0]}`);
   }
 }
 
@@ -126,8 +128,4 @@ function body(from: Obj, name: string): BodyAccess {
   const value = from[name] ?? 'none';
   if (value === 'none' || value === 'stream' || value === 'buffer') return value;
   throw new PluginPackageError(`plugin.toml: "${name}" must be "none", "stream" or "buffer"`);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,8 @@
 /** Reads, strips, merges and writes specs in a thread of its own: a large document takes seconds. */
+
 import { parentPort } from 'node:worker_threads';
 import { dump } from 'js-yaml';
+import { messageOf } from '../message-of.ts';
 import { isObject } from '../spec/json.ts';
 import { parseText } from '../spec/parse.ts';
 import { merge, withoutExtensions } from './served-spec.ts';
@@ -31,7 +33,7 @@ parentPort?.once('message', (job: RenderJob) => {
   try {
     reply = { text: render(job) };
   } catch (error) {
-    reply = { failure: error instanceof Error ? error.message : String(error) };
+    reply = { failure: messageOf(error) };
   }
   parentPort?.postMessage(reply);
 });

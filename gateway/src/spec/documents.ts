@@ -1,4 +1,5 @@
 /** The files of a project as documents, and what a `$ref` in one of them leads to: other files of the project (D2). */
+import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { isObject } from './json.ts';
 import { parseText } from './parse.ts';
@@ -59,7 +60,7 @@ export class Documents {
       bytes = this.bytesOf(file);
     } catch (error) {
       // A folder's files are read on demand, and may be gone or unreadable by then.
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#diagnostics.addAt('E1002', file, null, `the file cannot be read: ${reason}`);
     }
     if (!bytes) return null;

@@ -1,5 +1,7 @@
 /** Reads the text of a document as JSON values, within limits that hostile input cannot pass (E1002). */
+
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
+import { messageOf } from '../message-of.ts';
 import type { Position } from './position.ts';
 
 /** Bytes of one file; the largest public documents have 15 MB. */
@@ -61,7 +63,7 @@ function describe(error: unknown): { message: string; position: Position | null 
     const { mark } = error;
     return { message: error.reason, position: mark ? { line: mark.line + 1, column: mark.column + 1 } : null };
   }
-  return { message: error instanceof Error ? error.message : String(error), position: null };
+  return { message: messageOf(error), position: null };
 }
 
 /** Why the value is too much, or not JSON; null where it is neither. Without recursion, which depth could exhaust. */

@@ -1,6 +1,8 @@
 /** The certificate and key that the gateway presents: read, checked as a pair, and looked after for changes. */
+
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { messageOf } from '../message-of.ts';
 
 export type TlsVersion = '1.2' | '1.3';
 export const TLS_VERSIONS: readonly TlsVersion[] = ['1.2', '1.3'];
@@ -40,7 +42,7 @@ function checkPair(pair: KeyPair, { cert, key }: KeyPairPaths): void {
   try {
     createSecureContext(pair);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const detail = /mismatch/i.test(reason) ? 'the key does not belong to the certificate' : reason;
     throw new TlsFilesError(
       `${cert} (--tls-cert) and ${key} (--tls-key) cannot be used: ${detail}; give a PEM certificate and its PEM key`,
@@ -86,7 +88,7 @@ export function watchKeyPair(paths: KeyPairPaths, current: KeyPair, events: KeyP
       failed = '';
       refused = '';
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       // Two files are not replaced at once: what is wrong now may be right at the next look.
       if (!stopped && reason === failed && reason !== refused) {
         refused = reason;

@@ -1,5 +1,7 @@
 /** What becomes of a request when a call into a plugin has ended, well or not. */
+
 import { changeHeader, type HeaderList, Interrupted } from '../exchange.ts';
+import { messageOf } from '../message-of.ts';
 import { problem } from '../problems.ts';
 import type { Call } from './call.ts';
 import { CpuExceeded, HostCallError, WaitExceeded } from './failures.ts';
@@ -56,7 +58,7 @@ export function logFailure(call: Call, error: unknown): void {
 export function reasonOf(error: unknown): string {
   if (error instanceof WebAssembly.RuntimeError) return `trapped: ${error.message}`;
   if (error instanceof RangeError) return `trapped: ${error.message}: does it recurse without end?`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** Whether the plugin failed, and not the host under it. */

@@ -97,7 +97,6 @@ const template = {
 } as const satisfies Schema;
 
 export type PodSpec = FromSchema<typeof podSpec>;
-export type PodTemplate = FromSchema<typeof template>;
 export type Container = PodSpec['containers'][number];
 
 /** apps/v1 Deployment, with the pods that it describes. */

@@ -52,7 +52,3 @@ export interface MeteredModule {
 export function describeSignature({ params, results }: Signature): string {
   return `(${params.join(', ')}) -> ${results.length === 0 ? '()' : results.join(', ')}`;
 }
-
-export function sameSignature(a: Signature, b: Signature): boolean {
-  return describeSignature(a) === describeSignature(b);
-}

@@ -1,1 +1,0 @@
-export { EgressGuard, type EgressOptions } from './guard.ts';
