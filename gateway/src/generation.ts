@@ -1,10 +1,11 @@
 /** Everything that serving needs of one artifact, decided at load: routes, chains, validators, metric places. */
 
-import { type JsonObject, type Operation, type PluginUse, VERSION_FIELD } from './artifact/format.ts';
+import type { JsonObject, Operation, PluginUse } from './artifact/format.ts';
 import type { Artifact } from './artifact/index.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
 import { Admission } from './headers/admission.ts';
+import { type Health, healthOf } from './health.ts';
 import { SpecLibrary } from './reserved/spec-library.ts';
 import { Router } from './router/router.ts';
 import { parseTemplate } from './router/template.ts';
@@ -65,23 +66,17 @@ export class Generation {
   readonly router: Router<LoadedOperation>;
   /** For requests that match nothing. */
   readonly baseline = new Admission([]);
-  readonly health: { status: 'healthy'; artifact_version: number; compiler_version: string; routes_count: number };
+  readonly health: Health;
   readonly specs: SpecLibrary;
   inFlight = 0;
   #retired = false;
   readonly #close: () => void;
 
   constructor(artifact: Artifact, router: Router<LoadedOperation>, close: () => void) {
-    const { manifest } = artifact;
     this.artifact = artifact;
     this.specs = new SpecLibrary(artifact);
     this.router = router;
-    this.health = {
-      status: 'healthy',
-      artifact_version: manifest[VERSION_FIELD],
-      compiler_version: manifest.compiler_version,
-      routes_count: manifest.routes_count,
-    };
+    this.health = healthOf(artifact.manifest);
     this.#close = close;
   }
 

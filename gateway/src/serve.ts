@@ -1,74 +1,17 @@
 /** A running gateway: what starts, in order, and stops in the reverse of it. */
-
 import type { AddressInfo } from 'node:net';
-import { isIP } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
-import { type Artifact, ArtifactError, readArtifact, watchSource } from './artifact/index.ts';
-import { EgressGuard } from './egress/guard.ts';
-import type { Exchange } from './exchange.ts';
-import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
-import { ClientAddress, parseAddress } from './headers/client-ip.ts';
+import { type Artifact, ArtifactError, readArtifact, readSource, watchSource } from './artifact/index.ts';
 import { messageOf } from './message-of.ts';
-import { type PipelineOptions, serve } from './pipeline.ts';
-import { Secrets } from './secrets/secrets.ts';
+import { bind, isLoopback, shownAddress } from './serve-address.ts';
+import type { ServeOptions } from './serve-options.ts';
 import { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
 import type { Log } from './telemetry/log.ts';
-import { Metrics } from './telemetry/metrics.ts';
-import { Recorder } from './telemetry/recorder.ts';
-import { type KeyPairPaths, readKeyPair, TlsFilesError, type TlsVersion, watchKeyPair } from './transport/tls.ts';
+import { type LoadedArchive, LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
+import { LocalConnectionSlots } from './transport/connection-slots.ts';
+import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from './transport/tls.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
-import { BufferBudget } from './validation/read-body.ts';
-import { DEFAULT_LIMITS } from './wasm/plugin.ts';
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface ServeOptions {
-  /** File, or folder of parts (D29). */
-  readonly artifact: string;
-  /** Take another artifact when the file or folder is replaced. Default true. */
-  readonly watchArtifact?: boolean;
-  readonly listen: ListenAddress;
-  /** Null where it is off. */
-  readonly adminBind: ListenAddress | null;
-  readonly dev: boolean;
-  readonly maxBodySize: number;
-  readonly maxHeaders: number;
-  readonly maxHeaderSize: number;
-  readonly maxUriLength: number;
-  readonly allowPlaintextUpstream: boolean;
-  /** PEM files; undefined: no TLS. Both or neither. */
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly tlsMinVersion: TlsVersion;
-  /** Seconds. */
-  readonly keepaliveTimeout: number;
-  /** Seconds for a TLS handshake and for a request's head. */
-  readonly headersTimeout: number;
-  /** Seconds without a byte of a request body; 0: no limit. */
-  readonly bodyTimeout: number;
-  /** Seconds. */
-  readonly shutdownTimeout: number;
-  /** Seconds that a draining server still accepts connections. */
-  readonly drainDelay: number;
-  readonly egressAllow: readonly string[];
-  readonly trustedProxies: readonly string[];
-  readonly exposeHealth: boolean;
-  readonly exposeSpecs: boolean;
-  /** CPU milliseconds a plugin call (D31). */
-  readonly pluginCpuMs: number;
-  readonly maxConnections: number;
-  readonly maxUpstreamResponseBytes: number;
-  readonly maxBufferedBytes: number;
-  readonly allowInternalEgress: boolean;
-  /** Hex Ed25519 keys; empty: signatures are not checked. */
-  readonly trustedKeys: readonly string[];
-  readonly secretsDir: string | undefined;
-  /** For `env://` references. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+import { Fleet } from './workers/fleet.ts';
 
 export interface RunningGateway {
   readonly address: AddressInfo;
@@ -79,125 +22,84 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-/** Between pings of an HTTP/2 connection (reference 1, section 4.3). */
-const PING_INTERVAL_MS = 20_000;
+export interface ServeDeps {
+  readonly log: Log;
+  /** What worker processes write to standard error. */
+  stderr(text: string): void;
+}
 
 /**
- * Rejects with what stopped it: ArtifactError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or a bind
- * failure.
+ * Rejects with what stopped it: ArtifactError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or
+ * BindError.
  */
-export async function startGateway(options: ServeOptions, log: Log): Promise<RunningGateway> {
-  const startedAt = performance.now();
+export async function startGateway(options: ServeOptions, deps: ServeDeps): Promise<RunningGateway> {
+  const { log } = deps;
   const { logger } = log;
-  const metrics = new Metrics();
-  const rateLimits = new MemoryRateLimitStore();
-  const guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
-
-  async function load(): Promise<Generation> {
-    const artifact = await open(options);
-    const secrets = new Secrets({ env: options.env, dir: options.secretsDir });
-    const deps: GenerationDeps = {
-      secrets,
-      metrics,
-      rateLimits,
-      upstreams: {
-        guard,
-        readPem: (path) => secrets.readFile(path),
-        allowPlaintext: options.allowPlaintextUpstream || options.dev,
-      },
-      limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
-      dev: options.dev,
-      maxHeldResponse: options.maxUpstreamResponseBytes,
-      log: (level, plugin, message, x) => logger[level]({ plugin, request_id: x?.requestId }, message),
-    };
-    return loadGeneration(artifact, deps);
-  }
-
+  const startedAt = performance.now();
   const tlsFiles = keyPairPaths(options);
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
-  const tls = keyPair && { keyPair, minVersion: options.tlsMinVersion };
-  let generation = await load();
+  let loaded = await read(options);
+  const traffic = createTraffic(options, deps, keyPair);
   let draining = false;
-  logArtifact(generation);
+  await traffic.load(loaded);
+  logArtifact(loaded.artifact);
   if (options.trustedKeys.length === 0 && !options.dev) {
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
   }
 
-  function logArtifact({ artifact: { manifest } }: Generation): void {
+  function logArtifact({ manifest }: Artifact): void {
     const { artifact_hash, routes_count, plugins } = manifest;
     const names = (plugins ?? []).map(({ name, version }) => `${name}@${version}`);
     logger.info({ artifact_hash, routes: routes_count, plugins: names }, 'artifact loaded');
   }
 
-  const recorder = new Recorder(metrics, log, options.dev);
-  const pipeline: PipelineOptions = {
-    limits: options,
-    reserved: options,
-    client: new ClientAddress(options.trustedProxies),
-    budget: new BufferBudget(options.maxBufferedBytes),
-    recorder,
-    dev: options.dev,
-    maxBufferedResponse: options.maxUpstreamResponseBytes,
-  };
-  const limits = {
-    ...options,
-    keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
-    headersTimeoutMs: options.headersTimeout * 1000,
-    bodyTimeoutMs: options.bodyTimeout * 1000,
-    pingIntervalMs: PING_INTERVAL_MS,
-  };
-  const events = {
-    request: (x: Exchange) => serve(x, generation, pipeline),
-    connectionOpened: () => {
-      metrics.connections++;
-      metrics.activeConnections++;
-    },
-    connectionClosed: () => {
-      metrics.activeConnections--;
-    },
-    malformed: () => recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
-  };
-  const traffic = createTransport(limits, events, tls);
-  const admin = createTransport(limits, {
-    request: (x) => serveAdmin(x, { generation: () => generation, draining: () => draining, metrics, startedAt }),
-    connectionOpened: () => {},
-    connectionClosed: () => {},
-    malformed: () => {},
+  const admin = createAdmin(options, {
+    artifact: () => loaded.artifact,
+    draining: () => draining,
+    metrics: () => traffic.metrics(),
+    startedAt,
   });
-
-  const adminAddress = options.adminBind ? await bind(admin, options.adminBind, '--admin-bind') : null;
+  let adminAddress: AddressInfo | null = null;
+  let address: AddressInfo;
+  try {
+    if (options.adminBind) adminAddress = await bind(admin, options.adminBind, '--admin-bind');
+    address = await traffic.listen();
+  } catch (error) {
+    if (adminAddress) await admin.close(0);
+    await traffic.close(0);
+    throw error;
+  }
   if (options.adminBind && !isLoopback(options.adminBind.host)) {
     logger.warn(
-      { admin: shown(adminAddress) },
+      { admin: shownAddress(adminAddress) },
       'the admin port has no authentication and is not on a loopback address',
     );
   }
-  let address: AddressInfo;
-  try {
-    address = await bind(traffic, options.listen, '--listen');
-  } catch (error) {
-    await admin.close(0);
-    generation.retire();
-    throw error;
-  }
-  logger.info({ listen: shown(address), admin: shown(adminAddress), tls: tls !== null }, 'serving');
+  logger.info(
+    {
+      listen: shownAddress(address),
+      admin: shownAddress(adminAddress),
+      tls: keyPair !== null,
+      workers: options.workers,
+    },
+    'serving',
+  );
   const stopWatching =
     tlsFiles &&
     keyPair &&
     watchKeyPair(tlsFiles, keyPair, {
       changed(pair) {
-        traffic.useTls({ keyPair: pair, minVersion: options.tlsMinVersion });
+        traffic.useTls(pair);
         logger.info({ tls_cert: tlsFiles.cert }, 'certificate replaced');
       },
       refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
     });
 
   async function reload(): Promise<void> {
-    const next = await load();
-    const previous = generation;
-    generation = next;
-    previous.retire();
-    logArtifact(next);
+    const next = await read(options);
+    await traffic.load(next);
+    loaded = next;
+    logArtifact(next.artifact);
   }
 
   /** What does not load is reported, and what served before serves on. */
@@ -224,10 +126,25 @@ export async function startGateway(options: ServeOptions, log: Log): Promise<Run
       await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));
       await traffic.close(options.shutdownTimeout * 1000);
       if (adminAddress) await admin.close(0);
-      generation.retire();
       logger.info('stopped');
     },
   };
+}
+
+function createTraffic(options: ServeOptions, { log, stderr }: ServeDeps, keyPair: KeyPair | null): Traffic {
+  if (options.workers > 1) return new Fleet(options, { log, stderr, keyPair });
+  const slots = new LocalConnectionSlots(options.maxConnections);
+  return new LocalTraffic(options, { log, keyPair, slots, rateLimits: new MemoryRateLimitStore() });
+}
+
+function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {
+  const events = {
+    request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
+    connectionOpened: () => {},
+    connectionClosed: () => {},
+    malformed: () => {},
+  };
+  return createTransport(transportLimits(options), events, new LocalConnectionSlots(options.maxConnections));
 }
 
 /** Null without TLS. */
@@ -239,38 +156,12 @@ function keyPairPaths({ tlsCert, tlsKey }: ServeOptions): KeyPairPaths | null {
 }
 
 /** Names the file in what does not load. */
-async function open({ artifact, trustedKeys }: ServeOptions): Promise<Artifact> {
+async function read({ artifact: path, trustedKeys }: ServeOptions): Promise<LoadedArchive> {
   try {
-    return await readArtifact(artifact, { trustedKeys });
+    const archive = await readSource(path);
+    return { archive, artifact: await readArtifact(archive, { trustedKeys }) };
   } catch (error) {
-    if (!(error instanceof ArtifactError) || error.message.includes(artifact)) throw error;
-    throw new ArtifactError(error.reason, `${artifact}: ${error.message}`, { cause: error });
+    if (!(error instanceof ArtifactError) || error.message.includes(path)) throw error;
+    throw new ArtifactError(error.reason, `${path}: ${error.message}`, { cause: error });
   }
-}
-
-/** The address cannot be listened on. */
-export class BindError extends Error {}
-
-async function bind(transport: Transport, { host, port }: ListenAddress, option: string): Promise<AddressInfo> {
-  try {
-    return await transport.listen(host, port);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const reason =
-      code === 'EADDRINUSE'
-        ? 'it is in use: stop the other process or choose another port'
-        : code === 'EACCES'
-          ? 'that needs more rights: choose a port above 1023'
-          : String(error instanceof Error ? error.message : error);
-    throw new BindError(`cannot listen on ${host}:${port} (${option}): ${reason}`, { cause: error });
-  }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || parseAddress(host)?.range() === 'loopback';
-}
-
-function shown(address: AddressInfo | null): string {
-  if (!address) return 'off';
-  return isIP(address.address) === 6 ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`;
 }

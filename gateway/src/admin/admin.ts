@@ -1,15 +1,16 @@
 /** The admin port (reference 1, section 4.2): health, readiness, metrics, provenance; no credentials. */
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
+import type { Artifact } from '../artifact/index.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
-import type { Generation } from '../generation.ts';
+import { healthOf } from '../health.ts';
 import { type Problem, problem, renderProblem } from '../problems.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 
 export interface AdminState {
-  /** The generation that serves, or null before one is loaded. */
-  generation(): Generation | null;
+  /** What serves, or null before one is loaded. */
+  artifact(): Artifact | null;
   draining(): boolean;
-  readonly metrics: Metrics;
+  /** In the text format of scrapers. */
+  metrics(): Promise<{ readonly type: string; readonly text: string }>;
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number;
 }
@@ -33,21 +34,22 @@ async function answer(x: Exchange, state: AdminState): Promise<Page & { headers:
 }
 
 async function page(path: string, state: AdminState): Promise<Page> {
-  const gw = state.generation();
+  const manifest = state.artifact()?.manifest;
   switch (path) {
     case '/health': {
       const uptime_secs = Math.floor((performance.now() - state.startedAt) / 1000);
-      return json(200, { ...(gw ? gw.health : { status: 'healthy' }), uptime_secs });
+      return json(200, { ...(manifest ? healthOf(manifest) : { status: 'healthy' }), uptime_secs });
     }
     case '/ready': {
-      if (gw && !state.draining())
-        return json(200, { status: 'ready', artifact_hash: gw.artifact.manifest.artifact_hash });
-      return json(503, { status: gw ? 'draining' : 'no artifact' });
+      if (manifest && !state.draining()) return json(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
+      return json(503, { status: manifest ? 'draining' : 'no artifact' });
     }
-    case '/metrics':
-      return { status: 200, type: state.metrics.registry.contentType, body: await state.metrics.registry.metrics() };
+    case '/metrics': {
+      const { type, text } = await state.metrics();
+      return { status: 200, type, body: text };
+    }
     case '/provenance':
-      if (gw) return json(200, provenance(gw.artifact.manifest));
+      if (manifest) return json(200, provenance(manifest));
       return problemPage(problem('route-not-found', 'No artifact is loaded.'));
     default:
       return problemPage(problem('route-not-found', 'The admin port has /health, /ready, /metrics and /provenance.'));

@@ -4,6 +4,7 @@ export * from './format.ts';
 export { artifactHash, artifactHashInput, manifestHash } from './hash.ts';
 export { type Artifact, type ReadOptions, readArtifact } from './read.ts';
 export { KeyError } from './signature.ts';
+export { readSource } from './source.ts';
 export { type ArtifactPart, DEFAULT_PART_BYTES, splitArtifact } from './split.ts';
 export { watchSource } from './watch.ts';
 export { type UnsealedManifest, type WrittenArtifact, writeArtifact } from './write.ts';

@@ -7,7 +7,8 @@ import { Command, Option } from 'commander';
 import type { RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { messageOf } from '../message-of.ts';
-import { type ListenAddress, type RunningGateway, startGateway } from '../serve.ts';
+import { type RunningGateway, startGateway } from '../serve.ts';
+import type { ListenAddress } from '../serve-options.ts';
 import { createLog, type Level, type Log, type LogFormat } from '../telemetry/log.ts';
 import { adminAddress, list, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
@@ -206,12 +207,13 @@ class DevServer {
   }
 
   #serve(): Promise<RunningGateway> {
-    const { env } = this.#program;
+    const { env, stderr } = this.#program;
     return startGateway(
       {
         ...this.#flags,
         artifact: this.#artifact,
         watchArtifact: false,
+        workers: 1,
         dev: true,
         allowPlaintextUpstream: true,
         egressAllow: [...THIS_MACHINE, ...this.#flags.egressAllow],
@@ -233,7 +235,7 @@ class DevServer {
         tlsMinVersion: '1.2',
         env,
       },
-      this.#log,
+      { log: this.#log, stderr },
     );
   }
 }

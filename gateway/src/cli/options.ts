@@ -1,6 +1,7 @@
 /** Option values that several commands read; each throws a usage error with one clear line. */
+import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
-import type { ListenAddress } from '../serve.ts';
+import type { ListenAddress } from '../serve-options.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.ts';
 
 /** `127.0.0.1:8080`, `[::1]:8080`, `:8080` (all addresses). */
@@ -24,6 +25,11 @@ export function wholeNumber(least: number, most: number = Number.MAX_SAFE_INTEGE
     }
     return value;
   };
+}
+
+/** A count of processes, or `auto`: as many as there are CPUs for this process, by its cgroup's limit as well. */
+export function workers(text: string): number {
+  return text === 'auto' ? availableParallelism() : wholeNumber(1, 256)(text);
 }
 
 export function seconds(text: string): number {

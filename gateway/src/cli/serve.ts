@@ -3,7 +3,8 @@
 import { Command, Option } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
-import { type RunningGateway, type ServeOptions, startGateway } from '../serve.ts';
+import { type RunningGateway, startGateway } from '../serve.ts';
+import type { ServeOptions } from '../serve-options.ts';
 import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
 import { TLS_VERSIONS } from '../transport/tls.ts';
 import {
@@ -14,6 +15,7 @@ import {
   logLevelOption,
   seconds,
   wholeNumber,
+  workers,
   yesOrNo,
 } from './options.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
@@ -27,6 +29,7 @@ const EXAMPLES = `
 Examples:
   $ gw serve --artifact api.gwa
   $ gw serve --artifact api.gwa --listen 127.0.0.1:9000 --dev
+  $ gw serve --artifact api.gwa --workers auto
   $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key
   $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
   $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
@@ -54,6 +57,9 @@ export function serveCommand(program: Program): Command {
       option('--listen <address>', 'listen address')
         .argParser(listenAddress)
         .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
+    )
+    .addOption(
+      option('--workers <count>', 'processes that serve, or "auto" for one for each CPU').argParser(workers).default(1),
     )
     .addOption(flag('--dev', 'verbose problem documents, plaintext upstreams allowed'))
     .addOption(logLevelOption())
@@ -140,7 +146,7 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
         secretsDir: env['GW_SECRETS_DIR'] || undefined,
         allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),
       },
-      log,
+      { log, stderr },
     );
   } catch (error) {
     await log.flush();

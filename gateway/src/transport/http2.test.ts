@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Exchange } from '../exchange.ts';
+import { LocalConnectionSlots } from './connection-slots.ts';
 import { createTransport, type Transport, type TransportLimits } from './transport.ts';
 
 const LIMITS: TransportLimits = {
@@ -14,7 +15,6 @@ const LIMITS: TransportLimits = {
   headersTimeoutMs: 60_000,
   bodyTimeoutMs: 60_000,
   pingIntervalMs: 100,
-  maxConnections: 100,
 };
 /** A connection preface with empty SETTINGS. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
@@ -48,6 +48,7 @@ describe('HTTP/2 connections', () => {
         },
         malformed: () => {},
       },
+      new LocalConnectionSlots(10_000),
     );
     return (await transport.listen('127.0.0.1', 0)).port;
   }

@@ -7,6 +7,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../exchange.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { Undecided } from './protocol.ts';
@@ -29,8 +30,6 @@ export interface TransportLimits {
   readonly bodyTimeoutMs: number;
   /** Milliseconds between pings of an HTTP/2 connection; one unanswered until the next ends it. */
   readonly pingIntervalMs: number;
-  /** `GW_MAX_CONNECTIONS`; further ones are dropped. */
-  readonly maxConnections: number;
 }
 
 export interface TransportEvents {
@@ -70,10 +69,11 @@ export interface TransportState {
   readonly slow: SlowBodies;
 }
 
-/** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. */
+/** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. Connections that get no slot are dropped. */
 export function createTransport(
   limits: TransportLimits,
   events: TransportEvents,
+  slots: ConnectionSlots,
   tls: TlsSettings | null = null,
 ): Transport {
   const drain: DrainState = { draining: false };
@@ -83,11 +83,7 @@ export function createTransport(
   const undecided = new Undecided(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
   dispatchByProtocol(server, tls !== null, http2, undecided);
-  server.maxConnections = limits.maxConnections;
-  server.on('connection', (socket: Socket) => {
-    events.connectionOpened();
-    socket.on('close', events.connectionClosed);
-  });
+  admitConnections(server, slots, events);
 
   const sweeping = setInterval(() => {
     const now = performance.now();
@@ -155,6 +151,36 @@ function dispatchByProtocol(
       });
     });
   }
+}
+
+/** Puts the slots before everything else that happens to a connection. */
+function admitConnections(server: HttpServer | HttpsServer, slots: ConnectionSlots, events: TransportEvents): void {
+  const accept = server.listeners('connection');
+  server.removeAllListeners('connection');
+  const open = (socket: Socket): void => {
+    if (socket.destroyed) return slots.release();
+    events.connectionOpened();
+    socket.on('close', () => {
+      slots.release();
+      events.connectionClosed();
+    });
+    for (const listener of accept) listener.call(server, socket);
+  };
+  server.on('connection', (socket: Socket) => {
+    const taken = slots.take();
+    if (typeof taken === 'boolean') {
+      if (taken) open(socket);
+      else socket.destroy();
+      return;
+    }
+    const dropped = () => socket.destroy();
+    socket.on('error', dropped);
+    taken.then((admitted) => {
+      socket.off('error', dropped);
+      if (admitted) open(socket);
+      else socket.destroy();
+    }, dropped);
+  });
 }
 
 /** Milliseconds: often enough that no time-out is late by more than a quarter, at most once a second. */

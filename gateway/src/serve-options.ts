@@ -1,0 +1,56 @@
+/** What `gw serve` and `gw dev` are told (reference 1, section 4.3). */
+import type { TlsVersion } from './transport/tls.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ServeOptions {
+  /** File, or folder of parts (D29). */
+  readonly artifact: string;
+  /** Take another artifact when the file or folder is replaced. Default true. */
+  readonly watchArtifact?: boolean;
+  /** Processes that serve; 1: this one alone. */
+  readonly workers: number;
+  readonly listen: ListenAddress;
+  /** Null where it is off. */
+  readonly adminBind: ListenAddress | null;
+  readonly dev: boolean;
+  readonly maxBodySize: number;
+  readonly maxHeaders: number;
+  readonly maxHeaderSize: number;
+  readonly maxUriLength: number;
+  readonly allowPlaintextUpstream: boolean;
+  /** PEM files; undefined: no TLS. Both or neither. */
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly tlsMinVersion: TlsVersion;
+  /** Seconds. */
+  readonly keepaliveTimeout: number;
+  /** Seconds for a TLS handshake and for a request's head. */
+  readonly headersTimeout: number;
+  /** Seconds without a byte of a request body; 0: no limit. */
+  readonly bodyTimeout: number;
+  /** Seconds. */
+  readonly shutdownTimeout: number;
+  /** Seconds that a draining server still accepts connections. */
+  readonly drainDelay: number;
+  readonly egressAllow: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly exposeHealth: boolean;
+  readonly exposeSpecs: boolean;
+  /** CPU milliseconds a plugin call (D31). */
+  readonly pluginCpuMs: number;
+  /** Over all workers (D30), as are rate limits. */
+  readonly maxConnections: number;
+  readonly maxUpstreamResponseBytes: number;
+  /** Bytes of request bodies in memory at once, over all workers. */
+  readonly maxBufferedBytes: number;
+  readonly allowInternalEgress: boolean;
+  /** Hex Ed25519 keys; empty: signatures are not checked. */
+  readonly trustedKeys: readonly string[];
+  readonly secretsDir: string | undefined;
+  /** For `env://` references. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}

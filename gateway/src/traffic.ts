@@ -1,0 +1,181 @@
+/** What serves the traffic port: this process, or the workers that it looks after (reference 1, section 1). */
+import type { AddressInfo } from 'node:net';
+import type { Artifact } from './artifact/index.ts';
+import { EgressGuard } from './egress/guard.ts';
+import type { Exchange } from './exchange.ts';
+import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
+import { ClientAddress } from './headers/client-ip.ts';
+import { type PipelineOptions, serve } from './pipeline.ts';
+import { Secrets } from './secrets/secrets.ts';
+import { bind } from './serve-address.ts';
+import type { ServeOptions } from './serve-options.ts';
+import type { RateLimitStore } from './state/rate-limit-store.ts';
+import type { Log } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { Recorder } from './telemetry/recorder.ts';
+import type { ConnectionSlots } from './transport/connection-slots.ts';
+import type { KeyPair } from './transport/tls.ts';
+import { createTransport, type Transport, type TransportLimits } from './transport/transport.ts';
+import { BufferBudget } from './validation/read-body.ts';
+import { DEFAULT_LIMITS } from './wasm/plugin.ts';
+
+/** An artifact as it was read, and its compressed bytes. */
+export interface LoadedArchive {
+  readonly artifact: Artifact;
+  readonly archive: Uint8Array;
+}
+
+export interface Traffic {
+  /**
+   * Loads plugins and secrets, then serves every new request from it; what served before serves on where that fails.
+   * Rejects with ArtifactError, SecretError, PluginLoadError or UpstreamError.
+   */
+  load(loaded: LoadedArchive): Promise<void>;
+  /** Binds the port; call it once, after the first `load`. Rejects with BindError. */
+  listen(): Promise<AddressInfo>;
+  /** New handshakes use this pair; connections go on with theirs. */
+  useTls(keyPair: KeyPair): void;
+  /** Metrics of all processes in the text format of scrapers. */
+  metrics(): Promise<{ readonly type: string; readonly text: string }>;
+  /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
+  beginDrain(): void;
+  /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** Between pings of an HTTP/2 connection (reference 1, section 4.3). */
+const PING_INTERVAL_MS = 20_000;
+
+export function transportLimits(options: ServeOptions): TransportLimits {
+  return {
+    ...options,
+    keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
+    headersTimeoutMs: options.headersTimeout * 1000,
+    bodyTimeoutMs: options.bodyTimeout * 1000,
+    pingIntervalMs: PING_INTERVAL_MS,
+  };
+}
+
+export interface LocalTrafficDeps {
+  readonly log: Log;
+  /** Null: the port speaks plaintext. */
+  readonly keyPair: KeyPair | null;
+  readonly rateLimits: RateLimitStore;
+  readonly slots: ConnectionSlots;
+}
+
+/** A load that has succeeded and waits for its turn. */
+export interface PreparedLoad {
+  commit(): void;
+  discard(): void;
+}
+
+/** Serves in this process. */
+export class LocalTraffic implements Traffic {
+  readonly registry: Metrics['registry'];
+  readonly #options: ServeOptions;
+  readonly #deps: LocalTrafficDeps;
+  readonly #metrics = new Metrics();
+  readonly #guard: EgressGuard;
+  readonly #transport: Transport;
+  #generation: Generation | null = null;
+
+  constructor(options: ServeOptions, deps: LocalTrafficDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.registry = this.#metrics.registry;
+    this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    const tls = deps.keyPair && { keyPair: deps.keyPair, minVersion: options.tlsMinVersion };
+    this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
+  }
+
+  async load({ artifact }: LoadedArchive): Promise<void> {
+    (await this.prepare(artifact)).commit();
+  }
+
+  /** As `load`, in two steps, so that several processes take an artifact together or not at all. */
+  async prepare(artifact: Artifact): Promise<PreparedLoad> {
+    const next = await loadGeneration(artifact, this.#generationDeps());
+    return {
+      commit: () => {
+        const previous = this.#generation;
+        this.#generation = next;
+        previous?.retire();
+      },
+      discard: () => next.retire(),
+    };
+  }
+
+  listen(): Promise<AddressInfo> {
+    return bind(this.#transport, this.#options.listen, '--listen');
+  }
+
+  useTls(keyPair: KeyPair): void {
+    this.#transport.useTls({ keyPair, minVersion: this.#options.tlsMinVersion });
+  }
+
+  async metrics() {
+    return { type: this.registry.contentType, text: await this.registry.metrics() };
+  }
+
+  beginDrain(): void {
+    this.#transport.beginDrain();
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    await this.#transport.close(timeoutMs);
+    this.#generation?.retire();
+  }
+
+  #events() {
+    const metrics = this.#metrics;
+    const pipeline = this.#pipeline();
+    return {
+      request: (x: Exchange) => {
+        // The port is bound after the first load.
+        if (this.#generation) serve(x, this.#generation, pipeline);
+      },
+      connectionOpened: () => {
+        metrics.connections++;
+        metrics.activeConnections++;
+      },
+      connectionClosed: () => {
+        metrics.activeConnections--;
+      },
+      malformed: () => pipeline.recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
+    };
+  }
+
+  #pipeline(): PipelineOptions {
+    const options = this.#options;
+    return {
+      limits: options,
+      reserved: options,
+      client: new ClientAddress(options.trustedProxies),
+      budget: new BufferBudget(options.maxBufferedBytes / options.workers),
+      recorder: new Recorder(this.#metrics, this.#deps.log, options.dev),
+      dev: options.dev,
+      maxBufferedResponse: options.maxUpstreamResponseBytes,
+    };
+  }
+
+  #generationDeps(): GenerationDeps {
+    const options = this.#options;
+    const { logger } = this.#deps.log;
+    const secrets = new Secrets({ env: options.env, dir: options.secretsDir });
+    return {
+      secrets,
+      metrics: this.#metrics,
+      rateLimits: this.#deps.rateLimits,
+      upstreams: {
+        guard: this.#guard,
+        readPem: (path) => secrets.readFile(path),
+        allowPlaintext: options.allowPlaintextUpstream || options.dev,
+      },
+      limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
+      dev: options.dev,
+      maxHeldResponse: options.maxUpstreamResponseBytes,
+      log: (level, plugin, message, x) => logger[level]({ plugin, request_id: x?.requestId }, message),
+    };
+  }
+}

@@ -1,0 +1,28 @@
+/** How many client connections there may be at once (`GW_MAX_CONNECTIONS`, reference 1, section 8; D30). */
+
+export interface ConnectionSlots {
+  /** True where the connection may stay; one that did not get true is not released. */
+  take(): boolean | Promise<boolean>;
+  release(): void;
+}
+
+/** Counted in this process. */
+export class LocalConnectionSlots implements ConnectionSlots {
+  readonly #most: number;
+  #taken = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  take(): boolean {
+    if (this.#taken >= this.#most) return false;
+    this.#taken++;
+    return true;
+  }
+
+  /** `count`: of a worker that has ended, all that it held. */
+  release(count = 1): void {
+    this.#taken -= count;
+  }
+}

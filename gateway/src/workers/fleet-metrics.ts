@@ -1,0 +1,45 @@
+/** Metrics of all workers as one: counters and histograms never go back, also where a worker has died. */
+import { AggregatorRegistry } from 'prom-client';
+import type { MetricsSnapshot } from './messages.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+/** A worker that does not answer within this is shown as it was when last asked. */
+const ANSWER_MS = 2_000;
+
+export class FleetMetrics {
+  /** Of those that have gone. */
+  readonly #departed: MetricsSnapshot[] = [];
+
+  /** Keeps what it had counted when it was last asked. Gauges go with it. */
+  departed({ snapshot }: WorkerProcess): void {
+    const counts = snapshot.filter((metric) => 'type' in metric && metric.type !== 'gauge');
+    if (counts.length > 0) this.#departed.push(counts);
+  }
+
+  async render(workers: readonly WorkerProcess[]): Promise<{ readonly type: string; readonly text: string }> {
+    await this.#compact();
+    await Promise.all(workers.map(refresh));
+    const registry = AggregatorRegistry.aggregate([...this.#departed, ...workers.map((each) => each.snapshot)]);
+    return { type: registry.contentType, text: await registry.metrics() };
+  }
+
+  /** However many have gone, their sum is kept once. */
+  async #compact(): Promise<void> {
+    const count = this.#departed.length;
+    if (count < 2) return;
+    const sum = await AggregatorRegistry.aggregate([...this.#departed]).getMetricsAsJSON();
+    this.#departed.splice(0, count, sum);
+  }
+}
+
+async function refresh(worker: WorkerProcess): Promise<void> {
+  let late: NodeJS.Timeout | undefined;
+  const snapshot = await Promise.race([
+    worker.channel.call('metrics').catch(() => null),
+    new Promise<null>((resolve) => {
+      late = setTimeout(resolve, ANSWER_MS, null);
+    }),
+  ]);
+  clearTimeout(late);
+  if (snapshot !== null) worker.snapshot = snapshot;
+}

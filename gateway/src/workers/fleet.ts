@@ -1,0 +1,205 @@
+/**
+ * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the port, the
+ * artifact and what all of them share (D30), and starts another where one dies.
+ */
+import type { AddressInfo } from 'node:net';
+import { SecretError } from '../secrets/secrets.ts';
+import type { ServeOptions } from '../serve-options.ts';
+import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { LoadedArchive, Traffic } from '../traffic.ts';
+import { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import type { KeyPair } from '../transport/tls.ts';
+import { RemoteError } from './channel.ts';
+import { FleetMetrics } from './fleet-metrics.ts';
+import type { ParentMethods } from './messages.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+export interface FleetDeps {
+  readonly log: Log;
+  readonly keyPair: KeyPair | null;
+  /** What workers write to standard error. */
+  stderr(text: string): void;
+}
+
+/** A worker that does not come up is tried again after this, then after twice as long, up to the most. */
+const RETRY_MS = 250;
+const MOST_RETRY_MS = 30_000;
+/** What closing may take beyond the time that requests in flight are given. */
+const CLOSE_GRACE_MS = 5_000;
+
+export class Fleet implements Traffic {
+  readonly #options: ServeOptions;
+  readonly #deps: FleetDeps;
+  readonly #slots: LocalConnectionSlots;
+  readonly #rateLimits = new MemoryRateLimitStore();
+  readonly #metrics = new FleetMetrics();
+  readonly #workers = new Set<WorkerProcess>();
+  #keyPair: KeyPair | null;
+  #archive: Uint8Array | null = null;
+  #address: AddressInfo | null = null;
+  #ending = false;
+  #retryMs = RETRY_MS;
+  /** One change at a time: each worker has what all of them have. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ServeOptions, deps: FleetDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#keyPair = deps.keyPair;
+    this.#slots = new LocalConnectionSlots(options.maxConnections);
+  }
+
+  load({ archive }: LoadedArchive): Promise<void> {
+    return this.#inTurn(() => (this.#workers.size === 0 ? this.#startAll(archive) : this.#replaceArtifact(archive)));
+  }
+
+  listen(): Promise<AddressInfo> {
+    return this.#inTurn(async () => {
+      const addresses = await Promise.all([...this.#workers].map((worker) => this.#listening(worker)));
+      this.#address = addresses[0] as AddressInfo;
+      return this.#address;
+    });
+  }
+
+  useTls(keyPair: KeyPair): void {
+    void this.#inTurn(async () => {
+      this.#keyPair = keyPair;
+      await this.#each((worker) => worker.channel.call('useTls', keyPair));
+    });
+  }
+
+  metrics() {
+    return this.#metrics.render([...this.#workers]);
+  }
+
+  beginDrain(): void {
+    this.#ending = true;
+    void this.#each((worker) => worker.channel.call('beginDrain'));
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    this.#ending = true;
+    const late = setTimeout(() => {
+      for (const worker of this.#workers) worker.kill();
+    }, timeoutMs + CLOSE_GRACE_MS);
+    await this.#each(async (worker) => {
+      await worker.channel.call('close', timeoutMs);
+      worker.kill();
+      await worker.exited;
+    });
+    clearTimeout(late);
+  }
+
+  /** The first alone, so that what is wrong is said once. */
+  async #startAll(archive: Uint8Array): Promise<void> {
+    this.#archive = archive;
+    try {
+      await this.#start();
+      await Promise.all(Array.from({ length: this.#options.workers - 1 }, () => this.#start()));
+    } catch (error) {
+      for (const worker of this.#workers) worker.kill();
+      throw error;
+    }
+  }
+
+  /** Loads what all serve; rejects with what its load rejected with. */
+  async #start(): Promise<WorkerProcess> {
+    const { log, stderr } = this.#deps;
+    let held = 0;
+    const methods: ParentMethods = {
+      takeConnection: () => {
+        const taken = this.#slots.take();
+        if (taken) held++;
+        return taken;
+      },
+      releaseConnections: (count) => {
+        held -= count;
+        this.#slots.release(count);
+      },
+      takeRateLimit: ({ bucket, quota, windowSeconds }) => this.#rateLimits.take(bucket, quota, windowSeconds),
+    };
+    const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, methods });
+    this.#workers.add(worker);
+    void worker.exited.then((exit) => {
+      this.#slots.release(held);
+      this.#workers.delete(worker);
+      this.#metrics.departed(worker);
+      if (this.#ending || !worker.serving) return;
+      log.logger.error({ pid: worker.pid, ...exit }, 'a worker died: another one takes its place');
+      void this.#replace();
+    });
+    try {
+      const { channel } = worker;
+      const logLevel = log.logger.level as 'info';
+      await channel.call('configure', { options: this.#options, logLevel, keyPair: this.#keyPair });
+      await channel.call('prepare', this.#archive as Uint8Array);
+      await channel.call('commit');
+    } catch (error) {
+      worker.kill();
+      throw revived(error);
+    }
+    return worker;
+  }
+
+  async #listening(worker: WorkerProcess): Promise<AddressInfo> {
+    try {
+      const address = await worker.channel.call('listen');
+      worker.serving = true;
+      return address;
+    } catch (error) {
+      throw revived(error);
+    }
+  }
+
+  /** In the place of one that died; tries until it succeeds. */
+  async #replace(): Promise<void> {
+    try {
+      const worker = await this.#inTurn(async () => {
+        const started = await this.#start();
+        await this.#listening(started);
+        return started;
+      });
+      this.#retryMs = RETRY_MS;
+      this.#deps.log.logger.info({ pid: worker.pid }, 'worker serving');
+    } catch (error) {
+      if (this.#ending) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#deps.log.logger.error({ reason, retry_ms: this.#retryMs }, 'a worker did not start');
+      setTimeout(() => void this.#replace(), this.#retryMs).unref();
+      this.#retryMs = Math.min(this.#retryMs * 2, MOST_RETRY_MS);
+    }
+  }
+
+  /** All of them take it or none does. */
+  async #replaceArtifact(archive: Uint8Array): Promise<void> {
+    const outcomes = await this.#each((worker) => worker.channel.call('prepare', archive));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) {
+      await this.#each((worker) => worker.channel.call('discard'));
+      throw revived(failed.reason);
+    }
+    this.#archive = archive;
+    await this.#each((worker) => worker.channel.call('commit'));
+  }
+
+  /** Asks every worker; one that dies meanwhile counts as fulfilled, since another takes its place. */
+  #each(ask: (worker: WorkerProcess) => Promise<unknown>): Promise<PromiseSettledResult<unknown>[]> {
+    return Promise.allSettled(
+      [...this.#workers].map((worker) => Promise.race([ask(worker), worker.exited.then(() => {})])),
+    );
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** Errors cross processes as name and message; those that decide an exit code get their class back. */
+function revived(error: unknown): unknown {
+  return error instanceof RemoteError && error.name === 'SecretError'
+    ? new SecretError(error.message, { cause: error })
+    : error;
+}

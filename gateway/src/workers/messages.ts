@@ -1,0 +1,46 @@
+/** What the process that was started and its workers ask of each other. */
+import type { AddressInfo } from 'node:net';
+import type { ServeOptions } from '../serve-options.ts';
+import type { RateLimitResult } from '../state/rate-limit-store.ts';
+import type { Level } from '../telemetry/log.ts';
+import type { KeyPair } from '../transport/tls.ts';
+
+export interface WorkerSettings {
+  readonly options: ServeOptions;
+  readonly logLevel: Level;
+  readonly keyPair: KeyPair | null;
+}
+
+/** One metric as prom-client has it in JSON. */
+export type MetricsSnapshot = readonly object[];
+
+/** What a worker does when its parent asks. */
+export interface WorkerMethods {
+  /** First of all. */
+  configure(settings: WorkerSettings): void;
+  /** Loads an artifact beside the one that serves. */
+  prepare(archive: Uint8Array): Promise<void>;
+  /** Serves what was prepared, or drops it. */
+  commit(): void;
+  discard(): void;
+  /** After the first commit. */
+  listen(): Promise<AddressInfo>;
+  useTls(keyPair: KeyPair): void;
+  metrics(): Promise<MetricsSnapshot>;
+  beginDrain(): void;
+  /** Resolves when the last connection has ended. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface TakeArguments {
+  readonly bucket: string;
+  readonly quota: number;
+  readonly windowSeconds: number;
+}
+
+/** What a worker asks of its parent: the state that all of them share (D30). */
+export interface ParentMethods {
+  takeConnection(): boolean;
+  releaseConnections(count: number): void;
+  takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
+}

@@ -1,0 +1,102 @@
+/** A worker process of `gw serve --workers`: serves the port that its parent holds, and asks it for shared state. */
+import { readArtifact } from '../artifact/index.ts';
+import type { RateLimitStore } from '../state/rate-limit-store.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { LocalTraffic, type PreparedLoad } from '../traffic.ts';
+import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import { atTurnEnd } from '../turn.ts';
+import { Channel } from './channel.ts';
+import type { ParentMethods, WorkerMethods, WorkerSettings } from './messages.ts';
+
+// Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
+process.title = 'gw worker';
+
+class Worker implements WorkerMethods {
+  #traffic: LocalTraffic | null = null;
+  #log: Log | null = null;
+  #settings: WorkerSettings | null = null;
+  #prepared: PreparedLoad | null = null;
+
+  configure(settings: WorkerSettings): void {
+    this.#settings = settings;
+    this.#log = createLog(settings.logLevel, 'json');
+    this.#traffic = new LocalTraffic(settings.options, {
+      log: this.#log,
+      keyPair: settings.keyPair,
+      rateLimits: sharedRateLimits,
+      slots: sharedSlots,
+    });
+  }
+
+  async prepare(archive: Uint8Array): Promise<void> {
+    this.discard();
+    // The parent has checked who signed it.
+    this.#prepared = await this.#running.prepare(await readArtifact(archive));
+  }
+
+  commit(): void {
+    this.#prepared?.commit();
+    this.#prepared = null;
+  }
+
+  discard(): void {
+    this.#prepared?.discard();
+    this.#prepared = null;
+  }
+
+  listen() {
+    return this.#running.listen();
+  }
+
+  useTls(keyPair: Parameters<WorkerMethods['useTls']>[0]): void {
+    this.#running.useTls({ cert: Buffer.from(keyPair.cert), key: Buffer.from(keyPair.key) });
+  }
+
+  metrics() {
+    return this.#running.registry.getMetricsAsJSON();
+  }
+
+  beginDrain(): void {
+    this.#running.beginDrain();
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    await this.#running.close(timeoutMs);
+    await this.#log?.flush();
+  }
+
+  get #running(): LocalTraffic {
+    if (this.#traffic === null || this.#settings === null) throw new Error('the worker is not configured');
+    return this.#traffic;
+  }
+}
+
+const channel = new Channel<ParentMethods, WorkerMethods>(
+  {
+    send: (message) => {
+      // A parent that has gone takes its workers with it.
+      process.send?.(message, undefined, undefined, () => {});
+    },
+    receive: (listener) => void process.on('message', listener),
+  },
+  new Worker(),
+);
+
+const sharedRateLimits: RateLimitStore = {
+  take: (bucket, quota, windowSeconds) => channel.call('takeRateLimit', { bucket, quota, windowSeconds }),
+};
+
+let released = 0;
+const sharedSlots: ConnectionSlots = {
+  take: () => channel.call('takeConnection'),
+  release() {
+    if (released++ > 0) return;
+    atTurnEnd(() => {
+      const count = released;
+      released = 0;
+      // Where the parent has gone, nobody counts any more.
+      channel.call('releaseConnections', count).catch(() => {});
+    });
+  },
+};
