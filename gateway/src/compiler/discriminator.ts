@@ -66,7 +66,7 @@ function namesIn(mapping: Located, branch: Located, ref: string, documents: Docu
   return Object.entries(isObject(mapping.value) ? mapping.value : {}).flatMap(([name, value]) => {
     if (typeof value !== 'string') return [];
     if (value === ref || `#/components/schemas/${value}` === ref) return [name];
-    const resolution = documents.resolve(mapping.document, value, '');
+    const resolution = documents.resolve(mapping, value);
     const same = resolution.ok && target !== null && resolution.target.value === target.value;
     return same ? [name] : [];
   });

@@ -40,13 +40,13 @@ export function resolve({ specs, parts }: Parsed, documents: Documents, diagnost
 function visit(document: Document, documents: Documents, diagnostics: Diagnostics): ReadonlySet<Document> {
   const reached = new Set<Document>();
   walk(document, {
-    ref(ref, pointer, base) {
-      const resolution = documents.resolve(document, ref, base);
+    ref(ref, pointer) {
+      const resolution = documents.resolve({ document, pointer }, ref);
       if (resolution.ok) reached.add(resolution.target.document);
       else diagnostics.add('E1003', { file: document.file, pointer }, `unresolved $ref: ${resolution.why}`);
     },
     extension(name, pointer, within) {
-      const why = misplaced(name, within);
+      const why = misplaced(name, within, document.value);
       if (why !== null) diagnostics.add('E1015', { file: document.file, pointer }, why);
     },
   });

@@ -11,10 +11,11 @@ import { get, isObject, type Obj } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { discriminate } from './discriminator.ts';
 import { breakCycles } from './schema-cycles.ts';
-import { translate30 } from './schema-dialect.ts';
+import { translate07, translate30 } from './schema-dialect.ts';
 import { keywordOf } from './schema-keywords.ts';
 import { judgePattern } from './schema-patterns.ts';
 import { oneWayNames } from './schema-read-only.ts';
+import { type Scope, Scopes } from './schema-scope.ts';
 
 /** Requests need not hold what is `readOnly`, responses not what is `writeOnly`. */
 export type Direction = 'request' | 'response';
@@ -23,8 +24,7 @@ export type Direction = 'request' | 'response';
 export interface Context {
   readonly dialect: Dialect;
   readonly direction: Direction;
-  /** Pointer of the schema with an `$id` around it, or ``. */
-  readonly base: string;
+  readonly scope: Scope;
   /** Names that an enclosing `allOf` says do not go in this direction. */
   readonly hidden: ReadonlySet<string>;
 }
@@ -44,16 +44,34 @@ export class SchemaTable {
   readonly #schemas = new Map<string, Json>();
   readonly #places = new Map<string, Located>();
   readonly #waiting: (Target & { readonly id: string })[] = [];
+  readonly #scopes: Scopes;
 
   constructor(documents: Documents, diagnostics: Diagnostics, nameOf: (file: string) => string) {
     this.#documents = documents;
     this.#diagnostics = diagnostics;
     this.#nameOf = nameOf;
+    this.#scopes = new Scopes(documents, nameOf);
   }
 
   /** Undefined where everything is valid, so that there is nothing to check. */
   add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
-    const normal = this.#normalise(located, { dialect, direction, base: '', hidden: NOTHING });
+    return this.#keep(this.#outermost(located, dialect, direction));
+  }
+
+  /** One schema that admits in a request what any of these does. */
+  addAny(schemas: readonly { readonly located: Located; readonly dialect: Dialect }[]): SchemaRef | undefined {
+    const normal = schemas.map(({ located, dialect }) => this.#outermost(located, dialect, 'request'));
+    const different = new Map(normal.map((each) => [canonicalJson(each), each]));
+    const [only] = different.values();
+    return this.#keep(different.size === 1 && only !== undefined ? only : { anyOf: [...different.values()] });
+  }
+
+  #outermost(located: Located, dialect: Dialect, direction: Direction): Json {
+    const scope = this.#enter(this.#scopes.none, located);
+    return this.#normalise(located, { dialect, direction, scope, hidden: NOTHING });
+  }
+
+  #keep(normal: Json): SchemaRef | undefined {
     if (normal === true || (isObject(normal) && Object.keys(normal).length === 0)) return undefined;
     if (isObject(normal) && typeof normal['$ref'] === 'string' && Object.keys(normal).length === 1) {
       return { $ref: normal['$ref'] };
@@ -84,7 +102,8 @@ export class SchemaTable {
   #target(located: Located, context: Context): string {
     const { file } = located.document;
     const way = context.direction === 'request' ? '' : '\0response';
-    const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}${way}`;
+    const scope = context.scope.key === '' ? '' : `\0${context.scope.key}`;
+    const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}${way}${scope}`;
     const label = (located.pointer.split('/').pop() ?? '').replaceAll(/[^A-Za-z0-9]+/g, '').slice(0, 40) || 'schema';
     const id = `${label}-${hash('sha256', key, 'hex').slice(0, 16)}`;
     if (!this.#places.has(id)) {
@@ -101,25 +120,51 @@ export class SchemaTable {
       this.#diagnostics.add('E1004', placeOf(located), 'a schema must be an object or a boolean');
       return true;
     }
-    const context =
-      outer.dialect !== '3.0' && typeof value['$id'] === 'string' ? { ...outer, base: located.pointer } : outer;
-    const ref = this.#reference(located, value, context);
-    if (ref !== undefined && context.dialect === '3.0') return ref;
-    const normal = discriminate(located, this.#keywords(located, value, context), this.#documents);
-    if (ref === undefined) return context.dialect === '3.0' ? translate30(value, normal) : normal;
-    if (isObject(ref)) return { ...ref, ...normal };
-    // A reference that leads nowhere is E1003 already.
-    return normal;
+    if (outer.dialect === '3.0') {
+      const ref = this.#reference('$ref', located, value, outer);
+      return ref ?? translate30(value, this.#described(located, value, outer));
+    }
+    if (outer.dialect === 'draft-07') {
+      // There, a reference replaces what stands beside it.
+      const ref = this.#reference('$ref', located, value, outer);
+      if (ref !== undefined) return ref;
+    }
+    const context = value['$id'] === undefined ? outer : { ...outer, scope: this.#enter(outer.scope, located) };
+    const normal = this.#described(located, value, context);
+    // One that leads nowhere is E1003 already.
+    const [first, second] = (['$ref', '$dynamicRef'] as const).flatMap((keyword) => {
+      const reference = this.#reference(keyword, located, value, context);
+      return isObject(reference) ? [reference] : [];
+    });
+    if (first === undefined) return normal;
+    const all = Array.isArray(normal['allOf']) ? normal['allOf'] : [];
+    return { ...first, ...normal, ...(second === undefined ? {} : { allOf: [...all, second] }) };
   }
 
-  #reference(located: Located, value: Obj, context: Context): Json | undefined {
-    const ref = get(value, '$ref') ?? (context.dialect === '3.0' ? undefined : get(value, '$dynamicRef'));
+  #described(located: Located, value: Obj, context: Context): JsonObject {
+    return discriminate(located, this.#keywords(located, value, context), this.#documents);
+  }
+
+  #reference(
+    keyword: '$ref' | '$dynamicRef',
+    located: Located,
+    value: Obj,
+    context: Context,
+  ): JsonObject | true | undefined {
+    const ref = get(value, keyword);
     if (typeof ref !== 'string') return undefined;
-    const resolution = this.#documents.resolve(located.document, ref, context.base);
+    const resolution = this.#documents.resolve(located, ref);
     if (!resolution.ok) return true;
-    const { target } = resolution;
-    const base = target.document === located.document && target.pointer.startsWith(context.base) ? context.base : '';
-    return { $ref: `gw:${this.#target(target, { ...context, base })}` };
+    const { scope } = context;
+    const target = keyword === '$ref' ? resolution.target : this.#scopes.dynamic(scope, ref, resolution.target);
+    return { $ref: `gw:${this.#target(target, { ...context, scope: this.#enter(scope, target) })}` };
+  }
+
+  #enter(outer: Scope, located: Located): Scope {
+    const scope = this.#scopes.enter(outer, located);
+    if (scope) return scope;
+    this.#diagnostics.add('E1008', placeOf(located), 'too many combinations of $dynamicAnchors: some are not followed');
+    return outer;
   }
 
   #keywords(located: Located, value: Obj, outer: Context): JsonObject {
@@ -127,10 +172,10 @@ export class SchemaTable {
     const own = oneWayNames(way, located, outer.dialect, this.#documents);
     const hidden = own.size === 0 ? outer.hidden : new Set([...outer.hidden, ...own]);
     const normal: [string, Json][] = [];
-    for (const name of Object.keys(value)) {
+    const members = Object.keys(value).map((name): [string, Located] => [name, member(located, name)]);
+    for (const [name, at] of outer.dialect === 'draft-07' ? translate07(members, value) : members) {
       const keyword = keywordOf(name);
       if (!keyword) continue;
-      const at = member(located, name);
       if (outer.dialect === '3.0' && /^exclusive/.test(name) && typeof at.value === 'boolean') continue;
       const why = keyword.check(at.value);
       if (why !== null) {

@@ -4,6 +4,7 @@ import type { Diagnostics } from './diagnostic.ts';
 import { isObject } from './json.ts';
 import { parseText } from './parse.ts';
 import { child, valueAt } from './pointer.ts';
+import { absoluteUri, type Resource, Resources } from './resources.ts';
 
 export interface Document {
   /** Name in the project. */
@@ -28,8 +29,11 @@ export class Documents {
   readonly #diagnostics: Diagnostics;
   readonly #open = new Map<string, Document | null>();
   readonly #texts = new Map<string, string>();
-  readonly #names = new Map<Document, ReadonlyMap<string, string>>();
-  readonly #resolved = new Map<Document, Map<string, Resolution>>();
+  readonly #resources = new Map<Document, Resources>();
+  readonly #resolved = new Map<Resource, Map<string, Resolution>>();
+  /** Resources by the URI that their documents give them; of equal names the first. */
+  readonly #named = new Map<string, Resource>();
+  #searched = false;
 
   constructor(files: ReadonlyMap<string, { readonly bytes: Uint8Array }>, diagnostics: Diagnostics) {
     this.#files = files;
@@ -71,66 +75,79 @@ export class Documents {
     return null;
   }
 
-  /** `base`: pointer of the schema whose `$id` a fragment is relative to; `` for the document. */
-  resolve(from: Document, ref: string, base = ''): Resolution {
-    const cache = this.#resolved.get(from) ?? new Map<string, Resolution>();
-    this.#resolved.set(from, cache);
-    const key = base === '' ? ref : `${base}\0${ref}`;
-    let resolution = cache.get(key);
+  /** What a reference at a place in a document leads to. */
+  resolve(from: Pick<Located, 'document' | 'pointer'>, ref: string): Resolution {
+    const resource = this.resourceAt(from);
+    const cache = this.#resolved.get(resource) ?? new Map<string, Resolution>();
+    this.#resolved.set(resource, cache);
+    let resolution = cache.get(ref);
     if (!resolution) {
-      resolution = this.#resolve(from, ref, base);
-      cache.set(key, resolution);
+      resolution = this.#resolve(resource, ref);
+      cache.set(ref, resolution);
     }
     return resolution;
   }
 
-  #resolve(from: Document, ref: string, base: string): Resolution {
+  /** The schema resource around a place in a document. */
+  resourceAt({ document, pointer }: Pick<Located, 'document' | 'pointer'>): Resource {
+    return this.#resourcesOf(document).at(pointer);
+  }
+
+  #resourcesOf(document: Document): Resources {
+    const known = this.#resources.get(document);
+    if (known) return known;
+    const resources = new Resources(document);
+    this.#resources.set(document, resources);
+    for (const resource of resources.named) {
+      if (resource.uri !== undefined && !this.#named.has(resource.uri)) this.#named.set(resource.uri, resource);
+    }
+    return resources;
+  }
+
+  #resolve(from: Resource, ref: string): Resolution {
     const hash = ref.indexOf('#');
     const path = hash < 0 ? ref : ref.slice(0, hash);
     const fragment = decode(hash < 0 ? '' : ref.slice(hash + 1));
     if (fragment === undefined) return no(`"${ref}" is badly percent-encoded`);
-    if (path === '') return this.#within(from, fragment, base, ref);
-    const named = this.#namesOf(from).get(path);
-    if (named !== undefined) return this.#within(from, fragment, named, ref);
-    const file = resolveFile(from.file, path);
+    if (path === '') return within(from, fragment, ref);
+    const uri = absoluteUri(path, from.uri);
+    const named = uri === undefined ? undefined : this.#named.get(uri);
+    if (named) return within(named, fragment, ref);
+    const file = resolveFile(from.document.file, path);
+    const document = typeof file === 'string' ? this.open(file) : null;
+    if (document) return within(this.#resourcesOf(document).at(''), fragment, ref);
+    const elsewhere = uri === undefined ? undefined : this.#search(uri);
+    if (elsewhere) return within(elsewhere, fragment, ref);
     if (typeof file !== 'string') return no(file.why);
-    const document = this.open(file);
-    if (document) return this.#within(document, fragment, '', ref);
     return no(this.#files.has(file) ? `"${file}" does not parse` : `"${file}" is not a file of the project`);
   }
 
-  #within(document: Document, fragment: string, base: string, ref: string): Resolution {
-    const found = (pointer: string): Resolution | null => {
-      const value = valueAt(document.value, pointer);
-      return value === undefined ? null : { ok: true, target: { document, pointer, value } };
-    };
-    if (fragment === '' || fragment.startsWith('/')) {
-      const resolution = found(base + fragment) ?? (base === '' ? null : found(fragment));
-      return resolution ?? no(`there is nothing at "${ref}"`);
+  /** Among all files of the project, also those that nothing refers to by name. */
+  #search(uri: string): Resource | undefined {
+    if (!this.#searched) {
+      this.#searched = true;
+      for (const file of [...this.#files.keys()].sort()) {
+        if (!this.#open.has(file) && /\.(json|ya?ml)$/i.test(file)) this.#register(file);
+      }
     }
-    const anchor = this.#namesOf(document).get(`#${fragment}`);
-    return (anchor === undefined ? null : found(anchor)) ?? no(`there is no $anchor "${fragment}" for "${ref}"`);
+    return this.#named.get(uri);
   }
 
-  /** `$id`s, and `$anchor`s and `$dynamicAnchor`s with `#` before them, to pointers. */
-  #namesOf(document: Document): ReadonlyMap<string, string> {
-    const known = this.#names.get(document);
-    if (known) return known;
-    const names = new Map<string, string>();
-    const visit = (value: unknown, pointer: string): void => {
-      if (Array.isArray(value)) value.forEach((each, i) => void visit(each, child(pointer, i)));
-      if (!isObject(value)) return;
-      for (const [key, each] of Object.entries(value)) {
-        if (typeof each === 'string') {
-          const name =
-            key === '$id' ? each.replace(/#$/, '') : /^\$(dynamicAnchor|anchor)$/.test(key) ? `#${each}` : '';
-          if (name !== '' && !names.has(name)) names.set(name, pointer);
-        } else visit(each, child(pointer, key));
-      }
-    };
-    visit(document.value, '');
-    this.#names.set(document, names);
-    return names;
+  /** Says nothing of a file that does not parse: it may have nothing to do with the specs. */
+  #register(file: string): void {
+    let parsed: ReturnType<typeof parseText>;
+    try {
+      const bytes = Buffer.from(this.bytesOf(file) ?? []);
+      if (!bytes.includes('$id') && !bytes.includes('$self')) return;
+      parsed = parseText(bytes);
+    } catch {
+      return;
+    }
+    if (!parsed.ok) return;
+    const document = { file, value: parsed.value };
+    this.#texts.set(file, parsed.text);
+    this.#open.set(file, document);
+    this.#resourcesOf(document);
   }
 
   /** What a value is once its references are followed; null where one leads nowhere or back to itself. */
@@ -139,12 +156,26 @@ export class Documents {
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const ref = isObject(at.value) ? at.value['$ref'] : undefined;
       if (typeof ref !== 'string') return at;
-      const resolution = this.resolve(at.document, ref);
+      const resolution = this.resolve(at, ref);
       if (!resolution.ok) return null;
       at = resolution.target;
     }
     return null;
   }
+}
+
+function within({ document, pointer: root, anchors }: Resource, fragment: string, ref: string): Resolution {
+  const found = (pointer: string): Resolution | null => {
+    const value = valueAt(document.value, pointer);
+    return value === undefined ? null : { ok: true, target: { document, pointer, value } };
+  };
+  if (fragment === '' || fragment.startsWith('/')) {
+    // Many mean the document by `#/components/schemas/…`, also below an `$id`.
+    const resolution = found(root + fragment) ?? (root === '' ? null : found(fragment));
+    return resolution ?? no(`there is nothing at "${ref}"`);
+  }
+  const anchor = anchors.get(fragment);
+  return (anchor === undefined ? null : found(anchor)) ?? no(`there is no $anchor "${fragment}" for "${ref}"`);
 }
 
 function no(why: string): Resolution {

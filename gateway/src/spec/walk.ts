@@ -4,10 +4,11 @@ import { isObject } from './json.ts';
 import { child } from './pointer.ts';
 
 export interface Visitor {
-  /** `base`: pointer of the enclosing schema with an `$id`, or ``. */
-  ref(ref: string, pointer: string, base: string): void;
+  ref?(ref: string, pointer: string): void;
   /** `within`: the keys above, nearest last; at most three. */
-  extension(name: string, pointer: string, within: readonly string[]): void;
+  extension?(name: string, pointer: string, within: readonly string[]): void;
+  /** Objects whose keys are keywords, before what is in them. */
+  object?(value: object, pointer: string): void;
 }
 
 /** Their members are data, in which `$ref` means nothing. */
@@ -20,38 +21,41 @@ const NAMED = new Set([
 ]);
 
 export function walk({ value }: Document, visitor: Visitor): void {
-  visit(value, '', [], false, '', visitor);
+  visit(value, '', [], false, visitor);
 }
 
-function visit(
-  value: unknown,
-  pointer: string,
-  within: readonly string[],
-  named: boolean,
-  base: string,
-  visitor: Visitor,
-): void {
+function visit(value: unknown, pointer: string, within: readonly string[], named: boolean, visitor: Visitor): void {
   if (Array.isArray(value)) {
     value.forEach((each, i) => {
-      if (typeof each === 'object') visit(each, child(pointer, i), within, false, base, visitor);
+      if (typeof each === 'object') visit(each, child(pointer, i), within, false, visitor);
     });
     return;
   }
   if (!isObject(value)) return;
-  const inner = !named && typeof value['$id'] === 'string' ? pointer : base;
+  if (!named) visitor.object?.(value, pointer);
   for (const [key, each] of Object.entries(value)) {
     if (!named) {
       if ((key === '$ref' || key === '$dynamicRef') && typeof each === 'string') {
-        visitor.ref(each, child(pointer, key), inner);
+        visitor.ref?.(each, child(pointer, key));
         continue;
       }
       if (key.startsWith('x-')) {
-        if (key.startsWith('x-gw-')) visitor.extension(key, child(pointer, key), within);
+        if (key.startsWith('x-gw-')) visitor.extension?.(key, child(pointer, key), within);
         continue;
       }
       if (DATA.has(key)) continue;
     }
     if (typeof each !== 'object' || each === null) continue;
-    visit(each, child(pointer, key), [...within.slice(-2), key], !named && NAMED.has(key), inner, visitor);
+    visit(each, child(pointer, key), [...within.slice(-2), key], !named && NAMED.has(key), visitor);
   }
+}
+
+/** Headers of AsyncAPI messages are a schema, those of OpenAPI a map: only a schema has text in it. */
+function isMapOfNames(key: string, value: unknown): boolean {
+  if (!NAMED.has(key)) return false;
+  return (
+    key !== 'headers' ||
+    !isObject(value) ||
+    !['$ref', 'type', 'schemaFormat'].some((name) => typeof value[name] === 'string')
+  );
 }

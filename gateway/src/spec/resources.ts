@@ -1,0 +1,85 @@
+/**
+ * What `$id`, `$self` and anchors name in a document: its schema resources (JSON Schema 2020-12, section 8.2;
+ * OpenAPI 3.2, section 4.1.2). A reference is relative to the resource that it stands in.
+ */
+import type { Document } from './documents.ts';
+import { walk } from './walk.ts';
+
+export interface Resource {
+  readonly document: Document;
+  /** Of its root. */
+  readonly pointer: string;
+  /** Absolute; undefined where an `$id` is no URI reference. */
+  readonly uri: string | undefined;
+  /** `$anchor`s and `$dynamicAnchor`s, to pointers. */
+  readonly anchors: ReadonlyMap<string, string>;
+  readonly dynamicAnchors: ReadonlyMap<string, string>;
+}
+
+interface Found extends Resource {
+  readonly anchors: Map<string, string>;
+  readonly dynamicAnchors: Map<string, string>;
+}
+
+export class Resources {
+  /** By pointer; the document's own has the empty one. */
+  readonly #found = new Map<string, Found>();
+
+  constructor(document: Document) {
+    this.#add(document, '', fileUri(document.file));
+    walk(document, { object: (value, pointer) => this.#visit(document, value, pointer) });
+  }
+
+  #visit(document: Document, value: object, pointer: string): void {
+    const self = pointer === '' && '$self' in value ? value.$self : undefined;
+    const id = '$id' in value ? value.$id : self;
+    // A fragment alone was draft 4's anchor.
+    if (typeof id === 'string' && !id.startsWith('#')) {
+      this.#add(document, pointer, absoluteUri(id, this.at(pointer).uri)?.replace(/#$/, ''));
+    }
+    const dynamic = '$dynamicAnchor' in value ? value.$dynamicAnchor : undefined;
+    const plain = '$anchor' in value ? value.$anchor : undefined;
+    if (typeof plain !== 'string' && typeof dynamic !== 'string') return;
+    const { anchors, dynamicAnchors } = this.#at(pointer);
+    for (const name of [plain, dynamic]) {
+      if (typeof name === 'string' && !anchors.has(name)) anchors.set(name, pointer);
+    }
+    if (typeof dynamic === 'string' && !dynamicAnchors.has(dynamic)) dynamicAnchors.set(dynamic, pointer);
+  }
+
+  #add(document: Document, pointer: string, uri: string | undefined): void {
+    this.#found.set(pointer, { document, pointer, uri, anchors: new Map(), dynamicAnchors: new Map() });
+  }
+
+  /** The innermost resource around a pointer. */
+  at(pointer: string): Resource {
+    return this.#at(pointer);
+  }
+
+  #at(pointer: string): Found {
+    if (this.#found.size > 1) {
+      for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+        const found = this.#found.get(at);
+        if (found) return found;
+      }
+    }
+    return this.#found.get('') as Found;
+  }
+
+  /** Those that a document gives a name of their own. */
+  get named(): readonly Resource[] {
+    return [...this.#found.values()].filter(({ pointer, uri, document }) => {
+      return pointer !== '' || uri !== fileUri(document.file);
+    });
+  }
+}
+
+/** Files have URIs, so that relative ones in them can be resolved; nobody else uses this scheme. */
+function fileUri(file: string): string {
+  return `project:///${file.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** Undefined where it is no reference, or relative to a base that has no hierarchy. */
+export function absoluteUri(reference: string, base: string | undefined): string | undefined {
+  return URL.parse(reference, base)?.href;
+}
