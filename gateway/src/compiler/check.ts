@@ -1,9 +1,10 @@
 /** Stages 4 and 5: operations checked and bound to plugins, routes without conflicts, schemas gathered. */
 import type { Manifest, Operation, RoutesFile } from '../artifact/format.ts';
 import { parseTemplate, type Segment } from '../router/template.ts';
+import { asyncOperationsOf } from '../spec/async-operations.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { get, isObject } from '../spec/json.ts';
+import { get } from '../spec/json.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { Binder } from './bind.ts';
@@ -45,8 +46,8 @@ export function checkAndBind(
   const deps = { documents, diagnostics, schemas, binder: new Binder(plugins, project, diagnostics) };
   const conflicts = new Conflicts(diagnostics);
   const operations = specs.flatMap(({ spec, base }) => {
-    if (spec.type === 'asyncapi') return checkAsync(spec, diagnostics);
-    return operationsOf(spec, documents, diagnostics).flatMap((declared) => {
+    const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;
+    return read(spec, documents, diagnostics).flatMap((declared) => {
       const route = routeOf(declared, base, deps);
       if (!route || !conflicts.take(declared)) return [];
       return route;
@@ -67,23 +68,6 @@ export function checkAndBind(
     plugins: plugins.used,
     mcp: mcpOf(specs, diagnostics),
   };
-}
-
-/** AsyncAPI documents are stored and shown; their operations are not routes yet. */
-function checkAsync(spec: Spec, diagnostics: Diagnostics): [] {
-  const operations = member({ document: spec.document, pointer: '', value: spec.document.value }, 'operations');
-  for (const name of isObject(operations.value) ? Object.keys(operations.value) : []) {
-    const at = member(operations, name);
-    if (get(at.value, 'x-gw-dispatch') === undefined) {
-      diagnostics.add('E1020', placeOf(at), `operation "${name}" has no x-gw-dispatch: it is not served`);
-    } else
-      diagnostics.add(
-        'E1008',
-        placeOf(at),
-        `operation "${name}" is not served: AsyncAPI operations are not routes in this version`,
-      );
-  }
-  return [];
 }
 
 /** No two operations answer the same requests: names of parameters do not tell routes apart (E1010). */

@@ -16,7 +16,7 @@ const STYLES: Readonly<Record<ParameterIn, readonly ParameterStyle[]>> = {
 };
 
 /** Headers that OpenAPI says are not described as parameters: such declarations are ignored. */
-const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
+export const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
 
 export interface Deps {
   readonly documents: Documents;
@@ -29,7 +29,7 @@ export function parametersOf({ parameters, spec }: DeclaredOperation, deps: Deps
 }
 
 function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter | null {
-  const { documents, diagnostics, schemas } = deps;
+  const { diagnostics, schemas } = deps;
   const part = partOf(get(declared.value, 'in'));
   const declaredName = String(get(declared.value, 'name'));
   const name = part === 'header' ? declaredName.toLowerCase() : declaredName;
@@ -50,10 +50,7 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   const style = styleOf(declared, part, diagnostics);
   const content = contentOf(declared);
   const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
-  const types = content || schema.value === undefined ? [] : typesOf(schema, documents);
-  const items = types.includes('array') ? itemTypes(schema, documents) : [];
-  const free = schema.value === undefined || (content === null && isAnyString(schema.value));
-  const ref = free ? undefined : schemas.add(schema, dialect);
+  const ref = content && schema.value !== undefined ? schemas.add(schema, dialect) : undefined;
   const explode = get(declared.value, 'explode');
   return {
     name,
@@ -64,6 +61,21 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
     ...(get(declared.value, 'allowReserved') === true ? { allow_reserved: true } : {}),
     ...(get(declared.value, 'allowEmptyValue') === true && part === 'query' ? { allow_empty_value: true } : {}),
     ...(content ? { content_type: content.type } : {}),
+    ...(content ? { types: [], ...(ref ? { schema: ref } : {}) } : textValueOf(schema, dialect, deps)),
+  };
+}
+
+/** How the text of a parameter becomes a value, and what it must be. `schema`: its value undefined where there is none. */
+export function textValueOf(
+  schema: Located,
+  dialect: Dialect,
+  { documents, schemas }: Pick<Deps, 'documents' | 'schemas'>,
+): Pick<Parameter, 'types' | 'item_types' | 'property_types' | 'schema'> {
+  const types = schema.value === undefined ? [] : typesOf(schema, documents);
+  const items = types.includes('array') ? itemTypes(schema, documents) : [];
+  const free = schema.value === undefined || isAnyString(schema.value);
+  const ref = free ? undefined : schemas.add(schema, dialect);
+  return {
     types,
     ...(items.length > 0 ? { item_types: items } : {}),
     ...(types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),

@@ -6,9 +6,9 @@ import { type Documents, member, placeOf } from '../spec/documents.ts';
 import { dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
-import { child } from '../spec/pointer.ts';
 import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
 import type { Binder } from './bind.ts';
+import { channelInputsOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
 import { parametersOf } from './parameters.ts';
 import { responsesOf } from './responses.ts';
@@ -39,8 +39,9 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   // Schemas of what is not served would only fill the table.
   if (dispatch === undefined) return null;
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
-  const parameters = parametersOf(declared, deps);
-  const requestBody = requestBodyOf(declared, deps);
+  const { parameters, requestBody } = declared.channel
+    ? channelInputsOf(declared, declared.channel, deps)
+    : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
   const responses = responsesOf(declared, deps);
   if (!pathIsGood || !dispatcher) return null;
   checkParameters(declared, parameters, diagnostics);
@@ -76,10 +77,9 @@ export function slug(title: string): string {
   );
 }
 
-function checkPath({ at, path, spec }: DeclaredOperation, diagnostics: Diagnostics): boolean {
-  const place = { file: spec.document.file, pointer: child('/paths', path) };
+function checkPath({ path, pathAt }: DeclaredOperation, diagnostics: Diagnostics): boolean {
   if (path === '/__gw' || path.startsWith('/__gw/')) {
-    diagnostics.add('E1021', place, `${path} is under /__gw/`);
+    diagnostics.add('E1021', pathAt, `${path} is under /__gw/`);
     return false;
   }
   try {
@@ -87,14 +87,14 @@ function checkPath({ at, path, spec }: DeclaredOperation, diagnostics: Diagnosti
     return true;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    diagnostics.add('E1022', at.pointer.startsWith('/paths/') ? place : placeOf(at), `path ${path}: ${error.message}`);
+    diagnostics.add('E1022', pathAt, `path ${path}: ${error.message}`);
     return false;
   }
 }
 
 /** Every parameter of the template is declared, and a greedy one as section 2.1 says. */
 function checkParameters(
-  { path, at, parameters: declared }: DeclaredOperation,
+  { path, pathAt, at, parameters: declared, channel }: DeclaredOperation,
   parameters: readonly Parameter[],
   diagnostics: Diagnostics,
 ): void {
@@ -105,6 +105,7 @@ function checkParameters(
   }
   const last = template.segments.at(-1);
   if (last?.kind !== 'greedy') return;
+  if (channel) diagnostics.add('E1022', pathAt, `parameter "${last.name}+": parameters of a channel are not greedy`);
   const parameter = byName.get(last.name);
   const types = parameter?.types ?? [];
   const declaration = declared.find(({ value }) => get(value, 'in') === 'path' && get(value, 'name') === last.name);

@@ -1,6 +1,28 @@
-/** What OpenAPI 3.0 says otherwise than JSON Schema 2020-12: `nullable`, and boolean exclusive bounds. */
+/**
+ * What others say otherwise than JSON Schema 2020-12. OpenAPI 3.0: `nullable`, and boolean exclusive bounds. Draft 07,
+ * which AsyncAPI goes by: lists under `items`, `additionalItems`, `dependencies`.
+ */
 import type { Json, JsonObject } from '../artifact/format.ts';
-import type { Obj } from '../spec/json.ts';
+import type { Located } from '../spec/documents.ts';
+import { isObject, type Obj } from '../spec/json.ts';
+
+/** The members of a schema of draft 07, under the keywords that 2020-12 has for them. */
+export function translate07(members: readonly [string, Located][], schema: Obj): readonly [string, Located][] {
+  const isTuple = Array.isArray(schema['items']);
+  return members.flatMap(([name, at]): [string, Located][] => {
+    if (name === 'items' && Array.isArray(at.value)) return at.value.length > 0 ? [['prefixItems', at]] : [];
+    if (name === 'additionalItems') return isTuple ? [['items', at]] : [];
+    if (name !== 'dependencies' || !isObject(at.value)) return [[name, at]];
+    return [
+      ['dependentRequired', { ...at, value: part(at.value, Array.isArray) }],
+      ['dependentSchemas', { ...at, value: part(at.value, (value) => !Array.isArray(value)) }],
+    ];
+  });
+}
+
+function part(object: Obj, belongs: (value: unknown) => boolean): Obj {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => belongs(value)));
+}
 
 /** `normal`: the keywords of `schema`, without boolean exclusive bounds. */
 export function translate30(schema: Obj, normal: JsonObject): JsonObject {

@@ -1,6 +1,7 @@
 /** Security requirements of an operation: which schemes it names, and where their credentials travel (section 2.6). */
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { followObject } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 
@@ -12,18 +13,30 @@ export interface Security {
 }
 
 const TYPES = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
+/** Of AsyncAPI 3. */
+const ASYNC_TYPES = [
+  ...['userPassword', 'apiKey', 'X509', 'symmetricEncryption', 'asymmetricEncryption', 'httpApiKey', 'http'],
+  ...['oauth2', 'openIdConnect', 'plain', 'scramSha256', 'scramSha512', 'gssapi'],
+];
 
-export function securityOf(
+export function securityOf(declared: DeclaredOperation, documents: Documents, diagnostics: Diagnostics): Security {
+  const schemes = declared.channel
+    ? declared.security.flatMap((scheme) => followObject(scheme, 'a security scheme', documents, diagnostics) ?? [])
+    : namedSchemes(declared, documents, diagnostics);
+  const headersOf = declared.channel ? asyncHeadersOf : openapiHeadersOf;
+  const headers = new Set(schemes.flatMap((scheme) => headersOf(scheme, diagnostics)));
+  return { named: schemes.length > 0, headers: [...headers] };
+}
+
+function namedSchemes(
   { spec, security }: DeclaredOperation,
   documents: Documents,
   diagnostics: Diagnostics,
-): Security {
+): readonly Located[] {
   const root: Located = { document: spec.document, pointer: '', value: spec.document.value };
   const schemes = member(member(root, 'components'), 'securitySchemes');
-  const headers = new Set<string>();
-  let named = false;
-  for (const requirement of security) {
-    for (const name of isObject(requirement.value) ? Object.keys(requirement.value) : []) {
+  return security.flatMap((requirement) =>
+    (isObject(requirement.value) ? Object.keys(requirement.value) : []).flatMap((name) => {
       const declared = member(schemes, name);
       if (declared.value === undefined) {
         diagnostics.add(
@@ -31,18 +44,14 @@ export function securityOf(
           placeOf(member(requirement, name)),
           `security scheme "${name}" is not in components.securitySchemes`,
         );
-        continue;
+        return [];
       }
-      const scheme = documents.follow(declared);
-      if (!scheme) continue;
-      named = true;
-      for (const header of headersOf(scheme, diagnostics)) headers.add(header);
-    }
-  }
-  return { named, headers: [...headers] };
+      return documents.follow(declared) ?? [];
+    }),
+  );
 }
 
-function headersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
+function openapiHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
   const type = get(scheme.value, 'type');
   if (!TYPES.some((each) => each === type)) {
     diagnostics.add('E1004', placeOf(scheme), `a security scheme's "type" is one of ${TYPES.join(', ')}`);
@@ -50,9 +59,28 @@ function headersOf(scheme: Located, diagnostics: Diagnostics): readonly string[]
   }
   if (type === 'mutualTLS') return [];
   if (type !== 'apiKey') return ['authorization'];
+  return keyHeadersOf(scheme, diagnostics);
+}
+
+/** Schemes of brokers carry nothing in HTTP; a user's name and password are Basic credentials there. */
+function asyncHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
+  const type = get(scheme.value, 'type');
+  if (typeof type !== 'string' || !ASYNC_TYPES.includes(type)) {
+    diagnostics.add('E1004', placeOf(scheme), `a security scheme's "type" is one of ${ASYNC_TYPES.join(', ')}`);
+    return [];
+  }
+  if (type === 'httpApiKey') return keyHeadersOf(scheme, diagnostics);
+  return ['http', 'oauth2', 'openIdConnect', 'userPassword'].includes(type) ? ['authorization'] : [];
+}
+
+function keyHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
   const [name, part] = [get(scheme.value, 'name'), get(scheme.value, 'in')];
   if (typeof name !== 'string' || name === '' || !['header', 'query', 'cookie'].some((each) => each === part)) {
-    diagnostics.add('E1004', placeOf(scheme), 'an apiKey scheme needs "name", and "in": header, query or cookie');
+    diagnostics.add(
+      'E1004',
+      placeOf(scheme),
+      'the scheme of an API key needs "name", and "in": header, query or cookie',
+    );
     return [];
   }
   if (part === 'header' && name.toLowerCase().startsWith('x-auth-')) {

@@ -10,6 +10,12 @@ const NAME_MAPS = new Set([
 /** Below these keys is data of the API, which we do not touch. */
 const DATA = new Set(['example', 'default', 'const', 'enum', 'value']);
 
+/** Headers of AsyncAPI messages are a schema, those of OpenAPI a map: only a schema has text in it. */
+function isNameMap(key: string, value: unknown): boolean {
+  const isSchema = isObject(value) && ['$ref', 'type', 'schemaFormat'].some((name) => typeof value[name] === 'string');
+  return NAME_MAPS.has(key) && !(key === 'headers' && isSchema);
+}
+
 /** The document without `x-gw-*` extensions; `x-sunset` and all others remain. */
 export function withoutExtensions(document: unknown): unknown {
   return strip(document, false);
@@ -20,7 +26,7 @@ function strip(value: unknown, names: boolean): unknown {
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => names || !key.startsWith('x-gw-'));
   return Object.fromEntries(
-    kept.map(([key, each]) => [key, !names && DATA.has(key) ? each : strip(each, !names && NAME_MAPS.has(key))]),
+    kept.map(([key, each]) => [key, !names && DATA.has(key) ? each : strip(each, !names && isNameMap(key, each))]),
   );
 }
 

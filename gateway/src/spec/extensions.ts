@@ -15,15 +15,19 @@ export interface DeclaredUse {
 
 const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares', 'x-gw-validate-response']);
 
-/** Why an extension at this place is E1015; null where it is known and in place. */
-export function misplaced(name: string, within: readonly string[]): string | null {
+/** Why an extension at this place is E1015; null where it is known and in place. `root`: of its file. */
+export function misplaced(name: string, within: readonly string[], root: unknown): string | null {
   const parent = within[within.length - 1];
   const above = within[within.length - 2];
   const onOperation =
     above === 'additionalOperations' ||
     above === 'operations' ||
+    // Traits of AsyncAPI operations are merged into them.
+    above === 'operationTraits' ||
+    (parent === 'traits' && within[0] === 'operations') ||
     (above !== undefined && METHODS.some((method) => method === parent)) ||
-    // The root of a file that is a path item.
+    // The root of a file that is an operation of AsyncAPI, or a path item.
+    (within.length === 0 && get(root, 'action') !== undefined && get(root, 'channel') !== undefined) ||
     (within.length === 1 && METHODS.some((method) => method === parent));
   if (name === 'x-gw-mcp' && (onOperation || within.length === 0)) return null;
   if (name === 'x-gw-mcp') return 'x-gw-mcp stands at the root of a document or on an operation; here it has no effect';

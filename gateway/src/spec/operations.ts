@@ -1,16 +1,37 @@
 /** The operations of an OpenAPI document, with their references followed; what is wrong with one is reported (E1004). */
-import type { Diagnostics } from './diagnostic.ts';
+import type { Diagnostics, Place } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
+import { followObject } from './follow-object.ts';
 import { get, isObject, kindOf } from './json.ts';
+import { child } from './pointer.ts';
 import type { Spec } from './recognise.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+
+/** A message of an AsyncAPI channel. */
+export interface DeclaredMessage {
+  readonly at: Located;
+  /** A schema, or one with its `schemaFormat`; its value undefined where there is none. */
+  readonly payload: Located;
+  /** The same, of the message and of its traits, the one that decides first. */
+  readonly headers: readonly Located[];
+  readonly contentType: string;
+}
+
+/** What an AsyncAPI operation has in place of parameters and a body. */
+export interface DeclaredChannel {
+  /** By name; the objects themselves. */
+  readonly parameters: ReadonlyMap<string, Located>;
+  readonly messages: readonly DeclaredMessage[];
+}
 
 /** An operation as it is declared. */
 export interface DeclaredOperation {
   readonly spec: Spec;
   readonly at: Located;
   readonly path: string;
+  /** Where the path is written. */
+  readonly pathAt: Place;
   /** Upper case. */
   readonly method: string;
   readonly operationId?: string;
@@ -18,7 +39,9 @@ export interface DeclaredOperation {
   readonly parameters: readonly Located[];
   /** The object itself. */
   readonly requestBody?: Located;
-  /** Security requirements that apply: the operation's, else the document's. */
+  /** Of AsyncAPI operations. */
+  readonly channel?: DeclaredChannel;
+  /** Security requirements that apply: the operation's, else the document's; in AsyncAPI schemes themselves. */
   readonly security: readonly Located[];
 }
 
@@ -81,6 +104,7 @@ class OperationReader {
         spec: this.#spec,
         at,
         path,
+        pathAt: { file: this.#spec.document.file, pointer: child('/paths', path) },
         method,
         parameters: [...shared.filter((each) => !names.has(identity(each))), ...own],
         security: this.#security(at),
@@ -103,13 +127,8 @@ class OperationReader {
     return id.value;
   }
 
-  /** The object that a reference leads to; null, and E1004, where it is none. An unresolved one is E1003 already. */
   #object(declared: Located, what: string): Located | null {
-    const found = this.#documents.follow(declared);
-    if (!found) return null;
-    if (isObject(found.value)) return found;
-    this.#diagnostics.add('E1004', placeOf(found), `${what} must be an object, and this is ${kindOf(found.value)}`);
-    return null;
+    return followObject(declared, what, this.#documents, this.#diagnostics);
   }
 
   #parameters(owner: Located): Located[] {

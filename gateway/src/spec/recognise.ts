@@ -4,8 +4,8 @@ import type { Diagnostics } from './diagnostic.ts';
 import { type Document, placeOf } from './documents.ts';
 import { get, isObject, kindOf } from './json.ts';
 
-/** How schemas are to be read: OpenAPI 3.0's own dialect, or JSON Schema 2020-12. */
-export type Dialect = '3.0' | '2020-12';
+/** How schemas are to be read: OpenAPI 3.0's own dialect, or a draft of JSON Schema (AsyncAPI's is draft 07). */
+export type Dialect = '3.0' | 'draft-07' | '2020-12';
 
 export interface Spec {
   readonly document: Document;
@@ -75,7 +75,7 @@ function versionOf(root: unknown): Found | { readonly why: string; readonly poin
     if (typeof asyncapi !== 'string' || !/^3\.\d+\.\d+(-.+)?$/.test(asyncapi)) {
       return { why: `AsyncAPI version ${JSON.stringify(asyncapi)} is not 3.x`, pointer: '/asyncapi' };
     }
-    return { type: 'asyncapi', version: asyncapi, dialect: '2020-12' };
+    return { type: 'asyncapi', version: asyncapi, dialect: 'draft-07' };
   }
   if (get(root, 'swagger') !== undefined) {
     return {

@@ -46,7 +46,7 @@ function visit(value: unknown, pointer: string, within: readonly string[], named
       if (DATA.has(key)) continue;
     }
     if (typeof each !== 'object' || each === null) continue;
-    visit(each, child(pointer, key), [...within.slice(-2), key], !named && NAMED.has(key), visitor);
+    visit(each, child(pointer, key), [...within.slice(-2), key], !named && isMapOfNames(key, each), visitor);
   }
 }
 

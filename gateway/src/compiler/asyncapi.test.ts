@@ -1,0 +1,294 @@
+/** AsyncAPI 3 operations as routes (reference 1, sections 1 and 2.1). */
+import { describe, expect, it } from 'vitest';
+import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import type { Json, Operation } from '../artifact/format.ts';
+import { readArtifact } from '../artifact/read.ts';
+import { compile } from './index.ts';
+
+const HEAD = { asyncapi: '3.0.0', info: { title: 'Order Events', version: '1' } };
+const dispatch = { 'x-gw-dispatch': { name: 'mock' } };
+
+const orders = {
+  address: 'orders/{orderId}/events',
+  parameters: { orderId: { enum: ['a', 'b'] } },
+  messages: { placed: { payload: { type: 'object', required: ['id'] } } },
+};
+const publish = { action: 'send', channel: { $ref: '#/channels/orders' }, ...dispatch };
+
+async function compiled(document: object, files: Record<string, object> = {}) {
+  const all = { 'events.json': { ...HEAD, ...document }, ...files };
+  const result = await compile({
+    specs: ['events.json'],
+    files: Object.entries(all).map(([name, value]) => ({ name, bytes: Buffer.from(JSON.stringify(value)) })),
+    plugins: fakePlugins,
+    flags: {},
+  });
+  const codes = result.diagnostics.map(({ code, pointer }) => `${code} ${pointer}`);
+  if (!result.ok) return { codes, operations: [], schemaOf: () => undefined };
+  const { operations, schemas } = (await readArtifact(result.artifact)).routes;
+  const schemaOf = (ref: { $ref: string } | undefined): Json | undefined =>
+    schemas[ref?.$ref.slice('gw:'.length) ?? ''];
+  return { codes, operations, schemaOf };
+}
+
+const bodySchema = (operation: Operation | undefined, type = 'application/json') =>
+  operation?.request_body?.content[type]?.schema;
+
+describe('an operation that sends', () => {
+  it('is a POST on the address of its channel, with parameters, payload and name', async () => {
+    const { codes, operations, schemaOf } = await compiled({ channels: { orders }, operations: { publish } });
+    expect(codes).toEqual([]);
+    expect(operations).toMatchObject([
+      {
+        method: 'POST',
+        path: '/orders/{orderId}/events',
+        operation_id: 'publish',
+        api: 'order-events',
+        spec: 'events.json',
+        dispatch: { name: 'mock' },
+        parameters: [{ name: 'orderId', in: 'path', required: true, types: ['string'] }],
+        request_body: { required: true },
+      },
+    ]);
+    expect(schemaOf(operations[0]?.parameters[0]?.schema)).toEqual({ type: 'string', enum: ['a', 'b'] });
+    expect(schemaOf(bodySchema(operations[0]))).toEqual({ type: 'object', required: ['id'] });
+  });
+
+  it('takes the messages that it lists, of the channel where it lists none, and no body where the list is empty', async () => {
+    const two = {
+      ...orders,
+      messages: {
+        a: { payload: { type: 'string' } },
+        b: { payload: { type: 'integer' } },
+        c: { contentType: 'text/csv' },
+      },
+    };
+    const bodyOf = async (operation: object) => {
+      const { operations, schemaOf } = await compiled({
+        channels: { orders: two },
+        operations: { publish: { ...publish, ...operation } },
+      });
+      const body = operations[0]?.request_body;
+      return body && [body.required, Object.keys(body.content), schemaOf(bodySchema(operations[0]))];
+    };
+    const ref = (name: string) => ({ $ref: `#/channels/orders/messages/${name}` });
+    expect(await bodyOf({ messages: [ref('a')] })).toEqual([true, ['application/json'], { type: 'string' }]);
+    expect(await bodyOf({ messages: [ref('a'), ref('b')] })).toEqual([
+      true,
+      ['application/json'],
+      { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+    ]);
+    expect((await bodyOf({}))?.slice(0, 2)).toEqual([false, ['application/json', 'text/csv']]);
+    expect(await bodyOf({ messages: [] })).toBeUndefined();
+  });
+
+  it('goes by defaultContentType', async () => {
+    const { operations } = await compiled({
+      defaultContentType: 'application/vnd.orders+json; charset=utf-8',
+      channels: { orders },
+      operations: { publish },
+    });
+    expect(Object.keys(operations[0]?.request_body?.content ?? {})).toEqual(['application/vnd.orders+json']);
+  });
+
+  it('follows references to operations, channels, messages and payloads, also in other files', async () => {
+    const { codes, operations, schemaOf } = await compiled(
+      {
+        channels: { orders: { $ref: '#/components/channels/orders' } },
+        operations: { publish: { $ref: 'parts/publish.json' } },
+        components: {
+          channels: { orders: { address: '/orders', messages: { placed: { $ref: 'parts/messages.json#/placed' } } } },
+        },
+      },
+      {
+        'parts/publish.json': { action: 'send', channel: { $ref: '../events.json#/channels/orders' }, ...dispatch },
+        'parts/messages.json': {
+          placed: { payload: { $ref: '#/order' } },
+          order: { type: 'object', minProperties: 1 },
+        },
+      },
+    );
+    expect(codes).toEqual([]);
+    expect(operations[0]?.path).toBe('/orders');
+    expect(schemaOf(bodySchema(operations[0]))).toEqual({ type: 'object', minProperties: 1 });
+  });
+
+  it('has what its traits say, and its own word over theirs', async () => {
+    const { codes, operations } = await compiled({
+      channels: {
+        orders: {
+          ...orders,
+          messages: {
+            placed: {
+              payload: {},
+              traits: [{ $ref: '#/components/messageTraits/traced' }],
+              headers: { type: 'object', properties: { 'x-own': { type: 'string' } } },
+            },
+          },
+        },
+      },
+      operations: {
+        publish: {
+          action: 'send',
+          channel: { $ref: '#/channels/orders' },
+          traits: [{ $ref: '#/components/operationTraits/limited' }],
+          'x-gw-dispatch': { config: { status: 202 } },
+        },
+      },
+      components: {
+        operationTraits: {
+          limited: {
+            'x-gw-dispatch': { name: 'mock', config: { status: 500, body: 'taken' } },
+            'x-gw-middlewares': [{ name: 'rate-limit', config: { quota: 1, window: 1 } }],
+          },
+        },
+        messageTraits: {
+          traced: {
+            contentType: 'text/plain',
+            headers: {
+              type: 'object',
+              required: ['X-Trace'],
+              properties: { 'X-Trace': { type: 'integer' }, 'x-own': false },
+            },
+          },
+        },
+      },
+    });
+    expect(codes).toEqual([]);
+    expect(operations[0]).toMatchObject({
+      dispatch: { name: 'mock', config: { status: 202, body: 'taken' } },
+      middlewares: [{ name: 'rate-limit' }],
+      admitted_headers: ['x-own', 'x-trace'],
+      request_body: { content: { 'text/plain': {} } },
+    });
+    expect(operations[0]?.parameters.filter(({ in: part }) => part === 'header')).toMatchObject([
+      { name: 'x-own', required: false, types: ['string'] },
+      { name: 'x-trace', required: true, types: ['integer'] },
+    ]);
+  });
+
+  it('reads draft 07 and other formats of schemas, and says which it does not', async () => {
+    const schemaIn = async (payload: object) => {
+      const { codes, operations, schemaOf } = await compiled({
+        channels: { orders: { ...orders, messages: { placed: { payload } } } },
+        operations: { publish },
+      });
+      return [codes, schemaOf(bodySchema(operations[0]))];
+    };
+    const draft07 = {
+      items: [{ type: 'string' }],
+      additionalItems: { type: 'integer' },
+      dependencies: { a: ['b'], c: { required: ['d'] } },
+    };
+    const same = {
+      prefixItems: [{ type: 'string' }],
+      items: { type: 'integer' },
+      dependentRequired: { a: ['b'] },
+      dependentSchemas: { c: { required: ['d'] } },
+    };
+    expect(await schemaIn(draft07)).toEqual([[], same]);
+    expect(await schemaIn({ schemaFormat: 'application/schema+json;version=draft-07', schema: draft07 })).toEqual([
+      [],
+      same,
+    ]);
+    expect(
+      await schemaIn({
+        schemaFormat: 'application/vnd.oai.openapi;version=3.0.0',
+        schema: { type: 'string', nullable: true },
+      }),
+    ).toEqual([[], { type: ['string', 'null'] }]);
+    const at = '/channels/orders/messages/placed/payload';
+    expect(
+      await schemaIn({ schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { type: 'record' } }),
+    ).toEqual([[`E1008 ${at}/schemaFormat`], undefined]);
+    expect(await schemaIn({ schemaFormat: 'application/schema+json;version=draft-07' })).toEqual([
+      [`E1004 ${at}`],
+      undefined,
+    ]);
+  });
+
+  it('admits the credentials of its security schemes, and wants them beside authentication', async () => {
+    const authenticated = {
+      ...publish,
+      'x-gw-middlewares': [{ name: 'apikey-auth', config: { header_name: 'X-Key' } }],
+    };
+    const schemes = {
+      components: { securitySchemes: { key: { type: 'httpApiKey', in: 'header', name: 'X-Key' } } },
+    };
+    const security = [{ $ref: '#/components/securitySchemes/key' }];
+    const good = await compiled({
+      channels: { orders },
+      operations: { publish: { ...authenticated, security } },
+      ...schemes,
+    });
+    expect(good.codes).toEqual([]);
+    expect(good.operations[0]?.admitted_headers).toEqual(['x-key']);
+    const bare = await compiled({ channels: { orders }, operations: { publish: authenticated }, ...schemes });
+    expect(bare.codes).toEqual(['E1057 /operations/publish']);
+    const bearer = await compiled({
+      channels: { orders },
+      operations: { publish: { ...publish, security: [{ type: 'http', scheme: 'bearer' }, { type: 'gssapi' }] } },
+    });
+    expect(bearer.operations[0]?.admitted_headers).toEqual(['authorization']);
+  });
+
+  it.each([
+    ['no address', { channels: { orders: { ...orders, address: null } } }, 'E1022 /channels/orders'],
+    [
+      'a query in the address',
+      { channels: { orders: { ...orders, address: 'a?b=c' } } },
+      'E1004 /channels/orders/address',
+    ],
+    ['an undeclared parameter', { channels: { orders: { address: '{x}' } } }, 'E1004 /operations/publish'],
+    [
+      'a greedy parameter',
+      { channels: { orders: { address: '{x+}', parameters: { x: {} } } } },
+      'E1022 /channels/orders/address',
+    ],
+    ['an address below /__gw/', { channels: { orders: { address: '/__gw/x' } } }, 'E1021 /channels/orders/address'],
+    ['no such channel', { channels: {} }, 'E1003 /operations/publish/channel/$ref'],
+    [
+      'no action',
+      { channels: { orders }, operations: { publish: { ...publish, action: 'publish' } } },
+      'E1004 /operations/publish/action',
+    ],
+    [
+      'a reserved header',
+      {
+        channels: {
+          orders: { ...orders, messages: { a: { headers: { type: 'object', properties: { 'X-Auth-User': {} } } } } },
+        },
+      },
+      'E1056 /channels/orders/messages/a/headers/properties/X-Auth-User',
+    ],
+  ])('is refused with %s', async (_, document, code) => {
+    expect((await compiled({ operations: { publish }, ...document })).codes).toContain(code);
+  });
+});
+
+it('an operation that receives is no route, and a dispatch on it is out of place', async () => {
+  const receive = { action: 'receive', channel: { $ref: '#/channels/orders' } };
+  const plain = await compiled({ channels: { orders }, operations: { receive } });
+  expect(plain).toMatchObject({ codes: [], operations: [] });
+  const dispatched = await compiled({ channels: { orders }, operations: { receive: { ...receive, ...dispatch } } });
+  expect(dispatched).toMatchObject({ codes: ['E1015 /operations/receive/x-gw-dispatch'], operations: [] });
+});
+
+it('conflicts with OpenAPI operations on the same path', async () => {
+  const openapi = {
+    openapi: '3.1.0',
+    info: { title: 'x', version: '1' },
+    paths: {
+      '/orders/{id}/events': { post: { parameters: [{ name: 'id', in: 'path', required: true }], ...dispatch } },
+    },
+  };
+  const file = (name: string, value: object) => ({ name, bytes: Buffer.from(JSON.stringify(value)) });
+  const { diagnostics } = await compile({
+    specs: ['a.json', 'b.json'],
+    files: [file('a.json', openapi), file('b.json', { ...HEAD, channels: { orders }, operations: { publish } })],
+    plugins: fakePlugins,
+    flags: {},
+  });
+  expect(diagnostics).toMatchObject([{ code: 'E1010', file: 'b.json', pointer: '/operations/publish' }]);
+  expect(diagnostics[0]?.message).toContain('"a.json"');
+});

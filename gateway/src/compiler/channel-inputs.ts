@@ -1,0 +1,77 @@
+/** What requests to an AsyncAPI operation are checked against: channel parameters, and the messages' headers and payload. */
+import type { Content, MediaType, Parameter, RequestBody } from '../artifact/format.ts';
+import { parseTemplate, TemplateError } from '../router/template.ts';
+import { type Located, member, placeOf } from '../spec/documents.ts';
+import { get } from '../spec/json.ts';
+import type { DeclaredChannel, DeclaredMessage, DeclaredOperation } from '../spec/operations.ts';
+import { messageHeadersOf } from './message-headers.ts';
+import { type Deps, isAnyString, mediaTypeOf, textValueOf } from './parameters.ts';
+import { schemaOf, type TypedSchema } from './schema-format.ts';
+import { typesOf } from './schema-types.ts';
+
+export interface ChannelInputs {
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: RequestBody | undefined;
+}
+
+export function channelInputsOf({ path }: DeclaredOperation, channel: DeclaredChannel, deps: Deps): ChannelInputs {
+  return {
+    parameters: [...pathParametersOf(path, channel, deps), ...messageHeadersOf(channel.messages, deps)],
+    requestBody: bodyOf(channel.messages, deps),
+  };
+}
+
+/** Those that the address has; values of parameters are strings in AsyncAPI. */
+function pathParametersOf(path: string, { parameters }: DeclaredChannel, deps: Deps): Parameter[] {
+  return namesIn(path).flatMap((name): Parameter[] => {
+    const at = parameters.get(name);
+    if (!at) return [];
+    if (get(at.value, 'schema') !== undefined) {
+      deps.diagnostics.add('E1008', placeOf(member(at, 'schema')), 'parameters of AsyncAPI 3 have no schema');
+    }
+    const values = get(at.value, 'enum');
+    const value = { type: 'string', ...(values === undefined ? {} : { enum: values }) };
+    const schema: Located = { document: at.document, pointer: at.pointer, value };
+    return [
+      { name, in: 'path', required: true, style: 'simple', explode: false, ...textValueOf(schema, '2020-12', deps) },
+    ];
+  });
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return parseTemplate(path).names;
+  } catch (error) {
+    // Reported where paths are checked (E1022).
+    if (error instanceof TemplateError) return [];
+    throw error;
+  }
+}
+
+/** A body is one of the messages; undefined where there are none. */
+function bodyOf(messages: readonly DeclaredMessage[], deps: Deps): RequestBody | undefined {
+  if (messages.length === 0) return undefined;
+  const byType = Map.groupBy(messages, ({ contentType }) => mediaTypeOf(contentType));
+  const content: Content = Object.fromEntries([...byType].map(([type, some]) => [type, mediaOf(type, some, deps)]));
+  return { required: messages.every(({ payload }) => payload.value !== undefined), content };
+}
+
+function mediaOf(type: string, messages: readonly DeclaredMessage[], deps: Deps): MediaType {
+  const schemas = messages.map(({ payload }) => (payload.value === undefined ? null : schemaOf(payload, deps)));
+  // A message that may be anything leaves nothing to check.
+  const known = schemas.filter((schema) => schema !== null);
+  if (known.length < schemas.length) return {};
+  if (type === 'application/json' || type.endsWith('+json')) return refOf(known, deps);
+  if (type.startsWith('text/')) {
+    if (known.some(({ at }) => isAnyString(at.value))) return {};
+    return { ...refOf(known, deps), types: [...new Set(known.flatMap(({ at }) => typesOf(at, deps.documents)))] };
+  }
+  for (const { payload } of messages)
+    deps.diagnostics.add('E1008', placeOf(payload), `payloads of content type ${type} are not validated`);
+  return {};
+}
+
+function refOf(schemas: readonly TypedSchema[], { schemas: table }: Deps): MediaType {
+  const ref = table.addAny(schemas.map(({ at, dialect }) => ({ located: at, dialect })));
+  return ref ? { schema: ref } : {};
+}

@@ -1,0 +1,173 @@
+/**
+ * The operations of an AsyncAPI 3 document that requests can be (reference 1, sections 1 and 2.1). `action` says what
+ * the application does, and the gateway is its HTTP side: who `send`s takes a message by POST on the channel's address
+ * and passes it on. What the application `receive`s comes from the broker: no request leads there, so it is no route.
+ */
+import type { Diagnostics } from './diagnostic.ts';
+import { type Documents, type Located, member, placeOf } from './documents.ts';
+import { followObject } from './follow-object.ts';
+import { get, isObject, kindOf } from './json.ts';
+import type { DeclaredChannel, DeclaredMessage, DeclaredOperation } from './operations.ts';
+import type { Spec } from './recognise.ts';
+import { withTraits } from './traits.ts';
+
+/** Of messages that name none, in a document that names none. */
+const DEFAULT_CONTENT_TYPE = 'application/json';
+
+export function asyncOperationsOf(spec: Spec, documents: Documents, diagnostics: Diagnostics): DeclaredOperation[] {
+  const reader = new AsyncOperationReader(spec, documents, diagnostics);
+  const operations = member(reader.root, 'operations');
+  if (!isObject(operations.value)) return [];
+  return Object.keys(operations.value).flatMap((name) =>
+    name.startsWith('x-') ? [] : reader.operation(name, member(operations, name)),
+  );
+}
+
+class AsyncOperationReader {
+  readonly root: Located;
+  readonly #spec: Spec;
+  readonly #documents: Documents;
+  readonly #diagnostics: Diagnostics;
+  readonly #contentType: string;
+
+  constructor(spec: Spec, documents: Documents, diagnostics: Diagnostics) {
+    this.root = { document: spec.document, pointer: '', value: spec.document.value };
+    this.#spec = spec;
+    this.#documents = documents;
+    this.#diagnostics = diagnostics;
+    this.#contentType = this.#text(member(this.root, 'defaultContentType')) ?? DEFAULT_CONTENT_TYPE;
+  }
+
+  operation(name: string, declared: Located): DeclaredOperation[] {
+    const found = this.#object(declared, 'an operation');
+    if (!found) return [];
+    const { merged: at, sources } = withTraits(found, this.#documents, this.#diagnostics);
+    const action = member(at, 'action');
+    if (action.value === 'receive') return this.#received(name, at);
+    if (action.value !== 'send') {
+      const place = action.value === undefined ? at : action;
+      this.#diagnostics.add('E1004', placeOf(place), `"action" of "${name}" must be "send" or "receive"`);
+      return [];
+    }
+    const channel = this.#object(member(at, 'channel'), `the channel of "${name}"`);
+    const address = channel && this.#address(name, at, channel);
+    if (!channel || address === null) return [];
+    return [
+      {
+        spec: this.#spec,
+        at,
+        path: address,
+        pathAt: placeOf(member(channel, 'address')),
+        method: 'POST',
+        operationId: name,
+        parameters: [],
+        channel: { parameters: this.#parameters(channel), messages: this.#messages(at, channel) },
+        security: this.#security(sources),
+      },
+    ];
+  }
+
+  #received(name: string, at: Located): [] {
+    const dispatch = member(at, 'x-gw-dispatch');
+    if (dispatch.value === undefined) return [];
+    this.#diagnostics.add(
+      'E1015',
+      placeOf(dispatch),
+      `operation "${name}" has action "receive": x-gw-dispatch has no effect on it`,
+      'Put x-gw-dispatch on operations with action "send": they are served as POST on the address of their channel.',
+    );
+    return [];
+  }
+
+  /** The path. Null, and a diagnostic, where there is none. */
+  #address(name: string, at: Located, channel: Located): string | null {
+    const address = member(channel, 'address');
+    if (typeof address.value === 'string') {
+      if (/[?#]/.test(address.value)) {
+        this.#diagnostics.add('E1004', placeOf(address), `address "${address.value}" has a query or a fragment`);
+        return null;
+      }
+      return address.value.startsWith('/') ? address.value : `/${address.value}`;
+    }
+    if (address.value !== undefined && address.value !== null) {
+      this.#diagnostics.add('E1004', placeOf(address), `"address" is ${kindOf(address.value)}: it must be a string`);
+    } else if (get(at.value, 'x-gw-dispatch') === undefined) {
+      this.#diagnostics.add('E1020', placeOf(at), `operation "${name}" has no x-gw-dispatch: it is not served`);
+    } else {
+      this.#diagnostics.add(
+        'E1022',
+        placeOf(channel),
+        `the channel of "${name}" has no address, so that there is no path to serve it on`,
+        'Give the channel an "address", such as orders/{orderId}.',
+      );
+    }
+    return null;
+  }
+
+  #parameters(channel: Located): DeclaredChannel['parameters'] {
+    const map = member(channel, 'parameters');
+    return new Map(
+      this.#keys(map).flatMap((name): [string, Located][] => {
+        const parameter = this.#object(member(map, name), 'a parameter');
+        return parameter ? [[name, parameter]] : [];
+      }),
+    );
+  }
+
+  /** Those that the operation lists; all of the channel where it has no list. */
+  #messages(at: Located, channel: Located): DeclaredMessage[] {
+    const list = member(at, 'messages');
+    if (list.value !== undefined && !Array.isArray(list.value)) {
+      this.#diagnostics.add('E1004', placeOf(list), `"messages" is ${kindOf(list.value)}: it must be a list`);
+      return [];
+    }
+    const all = member(channel, 'messages');
+    const declared = Array.isArray(list.value)
+      ? list.value.map((_, i) => member(list, i))
+      : this.#keys(all).map((name) => member(all, name));
+    return declared.flatMap((each) => {
+      const message = this.#object(each, 'a message');
+      return message ? [this.#message(message)] : [];
+    });
+  }
+
+  #message(message: Located): DeclaredMessage {
+    const { merged, sources } = withTraits(message, this.#documents, this.#diagnostics);
+    const headers = sources.map((each) => member(each, 'headers')).filter(({ value }) => value !== undefined);
+    return {
+      at: message,
+      payload: member(message, 'payload'),
+      headers,
+      contentType: this.#text(member(merged, 'contentType')) ?? this.#contentType,
+    };
+  }
+
+  #security(sources: readonly Located[]): Located[] {
+    const security = sources.map((each) => member(each, 'security')).find(({ value }) => value !== undefined);
+    if (!security) return [];
+    if (!Array.isArray(security.value)) {
+      this.#diagnostics.add('E1004', placeOf(security), '"security" must be a list of security schemes');
+      return [];
+    }
+    return security.value.map((_, i) => member(security, i));
+  }
+
+  #keys(map: Located): readonly string[] {
+    if (isObject(map.value)) return Object.keys(map.value);
+    if (map.value !== undefined) {
+      this.#diagnostics.add('E1004', placeOf(map), `this is ${kindOf(map.value)}: it must be an object`);
+    }
+    return [];
+  }
+
+  #text(at: Located): string | undefined {
+    if (typeof at.value === 'string') return at.value;
+    if (at.value !== undefined)
+      this.#diagnostics.add('E1004', placeOf(at), `this is ${kindOf(at.value)}: it must be a string`);
+    return undefined;
+  }
+
+  #object(declared: Located, what: string): Located | null {
+    return followObject(declared, what, this.#documents, this.#diagnostics);
+  }
+}
