@@ -97,3 +97,8 @@ const keywords: Readonly<Record<string, Keyword>> = {
 export function keywordOf(name: string): Keyword | undefined {
   return Object.hasOwn(keywords, name) ? keywords[name] : undefined;
 }
+
+/** Of the vocabulary "validation": says something of the value itself. */
+export function isAssertion({ kind }: Keyword): boolean {
+  return kind === 'plain' || kind === 'pattern';
+}

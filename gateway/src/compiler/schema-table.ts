@@ -12,10 +12,11 @@ import type { Dialect } from '../spec/recognise.ts';
 import { discriminate } from './discriminator.ts';
 import { breakCycles } from './schema-cycles.ts';
 import { translate07, translate30 } from './schema-dialect.ts';
-import { keywordOf } from './schema-keywords.ts';
+import { isAssertion, keywordOf } from './schema-keywords.ts';
 import { judgePattern } from './schema-patterns.ts';
 import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
+import { Vocabularies } from './schema-vocabulary.ts';
 
 /** Requests need not hold what is `readOnly`, responses not what is `writeOnly`. */
 export type Direction = 'request' | 'response';
@@ -45,12 +46,14 @@ export class SchemaTable {
   readonly #places = new Map<string, Located>();
   readonly #waiting: (Target & { readonly id: string })[] = [];
   readonly #scopes: Scopes;
+  readonly #vocabularies: Vocabularies;
 
   constructor(documents: Documents, diagnostics: Diagnostics, nameOf: (file: string) => string) {
     this.#documents = documents;
     this.#diagnostics = diagnostics;
     this.#nameOf = nameOf;
     this.#scopes = new Scopes(documents, nameOf);
+    this.#vocabularies = new Vocabularies(documents);
   }
 
   /** Undefined where everything is valid, so that there is nothing to check. */
@@ -171,11 +174,12 @@ export class SchemaTable {
     const way = outer.direction === 'request' ? 'readOnly' : 'writeOnly';
     const own = oneWayNames(way, located, outer.dialect, this.#documents);
     const hidden = own.size === 0 ? outer.hidden : new Set([...outer.hidden, ...own]);
+    const validates = outer.dialect !== '2020-12' || this.#vocabularies.validates(located);
     const normal: [string, Json][] = [];
     const members = Object.keys(value).map((name): [string, Located] => [name, member(located, name)]);
     for (const [name, at] of outer.dialect === 'draft-07' ? translate07(members, value) : members) {
       const keyword = keywordOf(name);
-      if (!keyword) continue;
+      if (!keyword || (!validates && isAssertion(keyword))) continue;
       if (outer.dialect === '3.0' && /^exclusive/.test(name) && typeof at.value === 'boolean') continue;
       const why = keyword.check(at.value);
       if (why !== null) {
@@ -186,7 +190,7 @@ export class SchemaTable {
       const context = name === 'allOf' ? { ...outer, hidden } : { ...outer, hidden: NOTHING };
       normal.push([name, this.#keyword(name, keyword.kind, at, context)]);
     }
-    return withoutHidden(Object.fromEntries(normal), hidden);
+    return withoutHidden(withoutProto(Object.fromEntries(normal)), hidden);
   }
 
   #keyword(name: string, kind: string, at: Located, context: Context): Json {
@@ -220,6 +224,20 @@ export class SchemaTable {
       );
     }
   }
+}
+
+/** Ajv passes over a property of this name, but no pattern. */
+function withoutProto(schema: JsonObject): JsonObject {
+  const { properties, patternProperties } = schema;
+  const all = Object.entries(isObject(properties) ? properties : {});
+  const own = all.find(([name]) => name === '__proto__')?.[1];
+  if (own === undefined) return schema;
+  const patterns = isObject(patternProperties) ? patternProperties : {};
+  return {
+    ...schema,
+    properties: Object.fromEntries(all.filter(([name]) => name !== '__proto__')),
+    patternProperties: { ...patterns, '^__proto__$': own },
+  };
 }
 
 /** What must not be sent cannot be required. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Json } from '../artifact/format.ts';
-import { Schemas } from './schemas.ts';
+import { describeErrors, Schemas } from './schemas.ts';
 
 const holds = (schema: Json, value: unknown) =>
   new Schemas({ s: schema }, false).validator({ $ref: 'gw:s' })(value) === null;
@@ -29,4 +29,22 @@ it('matches hostile text in linear time', () => {
   const from = performance.now();
   expect(holds({ pattern: '^(a+)+$' }, `${'a'.repeat(20_000)}!`)).toBe(false);
   expect(performance.now() - from).toBeLessThan(500);
+});
+
+it('judges unevaluated properties of nested values in reasonable time', () => {
+  const branch = { properties: { next: { $ref: 'gw:s' } } };
+  const schema = { type: 'object', anyOf: [branch], unevaluatedProperties: false };
+  const nested = (depth: number, last: object): object => (depth === 0 ? last : { next: nested(depth - 1, last) });
+  const from = performance.now();
+  expect(holds(schema, nested(300, {}))).toBe(true);
+  expect(holds(schema, nested(300, { more: 1 }))).toBe(false);
+  expect(performance.now() - from).toBeLessThan(1000);
+});
+
+it('tells which property was not evaluated', () => {
+  const schema = { allOf: [{ properties: { a: {} } }], unevaluatedProperties: { type: 'integer' } };
+  const errors = new Schemas({ s: schema }, true).validator({ $ref: 'gw:s' })({ a: 'x', b: 1, c: 'x' });
+  expect(describeErrors(errors ?? [], 'body', '')).toEqual([
+    { in: 'body', field: '/', reason: 'must NOT have unevaluated properties: "c"' },
+  ]);
 });

@@ -1,38 +1,12 @@
 /** JSON Schema validators of one artifact, compiled on first use from its shared table (design: pay when asked). */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import type { ProblemError } from '../problems.ts';
 import { addAllFormats } from './formats.ts';
+import { regExp } from './patterns.ts';
+import { addUnevaluated } from './unevaluated.ts';
 
 const PREFIX = 'gw:';
-
-class LinearPattern {
-  readonly #source: string;
-  readonly #compiled: RE2JS;
-  constructor(source: string) {
-    this.#source = source;
-    this.#compiled = RE2JS.compile(RE2JS.translateRegExp(source));
-  }
-  test(text: string): boolean {
-    return this.#compiled.matcher(text).find();
-  }
-  /** Ajv tells patterns apart by this: without it all of an artifact would be the first. */
-  toString(): string {
-    return this.#source;
-  }
-}
-
-/** Linear time whatever the input; what RE2 cannot express (look-around, back-references) runs on the host's engine. */
-function regExp(pattern: string, flags: string): { test(text: string): boolean } {
-  try {
-    return new LinearPattern(pattern);
-  } catch {
-    return new RegExp(pattern, flags);
-  }
-}
-// Ajv writes this text into standalone code; we never make any.
-regExp.code = 'regExp';
 
 /** Null where the value is valid. */
 export type Validator = (value: unknown) => readonly ErrorObject[] | null;
@@ -57,6 +31,7 @@ export class Schemas {
       code: { regExp: regExp as never },
     });
     addAllFormats(this.#ajv);
+    addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)]);
   }
 
   /** Throws an Error that names the schema where it does not compile. */
@@ -116,7 +91,8 @@ export function describeErrors(errors: readonly ErrorObject[], part: string, fie
 }
 
 function detail(params: Record<string, unknown>): string {
-  const { additionalProperty, allowedValues } = params;
-  if (typeof additionalProperty === 'string') return `: "${additionalProperty}"`;
+  const { additionalProperty, unevaluatedProperty, allowedValues } = params;
+  const extra = additionalProperty ?? unevaluatedProperty;
+  if (typeof extra === 'string') return `: "${extra}"`;
   return Array.isArray(allowedValues) ? `: ${JSON.stringify(allowedValues)}` : '';
 }
