@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Problem } from './problems.ts';
+import type { RequestTrace } from './telemetry/request-trace.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
@@ -104,8 +105,12 @@ export class Exchange {
 
   requestId = '';
   traceId = '';
-  /** Two hexadecimal digits of W3C trace flags. */
-  traceFlags = '00';
+  /** The caller's span, as `traceparent` names it, or one that stands for it with the next hop; null where there is none. */
+  parentSpanId: string | null = null;
+  /** Those of W3C trace flags that are passed on. */
+  traceFlags = 0;
+  /** Where its spans are recorded; null where it is not traced. */
+  trace: RequestTrace | null = null;
   operation: MatchedOperation | null = null;
   /** Decoded values of the path parameters. */
   params: readonly string[] = [];

@@ -46,7 +46,7 @@ export interface LoadedOperation {
   readonly middlewares: readonly Step[];
   readonly dispatcher: BoundPlugin;
   /** The middleware that answers preflights and decorates early refusals (D12). */
-  readonly preflight: BoundPlugin | null;
+  readonly preflight: Step | null;
   readonly requestChunks: boolean;
   readonly responseChunks: boolean;
   /** A middleware wants the whole response body. */
@@ -208,7 +208,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),
     middlewares,
     dispatcher: await deps.chains.bind(operation.dispatch),
-    preflight: plugins.find(({ plugin }) => plugin.preflight) ?? null,
+    preflight: middlewares.find(({ plugin }) => plugin.plugin.preflight) ?? null,
     requestChunks: plugins.some(({ hasRequestChunks }) => hasRequestChunks),
     responseChunks: plugins.some(({ hasResponseChunks }) => hasResponseChunks),
     buffersResponse: plugins.some(({ plugin }) => plugin.capabilities.response_body === 'buffer'),

@@ -19,15 +19,17 @@ import { type Generation, isHttpUpstream, type LoadedOperation } from './generat
 import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
 import { holdResponse } from './held-response.ts';
+import { runRequestHook, runResponseHook } from './hooks.ts';
 import { checkLimits, type RequestLimits } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { decodePath } from './router/template.ts';
-import { chunkTransform } from './streams.ts';
+import { chunkTransform, transformedBody } from './streams.ts';
 import type { OperationMetrics, ValidationReason } from './telemetry/metrics.ts';
 import type { Recorder } from './telemetry/recorder.ts';
+import type { Tracing } from './telemetry/tracing.ts';
 import { BodyTooLarge } from './transport/body.ts';
 import { notAcceptable } from './validation/accept.ts';
 import {
@@ -46,6 +48,8 @@ export interface PipelineOptions {
   readonly client: ClientAddress;
   readonly budget: BufferBudget;
   readonly recorder: Recorder;
+  /** Null: no request is traced. */
+  readonly tracing: Tracing | null;
   /** Verbose problem documents. */
   readonly dev: boolean;
   /** Bytes of an upstream's body that a plugin wants whole (`GW_MAX_UPSTREAM_RESPONSE_BYTES`). */
@@ -89,6 +93,7 @@ class Course implements ProxyEvents, BodyReading {
     const match = refusal ? null : this.#gw.router.find(x.method, x.path);
     this.#admit(match?.value ?? null);
     identify(x);
+    if (this.#options.tracing !== null) x.trace = this.#options.tracing.begin(x);
     if (refusal) return this.#refuse(refusal.reason, refusal.problem);
     if (x.path.startsWith(RESERVED_PREFIX)) return this.#answer(await reserved(x, this.#gw, this.#options.reserved));
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
@@ -104,7 +109,9 @@ class Course implements ProxyEvents, BodyReading {
       if (length > maxBodySize) return this.#refuse('body-size', tooLarge(length, maxBodySize));
     }
     if (op.parameters !== null) {
+      const span = x.trace?.child('validate parameters');
       const errors = op.parameters.validate(x, match.params, this.#options.dev);
+      if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
       if (errors) return this.#refuse((errors[0]?.in ?? 'path') as ValidationReason, invalid(errors));
     }
     if (op.accept !== null && !op.accept.admits(joinedHeader(x.headers, 'accept'))) {
@@ -112,13 +119,11 @@ class Course implements ProxyEvents, BodyReading {
     }
     if (x.bodyStream !== null || op.body?.required) x.readBody = bodyReader(x, this);
 
-    for (const { plugin, requestTime } of op.middlewares) {
+    for (const step of op.middlewares) {
       this.#ran++;
-      if (!plugin.hasRequestHook) continue;
-      const from = performance.now();
-      const decided = plugin.onRequest(x);
+      if (!step.plugin.hasRequestHook) continue;
+      const decided = runRequestHook(step, x);
       const outcome = typeof decided === 'number' ? decided : await decided;
-      requestTime.observe((performance.now() - from) / 1000);
       if (outcome === ANSWERED) return this.#answer(x.answer);
       if (x.closed) return this.#record(CLIENT_CLOSED, 0);
     }
@@ -144,7 +149,7 @@ class Course implements ProxyEvents, BodyReading {
       if (op?.preflight) {
         this.#place = this.#options.recorder.metrics.operation('OPTIONS', op.operation.path, op.operation.api);
         x.operation = op.matched;
-        if ((await op.preflight.onRequest(x)) === ANSWERED) return this.#answer(x.answer);
+        if ((await runRequestHook(op.preflight, x)) === ANSWERED) return this.#answer(x.answer);
       }
     }
     const detail = `The path has no ${x.method} operation.`;
@@ -168,29 +173,22 @@ class Course implements ProxyEvents, BodyReading {
     }
     if (op.response !== null) this.#check = new ResponseCheck(op.response, this.#options.recorder, x);
     this.#dispatchedAt = performance.now();
+    x.trace?.dispatches(op.dispatcher.name);
     const decided = op.dispatcher.dispatch(x);
     const outcome = typeof decided === 'number' ? decided : await decided;
     const { handOff } = x;
     if (outcome !== HANDED_OFF || handOff === null) {
       op.dispatchTime(null).observe((performance.now() - this.#dispatchedAt) / 1000);
+      x.trace?.dispatched('answered', x.answer);
       const refused = this.#check?.answer(x, x.answer) ?? null;
       return this.#answer(refused ? { problem: refused } : x.answer);
     }
     const { upstream } = handOff;
     if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
     const hooked = op.requestChunks && x.bodyStream !== null;
-    const body = hooked ? this.#transformed(op) : (x.body ?? x.bodyStream);
+    const body = hooked ? transformedBody(x, op.middlewares) : (x.body ?? x.bodyStream);
     const known = body !== null && body === x.bodyStream ? headerOf(x.headers, 'content-length') : undefined;
     proxy({ x, handOff, upstream, trustedPeer: this.#options.client.trusts(x.peer), body, contentLength: known }, this);
-  }
-
-  #transformed(op: LoadedOperation) {
-    const plugins = op.middlewares.map(({ plugin }) => plugin);
-    const transform = chunkTransform(this.#x, plugins, 'request');
-    const { body, bodyStream } = this.#x;
-    if (body === null) bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
-    else transform.end(body);
-    return transform;
   }
 
   /** Where this request is counted: at its operation's, or with all that matched none. */
@@ -248,6 +246,7 @@ class Course implements ProxyEvents, BodyReading {
   failed(x: Exchange, answer: Problem, cause: string): void {
     if (x.closed) return this.#record(CLIENT_CLOSED, 0);
     this.#options.recorder.upstreamFailed(x, cause);
+    x.trace?.dispatched('failed', { problem: answer });
     this.#answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
   }
 
@@ -342,10 +341,10 @@ class Course implements ProxyEvents, BodyReading {
   async #corsOnRefusal({ preflight, middlewares }: LoadedOperation): Promise<void> {
     const x = this.#x;
     if (preflight === null || !READABLE_REFUSALS.has(x.responseStatus)) return;
-    if (middlewares.slice(0, this.#ran).some(({ plugin }) => plugin === preflight)) return;
+    if (middlewares.slice(0, this.#ran).includes(preflight)) return;
     if (headerOf(x.headers, 'origin') === undefined) return;
     const { answer } = x;
-    await preflight.onRequest(x);
+    await runRequestHook(preflight, x);
     x.answer = answer;
   }
 
@@ -357,9 +356,7 @@ class Course implements ProxyEvents, BodyReading {
       const step = op.middlewares[i];
       if (!step?.plugin.hasResponseHook) continue;
       x.answer = null;
-      const from = performance.now();
-      const outcome = await step.plugin.onResponse(x);
-      step.responseTime.observe((performance.now() - from) / 1000);
+      const outcome = await runResponseHook(step, x);
       if (outcome !== ANSWERED || x.answer === null) continue;
       replaced = true;
       this.#setResponse(x.answer);
@@ -395,6 +392,7 @@ class Course implements ProxyEvents, BodyReading {
     if (this.#recorded) return;
     this.#recorded = true;
     this.#gw.release();
+    this.#x.trace?.finish(status);
     this.#options.recorder.finished(this.#x, this.#metrics, status, responseBytes);
   }
 }

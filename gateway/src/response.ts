@@ -4,6 +4,7 @@ import { renderProblem } from './problems.ts';
 
 /** Puts an answer in place as the response. `dev`: with the errors of a problem document. */
 export function setResponse(x: Exchange, answer: Answer, dev: boolean): void {
+  x.trace?.answered(answer);
   if ('problem' in answer) {
     const { errors: _, ...plain } = answer.problem;
     x.responseStatus = answer.problem.status;

@@ -1,4 +1,5 @@
 /** What `gw serve` and `gw dev` are told (reference 1, section 4.3). */
+import type { TracingOptions } from './telemetry/tracing-options.ts';
 import type { TlsVersion } from './transport/tls.ts';
 
 export interface ListenAddress {
@@ -42,6 +43,8 @@ export interface ServeOptions {
   readonly exposeSpecs: boolean;
   /** CPU milliseconds a plugin call (D31). */
   readonly pluginCpuMs: number;
+  /** Null: requests are not traced. */
+  readonly tracing: TracingOptions | null;
   /** Over all workers (D30), as are rate limits. */
   readonly maxConnections: number;
   readonly maxUpstreamResponseBytes: number;

@@ -5,6 +5,15 @@ import type { BoundPlugin } from './wasm/plugin.ts';
 
 type Direction = 'request' | 'response';
 
+/** The request's body through the hooks of its middlewares, as it arrives or as it was read. */
+export function transformedBody(x: Exchange, middlewares: readonly { readonly plugin: BoundPlugin }[]): Transform {
+  const plugins = middlewares.map(({ plugin }) => plugin);
+  const transform = chunkTransform(x, plugins, 'request');
+  if (x.body === null) x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
+  else transform.end(x.body);
+  return transform;
+}
+
 /** In the order given: the chain's for requests, its reverse for responses. */
 export function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
   const hooked = plugins.filter((each) => (direction === 'request' ? each.hasRequestChunks : each.hasResponseChunks));

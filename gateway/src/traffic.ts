@@ -13,6 +13,7 @@ import type { RateLimitStore } from './state/rate-limit-store.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
+import { createTracing, type Tracing } from './telemetry/tracing.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
 import type { KeyPair } from './transport/tls.ts';
 import { createTransport, type Transport, type TransportLimits } from './transport/transport.ts';
@@ -45,6 +46,8 @@ export interface Traffic {
 
 /** Between pings of an HTTP/2 connection (reference 1, section 4.3). */
 const PING_INTERVAL_MS = 20_000;
+/** Milliseconds that the last spans get, whatever is left of the time for closing. */
+const FLUSH_MS = { least: 500, most: 5_000 };
 
 export function transportLimits(options: ServeOptions): TransportLimits {
   return {
@@ -77,7 +80,11 @@ export class LocalTraffic implements Traffic {
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
   readonly #guard: EgressGuard;
+  readonly #recorder: Recorder;
   readonly #transport: Transport;
+  #tracing: Tracing | null = null;
+  /** Null until the port is bound. */
+  #pipeline: PipelineOptions | null = null;
   #generation: Generation | null = null;
 
   constructor(options: ServeOptions, deps: LocalTrafficDeps) {
@@ -85,6 +92,7 @@ export class LocalTraffic implements Traffic {
     this.#deps = deps;
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     const tls = deps.keyPair && { keyPair: deps.keyPair, minVersion: options.tlsMinVersion };
     this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
   }
@@ -106,7 +114,10 @@ export class LocalTraffic implements Traffic {
     };
   }
 
-  listen(): Promise<AddressInfo> {
+  async listen(): Promise<AddressInfo> {
+    const { tracing } = this.#options;
+    if (tracing !== null) this.#tracing = await createTracing(tracing, this.#deps.log);
+    this.#pipeline = this.#createPipeline();
     return bind(this.#transport, this.#options.listen, '--listen');
   }
 
@@ -123,17 +134,19 @@ export class LocalTraffic implements Traffic {
   }
 
   async close(timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
     await this.#transport.close(timeoutMs);
     this.#generation?.retire();
+    const left = Math.max(until - performance.now(), FLUSH_MS.least);
+    await this.#tracing?.close(Math.min(left, FLUSH_MS.most));
   }
 
   #events() {
     const metrics = this.#metrics;
-    const pipeline = this.#pipeline();
     return {
       request: (x: Exchange) => {
         // The port is bound after the first load.
-        if (this.#generation) serve(x, this.#generation, pipeline);
+        if (this.#generation && this.#pipeline) serve(x, this.#generation, this.#pipeline);
       },
       connectionOpened: () => {
         metrics.connections++;
@@ -142,18 +155,19 @@ export class LocalTraffic implements Traffic {
       connectionClosed: () => {
         metrics.activeConnections--;
       },
-      malformed: () => pipeline.recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
+      malformed: () => this.#recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
     };
   }
 
-  #pipeline(): PipelineOptions {
+  #createPipeline(): PipelineOptions {
     const options = this.#options;
     return {
       limits: options,
       reserved: options,
       client: new ClientAddress(options.trustedProxies),
       budget: new BufferBudget(options.maxBufferedBytes / options.workers),
-      recorder: new Recorder(this.#metrics, this.#deps.log, options.dev),
+      recorder: this.#recorder,
+      tracing: this.#tracing,
       dev: options.dev,
       maxBufferedResponse: options.maxUpstreamResponseBytes,
     };

@@ -10,6 +10,7 @@ import { messageOf } from '../message-of.ts';
 import { type RunningGateway, startGateway } from '../serve.ts';
 import type { ListenAddress } from '../serve-options.ts';
 import { createLog, type Level, type Log, type LogFormat } from '../telemetry/log.ts';
+import { tracingOptions } from '../telemetry/tracing-options.ts';
 import { adminAddress, list, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 
@@ -233,6 +234,7 @@ class DevServer {
         trustedKeys: [],
         secretsDir: env['GW_SECRETS_DIR'] || undefined,
         tlsMinVersion: '1.2',
+        tracing: tracingOptions(undefined, 1, env),
         env,
       },
       { log: this.#log, stderr },

@@ -38,6 +38,13 @@ export function seconds(text: string): number {
   return value;
 }
 
+/** From 0.0 to 1.0. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new InvalidArgumentError('Give a number from 0.0 to 1.0.');
+  return value;
+}
+
 /** `--x`, `--x=true`, `--x=false`; in variables also 1 and 0. */
 export function yesOrNo(text: string): boolean {
   if (text === 'true' || text === '1') return true;

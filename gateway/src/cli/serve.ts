@@ -6,6 +6,7 @@ import { SecretError } from '../secrets/secrets.ts';
 import { type RunningGateway, startGateway } from '../serve.ts';
 import type { ServeOptions } from '../serve-options.ts';
 import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
+import { tracingOptions } from '../telemetry/tracing-options.ts';
 import { TLS_VERSIONS } from '../transport/tls.ts';
 import {
   adminAddress,
@@ -14,13 +15,19 @@ import {
   logFormatOption,
   logLevelOption,
   seconds,
+  share,
   wholeNumber,
   workers,
   yesOrNo,
 } from './options.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
 
-interface Flags extends Omit<ServeOptions, 'env' | 'trustedKeys' | 'secretsDir' | 'allowInternalEgress'> {
+/** What comes from variables alone, or from options and variables together. */
+type Environment = 'env' | 'trustedKeys' | 'secretsDir' | 'allowInternalEgress' | 'tracing';
+
+interface Flags extends Omit<ServeOptions, Environment> {
+  readonly otlpEndpoint?: string;
+  readonly traceSampling: number;
   readonly logLevel: Level;
   readonly logFormat: LogFormat;
 }
@@ -32,6 +39,7 @@ Examples:
   $ gw serve --artifact api.gwa --workers auto
   $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key
   $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
+  $ gw serve --artifact api.gwa --otlp-endpoint http://collector:4318 --trace-sampling 0.1
   $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
 
 Every option can come from a variable: --log-level from GW_LOG_LEVEL, and so on.
@@ -64,6 +72,14 @@ export function serveCommand(program: Program): Command {
     .addOption(flag('--dev', 'verbose problem documents, plaintext upstreams allowed'))
     .addOption(logLevelOption())
     .addOption(logFormatOption('json'))
+    .addOption(
+      option('--otlp-endpoint <url>', 'collector that traces go to by OTLP; also from OTEL_EXPORTER_OTLP_ENDPOINT'),
+    )
+    .addOption(
+      option('--trace-sampling <share>', 'share of the traces begun here that is recorded; 0 records none')
+        .argParser(share)
+        .default(1),
+    )
     .addOption(option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576))
     .addOption(option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
     .addOption(
@@ -142,6 +158,7 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
       {
         ...flags,
         env,
+        tracing: tracingOptions(flags.otlpEndpoint, flags.traceSampling, env),
         trustedKeys: list(env['GW_TRUSTED_PUBKEY'] ?? '', []),
         secretsDir: env['GW_SECRETS_DIR'] || undefined,
         allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),

@@ -12,8 +12,10 @@ import {
   joinedHeader,
   type ResponseSink,
 } from '../exchange.ts';
-import { STANDARD_NAMES, traceparentOf } from '../headers/standard.ts';
+import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
+import type { Span } from '../telemetry/span.ts';
+import { traceparentOf } from '../telemetry/trace-context.ts';
 import { atTurnEnd } from '../turn.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import type { HttpUpstream } from './upstream.ts';
@@ -83,6 +85,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #retried = false;
   #bytes = 0;
   #offClose: (() => void) | null = null;
+  /** Of the call under way; null where the request is not traced. */
+  #span: Span | null = null;
 
   constructor(request: ProxyRequest, events: ProxyEvents) {
     this.#request = request;
@@ -103,11 +107,13 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   start(): void {
     const { handOff, body } = this.#request;
     if (this.#x.closed) return this.#leave();
+    const path = this.#upstream.basePath + handOff.path;
+    if (this.#x.trace !== null) this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
     this.#upstream.pool.dispatch(
       {
         method: this.#x.method as Dispatcher.HttpMethod,
-        path: this.#upstream.basePath + handOff.path,
-        headers: requestHeaders(this.#request),
+        path,
+        headers: requestHeaders(this.#request, this.#span),
         body: body as Uint8Array | Readable | null,
         headersTimeout: handOff.timeoutMs,
         bodyTimeout: handOff.timeoutMs,
@@ -128,6 +134,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#upstream.breaker.succeeded();
+    this.#span?.received(status);
     const length = parsed['content-length'];
     this.#expected = typeof length === 'string' && this.#x.method !== 'HEAD' ? Number(length) : -1;
     const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
@@ -143,8 +150,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #ready(sink: ResponseSink | null, paused: Dispatcher.DispatchController | null): void {
     if (sink === null) {
       // A response hook answered instead: the upstream's body goes nowhere.
-      this.#finished = true;
-      this.#offClose?.();
+      this.#finish();
       this.#controller?.abort(new Error('replaced by a response hook'));
       return;
     }
@@ -166,20 +172,20 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#finished) return;
-    this.#finished = true;
-    this.#offClose?.();
+    this.#finish();
     if (!this.#whole) this.#sink?.end();
     this.#events.done(this.#x, this.#bytes);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#finished) return;
+    this.#span?.failed(this.#x.closed ? 'client-closed' : (codeOf(error) ?? error.name));
     if (this.#mayRetry(error)) {
       this.#retried = true;
+      this.#span?.end();
       return this.start();
     }
-    this.#finished = true;
-    this.#offClose?.();
+    this.#finish();
     if (this.#x.closed) return this.#upstream.breaker.abandoned();
     if (this.#headSent) return this.#events.broken(this.#x, error.message);
     const bodyError = this.#x.bodyStream?.errored;
@@ -202,10 +208,17 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   #leave(): void {
     if (this.#finished) return;
-    this.#finished = true;
+    this.#span?.failed('client-closed');
+    this.#finish();
     this.#upstream.breaker.abandoned();
     this.#controller?.abort(new Error('the client went away'));
     this.#events.done(this.#x, this.#bytes);
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    this.#offClose?.();
+    this.#span?.end();
   }
 }
 
@@ -226,7 +239,7 @@ function problemOf(error: Error): Problem {
   return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
 }
 
-function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest): string[] {
+function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest, span: Span | null): string[] {
   const headers: string[] = ['host', upstream.authority];
   const from = x.headers;
   const named = headerOf(from, 'connection');
@@ -246,7 +259,9 @@ function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: Proxy
     if (host !== undefined) headers.push('x-forwarded-host', host);
     headers.push('x-real-ip', x.clientIp);
   }
-  headers.push('x-request-id', x.requestId, 'traceparent', traceparentOf(x));
+  headers.push('x-request-id', x.requestId);
+  const traceparent = traceparentOf(x, span === null ? null : span.id);
+  if (traceparent !== null) headers.push('traceparent', traceparent);
   if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
   else if (contentLength !== undefined) headers.push('content-length', contentLength);
   return headers;

@@ -25,6 +25,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 export class HttpUpstream implements Upstream {
   readonly name: string;
+  readonly url: URL;
   /** `host[:port]`, for the `Host` header. */
   readonly authority: string;
   /** Path of the base URL, without a slash at its end. */
@@ -34,6 +35,7 @@ export class HttpUpstream implements Upstream {
 
   constructor(url: URL, tls: Obj | undefined, timeoutMs: number, options: UpstreamOptions) {
     this.name = url.origin + url.pathname;
+    this.url = url;
     this.authority = url.host;
     this.basePath = url.pathname.replace(/\/+$/, '');
     const secureContext = tls ? clientContext(tls, options.readPem) : undefined;

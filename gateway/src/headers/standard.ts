@@ -1,6 +1,7 @@
 /** Response headers that every answer carries (reference 1, section 4.4), and the identifiers behind two of them. */
-import { randomFillSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { takeTraceContext } from '../telemetry/trace-context.ts';
 import { VERSION } from '../version.ts';
 
 const SERVER = `gw/${VERSION}`;
@@ -23,15 +24,7 @@ export function addStandardHeaders(x: Exchange, headers: HeaderList): void {
 export function identify(x: Exchange): void {
   const requestId = headerOf(x.headers, 'x-request-id');
   x.requestId = requestId !== undefined && isPlain(requestId) ? requestId : randomUUID();
-  const traceparent = headerOf(x.headers, 'traceparent');
-  const trace = traceparent === undefined ? null : TRACEPARENT.exec(traceparent);
-  x.traceId = trace?.[1] ?? randomHex(16);
-  x.traceFlags = trace?.[2] ?? '00';
-}
-
-/** W3C trace context for the next hop. */
-export function traceparentOf(x: Exchange): string {
-  return `00-${x.traceId}-${randomHex(8)}-${x.traceFlags}`;
+  takeTraceContext(x);
 }
 
 /** Up to 128 visible ASCII characters: anything else from a client is not echoed. */
@@ -42,21 +35,4 @@ function isPlain(value: string): boolean {
     if (code < 0x21 || code > 0x7e) return false;
   }
   return true;
-}
-
-/** Version, trace id, parent id, flags; later versions may go on after them. All-zero ids are invalid. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-.*)?$/;
-
-const pool = Buffer.allocUnsafeSlow(8192);
-let used = pool.length;
-
-/** Random bytes as hexadecimal text, from a pool, for identifiers (not for secrets). */
-export function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const text = pool.toString('hex', used, used + bytes);
-  used += bytes;
-  return text;
 }

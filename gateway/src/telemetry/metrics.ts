@@ -88,7 +88,18 @@ export const VALIDATION_REASONS = [
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
 /** Methods that are labels; all others are `OTHER`, so that no client makes labels (D21). */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']);
+export const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'CONNECT',
+  'QUERY',
+]);
 
 export class Metrics {
   readonly registry = new Registry();
@@ -150,7 +161,7 @@ export class Metrics {
 
   /** Requests that matched no operation. */
   unmatched(method: string): OperationMetrics {
-    return this.operation(METHODS.has(method) ? method : 'OTHER', 'unmatched', '');
+    return this.operation(KNOWN_METHODS.has(method) ? method : 'OTHER', 'unmatched', '');
   }
 
   validationFailed({ method, path }: OperationMetrics['labels'], reason: ValidationReason): void {

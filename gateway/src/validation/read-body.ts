@@ -3,6 +3,7 @@ import type { Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';
 import { type Problem, type ProblemError, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metrics.ts';
+import type { RequestTrace } from '../telemetry/request-trace.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
 
@@ -51,9 +52,21 @@ export function needsReading(x: Exchange, reading: BodyReading): boolean | undef
 export function bodyReader(x: Exchange, reading: BodyReading): () => Promise<Uint8Array> {
   let pending: Promise<Uint8Array> | undefined;
   return () => {
-    pending ??= read(x, reading);
+    pending ??= x.trace === null ? read(x, reading) : tracedRead(x, reading, x.trace);
     return pending;
   };
+}
+
+async function tracedRead(x: Exchange, reading: BodyReading, trace: RequestTrace): Promise<Uint8Array> {
+  const span = trace.child('validate body');
+  try {
+    const body = await read(x, reading);
+    trace.ended(span, 'valid');
+    return body;
+  } catch (error) {
+    trace.ended(span, 'refused', x.answer);
+    throw error;
+  }
 }
 
 async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {

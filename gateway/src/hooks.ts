@@ -1,0 +1,36 @@
+/** Runs the hooks of middlewares: each is timed for the metrics and, where the request is traced, has a span. */
+import type { Exchange } from './exchange.ts';
+import type { Step } from './generation.ts';
+import type { Span } from './telemetry/span.ts';
+import { ANSWERED, type Outcome } from './wasm/plugin.ts';
+
+/** At once where the plugin waits for nothing. */
+export function runRequestHook(step: Step, x: Exchange): Outcome | Promise<Outcome> {
+  const { name } = step.plugin;
+  const span = x.trace?.step(`middleware ${name} request`, { 'gw.plugin': name, 'gw.phase': 'request' });
+  const from = performance.now();
+  const decided = step.plugin.onRequest(x);
+  if (typeof decided !== 'number') return decided.then((outcome) => timed(x, step.requestTime, from, span, outcome));
+  return timed(x, step.requestTime, from, span, decided);
+}
+
+/** `Exchange.answer` is set where the hook puts another response in the place of the one at hand. */
+export async function runResponseHook(step: Step, x: Exchange): Promise<Outcome> {
+  const { name } = step.plugin;
+  const span = x.trace?.step(`middleware ${name} response`, { 'gw.plugin': name, 'gw.phase': 'response' });
+  const from = performance.now();
+  return timed(x, step.responseTime, from, span, await step.plugin.onResponse(x));
+}
+
+function timed(
+  x: Exchange,
+  time: Step['requestTime'],
+  from: number,
+  span: Span | undefined,
+  outcome: Outcome,
+): Outcome {
+  time.observe((performance.now() - from) / 1000);
+  if (span)
+    x.trace?.ended(span, outcome === ANSWERED ? 'answered' : 'continue', outcome === ANSWERED ? x.answer : null);
+  return outcome;
+}

@@ -1,0 +1,57 @@
+/** W3C Trace Context (https://www.w3.org/TR/trace-context/): what comes in, and what goes on to the next hop. */
+import { randomFillSync } from 'node:crypto';
+import { changeHeader, type Exchange, headerOf, joinedHeader } from '../exchange.ts';
+
+/** Version, trace id, parent id, flags; versions after 00 may go on after them. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+const VERSION_00_LENGTH = 55;
+const NO_TRACE = '0'.repeat(32);
+const NO_SPAN = '0'.repeat(16);
+
+/** The trace flag that says that the caller may have recorded the trace. */
+export const SAMPLED = 1;
+/** Flags that are passed on: sampled, and that the trace id is random. */
+const KNOWN_FLAGS = 3;
+
+/** Takes the trace from the request, or begins one that nobody has decided about. */
+export function takeTraceContext(x: Exchange): void {
+  const text = joinedHeader(x.headers, 'traceparent');
+  const found = text === undefined ? null : TRACEPARENT.exec(text);
+  if (found !== null && isValid(found)) {
+    x.traceId = found[1] as string;
+    x.parentSpanId = found[2] as string;
+    x.traceFlags = Number.parseInt(found[3] as string, 16) & KNOWN_FLAGS;
+    return;
+  }
+  x.traceId = randomHex(16);
+  // It belongs to a traceparent, and there is none that holds.
+  if (headerOf(x.headers, 'tracestate') !== undefined) changeHeader(x.headers, 'remove', 'tracestate', '');
+}
+
+function isValid([text, traceId, spanId]: RegExpExecArray): boolean {
+  if (text.startsWith('00') && text.length !== VERSION_00_LENGTH) return false;
+  return traceId !== NO_TRACE && spanId !== NO_SPAN;
+}
+
+/**
+ * The `traceparent` for the next hop. `spanId`: of the span that calls it; null where the request is not recorded.
+ * Null where nobody takes part in a trace: an unsampled one made up here would keep the next hop from sampling.
+ */
+export function traceparentOf(x: Exchange, spanId: string | null): string | null {
+  const parent = spanId ?? x.parentSpanId;
+  return parent === null ? null : `00-${x.traceId}-${parent}-0${x.traceFlags}`;
+}
+
+const pool = Buffer.allocUnsafeSlow(8192);
+let used = pool.length;
+
+/** Random bytes as hexadecimal text, from a pool, for identifiers (not for secrets). */
+export function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const text = pool.toString('hex', used, used + bytes);
+  used += bytes;
+  return text;
+}

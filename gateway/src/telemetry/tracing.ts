@@ -1,0 +1,54 @@
+/** Traces of requests (reference 1, section 4.3): which are recorded, and where their spans go. */
+import type { TraceState } from '@opentelemetry/api';
+import { type Exchange, joinedHeader } from '../exchange.ts';
+import type { Log } from './log.ts';
+import type { Exporter } from './otlp.ts';
+import { RequestTrace } from './request-trace.ts';
+import { randomHex, SAMPLED } from './trace-context.ts';
+import type { TracingOptions } from './tracing-options.ts';
+
+export class Tracing {
+  readonly #exporter: Exporter;
+  readonly #parseTraceState: (text: string) => TraceState;
+  /** Traces whose last 32 bits are below it are recorded. */
+  readonly #below: number;
+
+  constructor(exporter: Exporter, sampling: number, parseTraceState: (text: string) => TraceState) {
+    this.#exporter = exporter;
+    this.#parseTraceState = parseTraceState;
+    this.#below = sampling * 2 ** 32;
+  }
+
+  /**
+   * Begins the trace of a request, or null where it is not recorded. A caller's decision, in the sampled flag of
+   * `traceparent`, holds; without one the share of `--trace-sampling` is recorded.
+   */
+  begin(x: Exchange): RequestTrace | null {
+    if (x.parentSpanId === null) {
+      if (Number.parseInt(x.traceId.slice(24), 16) < this.#below) x.traceFlags |= SAMPLED;
+      // The next hop is told of the decision.
+      else x.parentSpanId = randomHex(8);
+    }
+    if ((x.traceFlags & SAMPLED) === 0) return null;
+    return new RequestTrace(this.#exporter, x, this.#traceState(x));
+  }
+
+  /** Exports what is left, for at most that long; then nothing is exported any more. */
+  close(withinMs: number): Promise<void> {
+    return this.#exporter.close(withinMs);
+  }
+
+  #traceState({ headers }: Exchange): TraceState | undefined {
+    const text = joinedHeader(headers, 'tracestate');
+    return text === undefined ? undefined : this.#parseTraceState(text);
+  }
+}
+
+/** Loads what exports traces. It takes time and memory: not asked for where nothing is traced. */
+export async function createTracing(options: TracingOptions, log: Log): Promise<Tracing> {
+  const [{ createExporter }, { createTraceState }] = await Promise.all([
+    import('./otlp.ts'),
+    import('@opentelemetry/api'),
+  ]);
+  return new Tracing(createExporter(options, log), options.sampling, createTraceState);
+}
