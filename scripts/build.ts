@@ -9,6 +9,7 @@ import { VERSION } from '../gateway/src/version.ts';
 
 const root = join(import.meta.dirname, '..');
 const out = join(root, 'dist', 'image');
+const GRPC_EXPORTER = '@opentelemetry/exporter-trace-otlp-grpc';
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -30,6 +31,8 @@ const { warnings } = await build({
   minifySyntax: true,
   legalComments: 'none',
   logLevel: 'warning',
+  // As an ES module it asks for gRPC by a `require` of its own making, which no bundler sees.
+  alias: { [GRPC_EXPORTER]: join(root, 'node_modules', GRPC_EXPORTER, 'dist', 'index.cjs') },
   // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
   banner: {
     js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
