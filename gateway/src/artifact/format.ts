@@ -95,7 +95,8 @@ export interface SchemaRef {
   readonly $ref: string;
 }
 
-export type ParameterIn = 'path' | 'query' | 'header' | 'cookie';
+/** `querystring`: the whole query is the value (OpenAPI 3.2). */
+export type ParameterIn = 'path' | 'query' | 'querystring' | 'header' | 'cookie';
 export type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
 export interface Parameter {
@@ -114,6 +115,8 @@ export interface Parameter {
   /** For arrays and objects: the types of the items and of the properties. */
   readonly item_types?: readonly string[];
   readonly property_types?: { readonly [name: string]: readonly string[] };
+  /** Of a `querystring` that is written as a form. */
+  readonly fields?: readonly FormField[];
   readonly schema?: SchemaRef;
 }
 
@@ -134,7 +137,7 @@ export interface FormField {
 
 export interface MediaType {
   readonly schema?: SchemaRef;
-  /** Of forms with a schema. Absent where fields nest deeper than a style can write: these are not validated. */
+  /** Of forms with a schema. */
   readonly fields?: readonly FormField[];
   /** Of `text/*`: JSON types that the schema admits, so that the text can be read as one of them. */
   readonly types?: readonly string[];

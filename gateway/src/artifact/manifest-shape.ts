@@ -86,7 +86,7 @@ const operation = shape({
   parameters: listOf(
     shape({
       name: text,
-      in: oneOf('path', 'query', 'header', 'cookie'),
+      in: oneOf('path', 'query', 'querystring', 'header', 'cookie'),
       required: flag,
       style: text,
       explode: flag,

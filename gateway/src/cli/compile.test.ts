@@ -115,7 +115,32 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
     ['a folder that is not there', 'specs: gone\n', 'there is no such file'],
     ['no built-in plugin of the name', 'specs: specs\nplugins:\n  gone: {}\n', 'there is no built-in plugin "gone"'],
     ['a module that is not there', 'specs: specs\nplugins:\n  echo: { path: gone.wasm }\n', 'there is no such file'],
-    ['a remote plugin', 'specs: specs\nplugins:\n  echo: { url: "https://x/y.wasm", sha256: ab }\n', 'is remote'],
+    [
+      'a remote plugin without hash',
+      'specs: specs\nplugins:\n  echo: { url: "https://x/y.wasm" }\n',
+      'needs its "sha256"',
+    ],
+    [
+      'a hash that is none',
+      'specs: specs\nplugins:\n  echo: { url: "https://x/y.wasm", sha256: ab }\n',
+      '64 hex digits',
+    ],
+    ['a hash without URL', `specs: specs\nplugins:\n  echo: { sha256: ${'a'.repeat(64)} }\n`, 'without "url"'],
+    [
+      'a URL with credentials',
+      `specs: specs\nplugins:\n  echo: { url: "https://me:pw@x/y.wasm", sha256: ${'a'.repeat(64)} }\n`,
+      'holds credentials',
+    ],
+    [
+      'a URL and a path',
+      `specs: specs\nplugins:\n  echo: { path: echo/echo.wasm, url: "https://x/y", sha256: ${'a'.repeat(64)} }\n`,
+      'both "path" and "url"',
+    ],
+    [
+      'a URL of another protocol',
+      `specs: specs\nplugins:\n  echo: { url: "file:///etc/passwd", sha256: ${'a'.repeat(64)} }\n`,
+      'must begin with https://',
+    ],
     [
       'another version',
       'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm, version: 9.9.9 }\n',

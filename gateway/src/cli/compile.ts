@@ -1,14 +1,17 @@
 /** `gw compile` (reference 1, section 4.3; D8, D27). */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { Command, Option } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { replaceFile } from '../artifact/replace-file.ts';
 import type { CompileFlags, CompileResult, Project } from '../compiler/index.ts';
 import { describeDiagnostics, summaryOf } from './diagnostics-text.ts';
 import type { Program } from './program.ts';
+import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
+import { flag, formatOption, listOption, option } from './variables.ts';
 
 const EXIT_COMPILE = 1;
 const EXIT_MANIFEST = 2;
 
-interface Flags {
+interface Flags extends RemotePluginFlags {
   readonly spec: readonly string[];
   readonly output: string;
   readonly manifest: string;
@@ -23,33 +26,29 @@ const HELP = `
 Examples:
   $ gw compile --manifest gw.yaml --output api.gwa
   $ gw compile -m gw.yaml -s specs/books.yaml -s specs/orders.yaml -o api.gwa --production
+  $ gw compile -m gw.yaml -o api.gwa --no-cache --egress-allow plugins.corp.example
   $ GW_SIGNING_KEY=key.pem gw compile -m gw.yaml -o api.gwa --provenance-commit "$(git rev-parse HEAD)"
 
-Environment:
+Every option can come from a variable: --allow-plaintext from GW_ALLOW_PLAINTEXT, and so on. Besides:
   GW_SIGNING_KEY     PEM file of a PKCS#8 Ed25519 private key: signs the artifact
   SOURCE_DATE_EPOCH  seconds since 1970 for compiled_at: the same inputs then give the same bytes
 
 Exit codes: 0 success, 1 the specs do not compile, 2 the manifest or a plugin cannot be used.`;
 
 export function compileCommand(program: Program): Command {
-  const collect = (value: string, previous: readonly string[]) => [...previous, value];
-  return new Command('compile')
+  const command = new Command('compile')
     .description('Compile specs, manifest and plugins into one artifact.')
-    .addOption(
-      new Option('-s, --spec <file>', 'spec file, repeatable').argParser(collect).default([], "the manifest's folder"),
-    )
-    .addOption(new Option('-o, --output <path>', 'where the artifact goes').env('GW_OUTPUT').makeOptionMandatory())
-    .addOption(new Option('-m, --manifest <path>', 'project manifest').env('GW_MANIFEST').makeOptionMandatory())
-    .addOption(new Option('--allow-plaintext', 'permit http:// upstream URLs').default(false))
-    .addOption(new Option('--production', 'turn warnings that matter into errors, and forbid plaintext').default(false))
-    .addOption(new Option('--provenance-commit <id>', 'commit id, kept in the artifact').env('GW_PROVENANCE_COMMIT'))
-    .addOption(
-      new Option('--provenance-source <text>', 'what built it, kept in the artifact').env('GW_PROVENANCE_SOURCE'),
-    )
-    .addOption(new Option('--no-cache', 'download remote plugins again'))
-    .addOption(new Option('--format <format>', 'form of the output').choices(['text', 'json']).default('text'))
-    .addHelpText('after', HELP)
-    .action((flags: Flags) => run(flags, program));
+    .addOption(listOption('-s, --spec <file>', 'spec file instead of the folder', "the manifest's folder"))
+    .addOption(option('-o, --output <path>', 'where the artifact goes').makeOptionMandatory())
+    .addOption(option('-m, --manifest <path>', 'project manifest').makeOptionMandatory())
+    .addOption(flag('--allow-plaintext', 'permit http:// upstream URLs, and plugins from http:// URLs'))
+    .addOption(flag('--production', 'turn warnings that matter into errors, and forbid plaintext'))
+    .addOption(option('--provenance-commit <id>', 'commit id, kept in the artifact'))
+    .addOption(option('--provenance-source <text>', 'what built it, kept in the artifact'))
+    .addOption(downloadEgressOption())
+    .addOption(formatOption(['text', 'json']));
+  for (const each of cacheOptions()) command.addOption(each);
+  return command.addHelpText('after', HELP).action((flags: Flags) => run(flags, program));
 }
 
 /** The compiler is loaded when it is called for: `gw serve` starts without it, sooner. */
@@ -73,7 +72,12 @@ async function run(flags: Flags, program: Program): Promise<void> {
   };
   let project: Project;
   try {
-    project = await readProjectFolder({ ...flags, specs: flags.spec, flags: await compileFlags(flags, program.env) });
+    const remotePlugins = await remotePluginsOf(flags, flags.allowPlaintext, program);
+    const { manifest, spec: specs } = flags;
+    project = await readProjectFolder({
+      ...{ manifest, specs, remotePlugins },
+      flags: await compileFlags(flags, program.env),
+    });
   } catch (error) {
     if (error instanceof ManifestError) return fail(EXIT_MANIFEST, error.message);
     if (error instanceof SpecFileError) return fail(EXIT_COMPILE, error.message);
@@ -127,18 +131,6 @@ async function compileFlags(flags: Flags, env: Program['env']): Promise<CompileF
     ...(signingKey === undefined ? {} : { signingKey }),
     ...(epoch === undefined ? {} : { sourceDateEpoch: Number(epoch) }),
   };
-}
-
-/** A gateway that reads the file meanwhile sees the old artifact or the new one. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  const part = `${path}.${process.pid}.part`;
-  try {
-    await writeFile(part, bytes);
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
 }
 
 function jsonOf(result: CompileResult, output: string) {

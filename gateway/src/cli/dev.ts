@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { messageOf } from '../message-of.ts';
@@ -11,10 +11,12 @@ import { type RunningGateway, startGateway } from '../serve.ts';
 import type { ListenAddress } from '../serve-options.ts';
 import { createLog, type Level, type Log, type LogFormat } from '../telemetry/log.ts';
 import { tracingOptions } from '../telemetry/tracing-options.ts';
-import { adminAddress, list, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
+import { adminAddress, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
+import { cacheOptions, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
+import { listOption, option } from './variables.ts';
 
-interface Flags {
+interface Flags extends RemotePluginFlags {
   readonly listen: ListenAddress;
   readonly manifest: string;
   readonly spec: readonly string[];
@@ -26,7 +28,6 @@ interface Flags {
   readonly maxHeaders: number;
   readonly maxHeaderSize: number;
   readonly maxUriLength: number;
-  readonly egressAllow: readonly string[];
 }
 
 const EXAMPLES = `
@@ -42,51 +43,44 @@ A change that does not compile is reported, and the previous version goes on ser
 const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 export function devCommand(program: Program): Command {
-  const collect = (value: string, previous: readonly string[]) => [...previous, value];
-  return new Command('dev')
+  const command = new Command('dev')
     .description('Serve a project, and compile and reload it when a file changes.')
     .addOption(
-      new Option('--listen <address>', 'listen address')
+      option('--listen <address>', 'listen address')
         .argParser(listenAddress)
-        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080')
-        .env('GW_LISTEN'),
+        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
     )
-    .addOption(new Option('-m, --manifest <path>', 'project manifest').default('gw.yaml').env('GW_MANIFEST'))
-    .addOption(
-      new Option('-s, --spec <file>', 'spec file instead of the folder, repeatable')
-        .argParser(collect)
-        .default([], 'none'),
-    )
+    .addOption(option('-m, --manifest <path>', 'project manifest').default('gw.yaml'))
+    .addOption(listOption('-s, --spec <file>', 'spec file instead of the folder', "the manifest's folder"))
     .addOption(logLevelOption())
     .addOption(logFormatOption('pretty'))
     .addOption(
-      new Option('--admin-bind <address>', 'admin address, or "off"')
+      option('--admin-bind <address>', 'admin address, or "off"')
         .argParser(adminAddress)
-        .default({ host: '127.0.0.1', port: 8081 }, '127.0.0.1:8081')
-        .env('GW_ADMIN_BIND'),
+        .default({ host: '127.0.0.1', port: 8081 }, '127.0.0.1:8081'),
     )
     .addOption(
-      new Option('--debounce-ms <ms>', 'delay before compiling after a change')
+      option('--debounce-ms <ms>', 'delay before compiling after a change')
         .argParser(wholeNumber(0, 60_000))
         .default(300),
     )
+    .addOption(option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576))
+    .addOption(option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
     .addOption(
-      new Option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576),
-    )
-    .addOption(new Option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
-    .addOption(
-      new Option('--max-header-size <bytes>', 'largest request header')
+      option('--max-header-size <bytes>', 'largest request header')
         .argParser(wholeNumber(64, 1 << 20))
         .default(8192),
     )
-    .addOption(new Option('--max-uri-length <bytes>', 'longest URI').argParser(wholeNumber(16, 1 << 20)).default(8192))
     .addOption(
-      new Option('--egress-allow <cidr-or-host>', 'open the egress guard further (repeatable)')
-        .argParser(list)
-        .default([], 'this machine'),
+      option('--max-uri-length <bytes>', 'longest URI')
+        .argParser(wholeNumber(16, 1 << 20))
+        .default(8192),
     )
-    .addHelpText('after', EXAMPLES)
-    .action((flags: Flags) => run(flags, program));
+    .addOption(
+      listOption('--egress-allow <cidr-or-host>', 'open the egress guard for an address range or host', 'this machine'),
+    );
+  for (const each of cacheOptions()) command.addOption(each);
+  return command.addHelpText('after', EXAMPLES).action((flags: Flags) => run(flags, program));
 }
 
 async function run(flags: Flags, program: Program): Promise<void> {
@@ -198,8 +192,12 @@ class DevServer {
       import('./manifest.ts'),
     ]);
     const { manifest, spec: specs } = this.#flags;
+    const egressAllow = [...THIS_MACHINE, ...this.#flags.egressAllow];
     try {
-      return await compile(await readProjectFolder({ manifest, specs, flags: { allowPlaintext: true } }));
+      const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
+      return await compile(
+        await readProjectFolder({ manifest, specs, remotePlugins, flags: { allowPlaintext: true } }),
+      );
     } catch (error) {
       if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
       this.#program.stderr(`gw dev: ${error.message}\n`);

@@ -6,6 +6,7 @@ import { runCommand } from '../../../test/cli/captured-run.ts';
 import { compile } from '../compiler/index.ts';
 import { initCommand } from './init.ts';
 import { readProjectFolder } from './project-folder.ts';
+import { remotePluginsOf } from './remote-plugins.ts';
 
 let folder: string;
 const at = (...parts: string[]) => join(folder, ...parts);
@@ -18,7 +19,9 @@ const gwInit = (...args: string[]) => runCommand(initCommand, args);
 
 /** Routes of the project as `METHOD path`; throws where there is any diagnostic. */
 async function routesOf(project: string): Promise<string[]> {
-  const read = await readProjectFolder({ manifest: join(project, 'gw.yaml'), specs: [], flags: { production: true } });
+  const remotePlugins = await remotePluginsOf({ cache: true, egressAllow: [] }, false, { env: {}, stderr: () => {} });
+  const manifest = join(project, 'gw.yaml');
+  const read = await readProjectFolder({ manifest, specs: [], remotePlugins, flags: { production: true } });
   const result = await compile(read);
   expect(result.diagnostics).toEqual([]);
   if (!result.ok) return [];

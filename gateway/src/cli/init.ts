@@ -2,10 +2,11 @@
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { TEMPLATES, type Template, templateSpec } from './project-templates.ts';
+import { option, presence } from './variables.ts';
 
 interface Flags {
   readonly template: Template;
@@ -29,8 +30,8 @@ export function initCommand(program: Program): Command {
   return new Command('init')
     .description('Start a project: manifest, spec, folder of plugins.')
     .argument('[name]', 'folder of the project, new or empty', '.')
-    .addOption(new Option('-t, --template <name>', 'what the spec begins with').choices(TEMPLATES).default('basic'))
-    .addOption(new Option('--fetch-plugins', 'copy the mock and http-upstream plugins into plugins/').default(false))
+    .addOption(option('-t, --template <name>', 'what the spec begins with').choices(TEMPLATES).default('basic'))
+    .addOption(presence('--fetch-plugins', 'copy the mock and http-upstream plugins into plugins/', program))
     .addHelpText('after', HELP)
     .action((name: string, flags: Flags) => run(name, flags, program));
 }

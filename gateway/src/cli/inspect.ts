@@ -1,10 +1,11 @@
 /** `gw inspect`: what an artifact is and what it was made of (reference 1, section 2.4). */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/read.ts';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
 import { table } from './table.ts';
+import { formatOption } from './variables.ts';
 
 interface Flags {
   readonly format: 'table' | 'json';
@@ -23,7 +24,7 @@ export function inspectCommand(program: Program): Command {
   return new Command('inspect')
     .description('Show what an artifact is and holds.')
     .argument('<artifact>', 'artifact file, or folder of its parts')
-    .addOption(new Option('--format <format>', 'form of the output').choices(['table', 'json']).default('table'))
+    .addOption(formatOption(['table', 'json']))
     .addHelpText('after', HELP)
     .action((path: string, flags: Flags) => run(path, flags, program));
 }

@@ -2,10 +2,11 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { createSigner } from '../artifact/signature.ts';
 import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
+import { flag, option } from './variables.ts';
 
 interface Flags {
   readonly output: string;
@@ -26,8 +27,8 @@ Exit codes: 0 success, 1 the file exists or cannot be written.`;
 export function keygenCommand(program: Program): Command {
   return new Command('keygen')
     .description('Make an Ed25519 key pair that signs artifacts; prints the public key.')
-    .addOption(new Option('-o, --output <path>', 'file of the private key').default('gw-signing-key.pem'))
-    .addOption(new Option('--force', 'replace a file that exists').default(false))
+    .addOption(option('-o, --output <path>', 'file of the private key').default('gw-signing-key.pem'))
+    .addOption(flag('--force', 'replace a file that exists'))
     .addHelpText('after', HELP)
     .action((flags: Flags) => run(flags, program));
 }

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../artifact/format.ts';
 import { messageOf } from '../message-of.ts';
+import type { RemotePlugin } from '../plugins/remote.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
 import { parseText } from '../spec/parse.ts';
 
@@ -10,8 +11,9 @@ import { parseText } from '../spec/parse.ts';
 export class ManifestError extends Error {}
 
 export interface ManifestPlugin {
-  /** Of a `.wasm` file, relative to the manifest; absent for a built-in plugin. */
+  /** Of a `.wasm` file, relative to the manifest; absent for a built-in or a remote plugin. */
   readonly path?: string;
+  readonly remote?: RemotePlugin;
   readonly version?: string;
   readonly config?: JsonObject;
 }
@@ -64,10 +66,8 @@ function pluginsOf(value: unknown, fail: Fail): ReadonlyMap<string, ManifestPlug
 }
 
 function pluginOf(name: string, entry: Obj, fail: Fail): ManifestPlugin {
-  if (entry['url'] !== undefined) {
-    fail(`plugin "${name}" is remote ("url"), which this version does not fetch: download it and give its "path"`);
-  }
-  onlyFields(entry, ['path', 'version', 'config'], `plugin "${name}"`, fail);
+  onlyFields(entry, ['path', 'url', 'sha256', 'version', 'config'], `plugin "${name}"`, fail);
+  const remote = remoteOf(name, entry, fail);
   const { path, version, config } = entry;
   if (path !== undefined && typeof path !== 'string')
     fail(`"path" of plugin "${name}" is ${kindOf(path)}: give a .wasm file`);
@@ -75,11 +75,30 @@ function pluginOf(name: string, entry: Obj, fail: Fail): ManifestPlugin {
     fail(`"version" of plugin "${name}" must be a string, such as "0.8.0"`);
   return {
     ...(typeof path === 'string' ? { path } : {}),
+    ...(remote ? { remote } : {}),
     ...(typeof version === 'string' ? { version } : {}),
     ...(config === undefined || config === null
       ? {}
       : { config: objectOf(config, `config of plugin "${name}"`, fail) as JsonObject }),
   };
+}
+
+/** `url` and `sha256` go together: what is fetched is what was reviewed (D2). */
+function remoteOf(name: string, { url, sha256, path }: Obj, fail: Fail): RemotePlugin | undefined {
+  const what = `plugin "${name}"`;
+  if (url === undefined) {
+    return sha256 === undefined ? undefined : fail(`${what} has "sha256" without "url": it goes with remote plugins`);
+  }
+  if (path !== undefined) return fail(`${what} has both "path" and "url": keep one`);
+  if (typeof url !== 'string' || !URL.canParse(url)) return fail(`"url" of ${what} must be a full URL`);
+  const { protocol, username, password } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return fail(`"url" of ${what} must begin with https://`);
+  if (username !== '' || password !== '')
+    return fail(`"url" of ${what} holds credentials: gw.yaml is no place for them`);
+  const hex = typeof sha256 === 'string' ? /^(?:sha256:)?([0-9a-f]{64})$/i.exec(sha256)?.[1] : undefined;
+  if (hex === undefined)
+    return fail(`${what} has a "url" and needs its "sha256": 64 hex digits, as sha256sum prints them`);
+  return { url, sha256: hex.toLowerCase() };
 }
 
 function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {

@@ -4,7 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { CompileFlags, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
+import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
+import type { RemotePlugins } from '../plugins/remote.ts';
 import { ManifestError, type ManifestPlugin, readManifest, reasonOf } from './manifest.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
@@ -17,6 +19,8 @@ export interface ProjectFolderOptions {
   /** Spec files instead of the manifest's folder; none: that folder. */
   readonly specs: readonly string[];
   readonly flags: CompileFlags;
+  /** Fetches the plugins that the manifest names by URL. */
+  readonly remotePlugins: RemotePlugins;
 }
 
 /** A spec file cannot be read: exit 1. */
@@ -27,6 +31,7 @@ export async function readProjectFolder({
   manifest: path,
   specs: given,
   flags,
+  remotePlugins,
 }: ProjectFolderOptions): Promise<Project> {
   const manifest = await readManifest(path);
   const home = dirname(resolve(path));
@@ -36,9 +41,12 @@ export async function readProjectFolder({
   const folder = resolve(home, manifest.specs ?? '.');
   const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder);
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
+  const files = await specFiles(paths, folders, commonFolder([home, ...folders]));
   return {
-    ...(await specFiles(paths, folders, commonFolder([home, ...folders]))),
-    plugins: [...manifest.plugins].map(([name, plugin]) => readPlugin(name, plugin, home)),
+    ...files,
+    plugins: await Promise.all(
+      [...manifest.plugins].map(([name, plugin]) => readPlugin(name, plugin, home, remotePlugins)),
+    ),
     upstreams: manifest.upstreams,
     flags,
   };
@@ -133,16 +141,26 @@ function commonFolder(folders: readonly string[]): string {
   return common;
 }
 
-function readPlugin(name: string, { path, version, config }: ManifestPlugin, home: string): ProjectPlugin {
+async function readPlugin(
+  name: string,
+  { path, remote, version, config }: ManifestPlugin,
+  home: string,
+  remotePlugins: RemotePlugins,
+): Promise<ProjectPlugin> {
   try {
-    const plugin = path === undefined ? loadBuiltinPlugin(name) : readLocal(name, resolve(home, path));
+    const plugin = remote
+      ? await remotePlugins.load(name, remote)
+      : path === undefined
+        ? loadBuiltinPlugin(name)
+        : readLocal(name, resolve(home, path));
     const has = plugin.manifest?.version;
     if (version !== undefined && has !== version) {
       throw new PluginPackageError(`version ${version} is asked for, and it is ${has ?? 'not said'}`);
     }
     return { ...plugin, name, ...(config ? { config } : {}) };
   } catch (error) {
-    const reason = error instanceof PluginPackageError ? error.message : `cannot read it: ${reasonOf(error)}`;
+    const isSaid = error instanceof PluginPackageError || error instanceof DownloadError;
+    const reason = isSaid ? error.message : `cannot read it: ${reasonOf(error)}`;
     throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
   }
 }

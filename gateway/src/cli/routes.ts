@@ -1,8 +1,9 @@
 /** `gw routes`: what an artifact serves. */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
 import { table } from './table.ts';
+import { formatOption } from './variables.ts';
 
 interface Flags {
   readonly format: 'table' | 'json';
@@ -19,7 +20,7 @@ export function routesCommand(program: Program): Command {
   return new Command('routes')
     .description('List the routes of an artifact.')
     .argument('<artifact>', 'artifact file, or folder of its parts')
-    .addOption(new Option('--format <format>', 'form of the output').choices(['table', 'json']).default('table'))
+    .addOption(formatOption(['table', 'json']))
     .addHelpText('after', HELP)
     .action((path: string, flags: Flags) => run(path, flags, program));
 }

@@ -1,6 +1,6 @@
 /** `gw serve` (reference 1, section 4.3). */
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { type RunningGateway, startGateway } from '../serve.ts';
@@ -21,6 +21,7 @@ import {
   yesOrNo,
 } from './options.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
+import { flag, option } from './variables.ts';
 
 /** What comes from variables alone, or from options and variables together. */
 type Environment = 'env' | 'trustedKeys' | 'secretsDir' | 'allowInternalEgress' | 'tracing';
@@ -45,17 +46,6 @@ Examples:
 Every option can come from a variable: --log-level from GW_LOG_LEVEL, and so on.
 
 Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not resolve.`;
-
-/** An option whose variable is its name: `--max-body-size` from GW_MAX_BODY_SIZE. */
-function option(flags: string, description: string): Option {
-  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
-  return new Option(flags, description).env(`GW_${name.replaceAll('-', '_').toUpperCase()}`);
-}
-
-/** Off by default; `--dev`, `--dev=false`, and in its variable true, false, 1 or 0. */
-function flag(name: string, description: string): Option {
-  return option(`${name} [boolean]`, description).preset('true').argParser(yesOrNo).default(false);
-}
 
 export function serveCommand(program: Program): Command {
   return new Command('serve')

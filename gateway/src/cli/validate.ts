@@ -3,11 +3,13 @@
  * of the build, is left to `gw compile`: undeclared plugins, named upstreams, plaintext.
  */
 import { dirname, join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
 import { describeDiagnostics } from './diagnostics-text.ts';
+import { list } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { printable } from './table.ts';
+import { formatOption, option } from './variables.ts';
 
 interface Flags {
   readonly spec: readonly string[];
@@ -33,11 +35,10 @@ Exit codes: 0 all specs are valid, 1 one is not.`;
 const OF_THE_MANIFEST: readonly string[] = ['E1033', 'E1040'];
 
 export function validateCommand(program: Program): Command {
-  const collect = (value: string, previous: readonly string[] = []) => [...previous, value];
   return new Command('validate')
     .description('Check specs and their extensions, without a manifest.')
-    .addOption(new Option('-s, --spec <file>', 'spec file, repeatable').argParser(collect).makeOptionMandatory())
-    .addOption(new Option('--format <format>', 'form of the output').choices(['text', 'json']).default('text'))
+    .addOption(option('-s, --spec <file>', 'spec file (repeatable)').argParser(list).makeOptionMandatory())
+    .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
     .action((flags: Flags) => run(flags, program));
 }

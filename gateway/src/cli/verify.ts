@@ -4,6 +4,7 @@ import { openArtifact } from './open-artifact.ts';
 import { list } from './options.ts';
 import type { Program } from './program.ts';
 import { printable } from './table.ts';
+import { readBy } from './variables.ts';
 
 interface Flags {
   readonly key?: readonly string[];
@@ -24,10 +25,10 @@ export function verifyCommand(program: Program): Command {
     .description('Verify the hashes of an artifact, and its signature.')
     .argument('<artifact>', 'artifact file, or folder of its parts')
     .addOption(
-      new Option(
-        '--key <hex>',
-        'trusted Ed25519 public key (repeatable); default those of GW_TRUSTED_PUBKEY',
-      ).argParser(keys),
+      readBy(
+        new Option('--key <hex>', 'trusted Ed25519 public key (repeatable) (env: GW_TRUSTED_PUBKEY)').argParser(keys),
+        'GW_TRUSTED_PUBKEY',
+      ),
     )
     .addHelpText('after', HELP)
     .action((path: string, flags: Flags) =>

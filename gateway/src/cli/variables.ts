@@ -1,0 +1,55 @@
+/** Options and the variables that they can come from: flag, then variable, then default (D25). */
+import { Option } from 'commander';
+import { list, yesOrNo } from './options.ts';
+import type { Program } from './program.ts';
+
+/** Variables that a command reads for an option by itself, because commander would not read them as it wants. */
+const ownVariables = new WeakMap<Option, string>();
+
+/** An option whose variable is its name: `--max-body-size` from GW_MAX_BODY_SIZE. */
+export function option(flags: string, description: string): Option {
+  return new Option(flags, description).env(variableFor(flags));
+}
+
+/** Off by default; `--dev`, `--dev=false`, and in its variable true, false, 1 or 0. */
+export function flag(name: string, description: string): Option {
+  return option(`${name} [boolean]`, description).preset('true').argParser(yesOrNo).default(false);
+}
+
+/** As `flag`, and on by default: `--no-cache` turns `cache` off. */
+export function noFlag(name: string, description: string): Option {
+  const not = (text: string) => !yesOrNo(text);
+  return option(`${name} [boolean]`, description).preset('true').argParser(not);
+}
+
+/** As `flag`, without a value: for commands with arguments, which one that may have a value would swallow. */
+export function presence(flags: string, description: string, { env }: Program): Option {
+  const variable = variableFor(flags);
+  const given = new Option(flags, `${description} (env: ${variable})`);
+  return readBy(given.default(['1', 'true'].includes(env[variable] ?? ''), 'false'), variable);
+}
+
+/** An option that its command takes from a variable by itself. */
+export function readBy(given: Option, variable: string): Option {
+  ownVariables.set(given, variable);
+  return given;
+}
+
+/** Repeatable, and comma-separated. `standard`: what the default is, in words. */
+export function listOption(flags: string, description: string, standard: string): Option {
+  return option(flags, `${description} (repeatable)`).argParser(list).default([], standard);
+}
+
+export function formatOption<const F extends string>(formats: readonly [F, ...F[]]): Option {
+  return option('--format <format>', 'form of the output').choices(formats).default(formats[0]);
+}
+
+/** The variable that an option can come from; undefined where there is none. */
+export function variableOf(given: Option): string | undefined {
+  return given.envVar ?? ownVariables.get(given);
+}
+
+function variableFor(flags: string): string {
+  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
+  return `GW_${name.replaceAll('-', '_').toUpperCase()}`;
+}

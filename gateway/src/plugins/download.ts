@@ -1,0 +1,87 @@
+/** Fetches one file over HTTP for a door of the compiler: through the egress guard, with limits (D2). */
+import { Agent, request } from 'undici';
+import { createConnector } from '../egress/connector.ts';
+import type { EgressGuard } from '../egress/guard.ts';
+import { messageOf } from '../message-of.ts';
+
+export interface DownloadOptions {
+  readonly guard: EgressGuard;
+  /** Whether `http:` will do, also after a redirect. */
+  readonly allowPlaintext: boolean;
+  /** Called as bytes arrive, with how many there are. */
+  readonly onProgress?: (bytes: number) => void;
+  /** Of the whole download, redirects included; default 120 s. */
+  readonly timeoutMs?: number;
+  /** Default 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** It could not be fetched; the message says from where, and why. */
+export class DownloadError extends Error {}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_REDIRECTS = 5;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** Rejects with DownloadError. */
+export async function download(url: string, options: DownloadOptions): Promise<Buffer> {
+  const { guard, timeoutMs = 120_000 } = options;
+  const agent = new Agent({ connect: createConnector({ guard, timeoutMs: CONNECT_TIMEOUT_MS }), pipelining: 0 });
+  const signal = AbortSignal.timeout(timeoutMs);
+  let at = url;
+  try {
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const next = await fetchOnce(at, agent, signal, options);
+      if (typeof next !== 'string') return next;
+      at = next;
+    }
+    throw new DownloadError(`it redirects more than ${MAX_REDIRECTS} times`);
+  } catch (error) {
+    const reason = signal.aborted ? `it took more than ${timeoutMs / 1000} s` : messageOf(error);
+    throw new DownloadError(`cannot fetch ${withoutQuery(at)}: ${reason}`, { cause: error });
+  } finally {
+    await agent.destroy();
+  }
+}
+
+/** The bytes, or where they are to be had. */
+async function fetchOnce(
+  url: string,
+  dispatcher: Agent,
+  signal: AbortSignal,
+  { allowPlaintext, onProgress, maxBytes = 64 << 20 }: DownloadOptions,
+): Promise<Buffer | string> {
+  const { protocol } = new URL(url);
+  if (protocol !== 'https:' && !(protocol === 'http:' && allowPlaintext)) {
+    const hint = protocol === 'http:' ? ' (--allow-plaintext permits http://)' : '';
+    throw new DownloadError(`plugins are fetched over https://${hint}`);
+  }
+  const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'gw' };
+  const { statusCode, headers: answered, body } = await request(url, { dispatcher, signal, headers });
+  // What is not read to its end is cut off with the connection.
+  body.on('error', () => {});
+  if (REDIRECTS.includes(statusCode)) {
+    const location = answered['location'];
+    if (typeof location !== 'string' || !URL.canParse(location, url)) {
+      throw new DownloadError(`it answers ${statusCode} without saying where to`);
+    }
+    return new URL(location, url).href;
+  }
+  if (statusCode !== 200) throw new DownloadError(`it answers ${statusCode}`);
+  if (Number(answered['content-length']) > maxBytes) throw new DownloadError(`it has more than ${maxBytes} bytes`);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw new DownloadError(`it has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+    onProgress?.(size);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Tokens of signed URLs travel in the query. */
+export function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
