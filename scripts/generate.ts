@@ -1,9 +1,11 @@
 /** Writes every file that is made from something else; CI runs it and wants no difference. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
+import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -15,8 +17,10 @@ interface GeneratedFile {
 
 /** One line a source. */
 const steps: readonly (() => readonly GeneratedFile[])[] = [
+  () => [{ path: 'docs/cli.md', content: renderCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
+  () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),
 ];
 

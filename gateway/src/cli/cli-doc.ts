@@ -1,0 +1,70 @@
+/** Renders docs/cli.md from the commands as they are. */
+import type { Command, Option } from 'commander';
+import { gwCommand } from './gw.ts';
+import { variableOf } from './variables.ts';
+
+export function renderCli(): string {
+  const nobody = { env: {}, stdout: () => {}, stderr: () => {}, exit: () => {}, onSignal: () => {} };
+  const gw = gwCommand(nobody);
+  const index = gw.commands.map(
+    (command) => `- [\`gw ${command.name()}\`](#gw-${command.name()}): ${command.description()}`,
+  );
+  return `# The command line
+
+Generated from the commands by \`npm run generate\`; \`gw <command> --help\` says the same. A value comes from the flag, else
+from the variable, else it is the default. In variables, lists are separated by commas, and switches are \`true\`, \`false\`,
+\`1\` or \`0\`.
+
+${index.join('\n')}
+
+${gw.commands.map(section).join('\n')}`;
+}
+
+function section(command: Command): string {
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const rows = options.map(row);
+  const table =
+    rows.length === 0 ? '' : `| option | variable | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n\n`;
+  return `## gw ${command.name()}
+
+${command.description()}
+
+\`\`\`
+gw ${command.name()} ${command.usage()}
+\`\`\`
+
+${table}\`\`\`
+${afterHelp(command)}
+\`\`\`
+`;
+}
+
+function row(option: Option): string {
+  const variable = variableOf(option);
+  const description = option.description.replace(/ ?\(env: GW_\w+\)$/, '');
+  const choices = option.argChoices ? `: ${option.argChoices.map((each) => `\`${each}\``).join(', ')}` : '';
+  return `| \`${option.flags}\` | ${variable ? `\`${variable}\`` : ''} | ${defaultOf(option)} | ${cell(description + choices)} |`;
+}
+
+function defaultOf({ mandatory, defaultValue, defaultValueDescription, negate }: Option): string {
+  if (mandatory && defaultValue === undefined) return 'required';
+  if (negate) return '`false`';
+  if (defaultValueDescription !== undefined) return cell(defaultValueDescription);
+  return defaultValue === undefined ? '' : `\`${String(defaultValue)}\``;
+}
+
+/** What `--help` adds after the options: examples, exit codes. */
+function afterHelp(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (written) => {
+      text += written;
+    },
+  });
+  command.outputHelp();
+  return text.slice(command.helpInformation().length).trim();
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

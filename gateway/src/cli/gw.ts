@@ -1,0 +1,47 @@
+/** The command `gw` with all its subcommands (reference 1, section 4.3). */
+import { Command } from 'commander';
+import { VERSION } from '../version.ts';
+import { compileCommand } from './compile.ts';
+import { completionCommand } from './completion.ts';
+import { devCommand } from './dev.ts';
+import { initCommand } from './init.ts';
+import { inspectCommand } from './inspect.ts';
+import { keygenCommand } from './keygen.ts';
+import type { Program } from './program.ts';
+import { routesCommand } from './routes.ts';
+import { serveCommand } from './serve.ts';
+import { validateCommand } from './validate.ts';
+import { verifyCommand } from './verify.ts';
+
+/** One line a command. */
+const COMMANDS: readonly ((program: Program) => Command)[] = [
+  initCommand,
+  devCommand,
+  compileCommand,
+  validateCommand,
+  serveCommand,
+  routesCommand,
+  inspectCommand,
+  keygenCommand,
+  verifyCommand,
+  completionCommand,
+];
+
+const EXAMPLES = `
+Examples:
+  $ gw init demo && cd demo
+  $ gw compile --manifest gw.yaml --output api.gwa
+  $ gw serve --artifact api.gwa`;
+
+/** Usage errors are thrown, as CommanderError. */
+export function gwCommand(program: Program): Command {
+  const gw = new Command('gw')
+    .description('A spec-driven API gateway: compiles OpenAPI and AsyncAPI documents and serves them.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXAMPLES);
+  for (const create of COMMANDS) gw.addCommand(create(program));
+  for (const command of [gw, ...gw.commands]) command.exitOverride();
+  return gw;
+}
