@@ -1,6 +1,6 @@
 /** How the fields of a form are read: the properties of its schema with OpenAPI's `encoding` (3.1, section 4.8.15). */
 import type { FormField, ParameterStyle } from '../artifact/format.ts';
-import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { Deps } from './parameters.ts';
 import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
@@ -13,22 +13,11 @@ export function isForm(type: string): boolean {
   return type === URLENCODED || type === MULTIPART;
 }
 
-/** Null, with E1008, where a field nests deeper than OpenAPI says how to write. */
-export function formFieldsOf(media: Located, type: string, { documents, diagnostics }: Deps): FormField[] | null {
+export function formFieldsOf(media: Located, type: string, { documents }: Pick<Deps, 'documents'>): FormField[] {
   const properties = new Map<string, Located>();
   gather(member(media, 'schema'), documents, properties, new Set());
   const encodings = member(media, 'encoding');
-  const fields = [...properties].map(([name, schema]) =>
-    fieldOf(name, schema, member(encodings, name), type, documents),
-  );
-  const nested = fields.find(nests);
-  if (!nested) return fields;
-  diagnostics.add(
-    'E1008',
-    placeOf(media),
-    `form field "${nested.name}" nests deeper than its style can write: forms of this operation are not validated`,
-  );
-  return null;
+  return [...properties].map(([name, schema]) => fieldOf(name, schema, member(encodings, name), type, documents));
 }
 
 function gather(schema: Located, documents: Documents, found: Map<string, Located>, seen: Set<object>): void {
@@ -71,11 +60,4 @@ function fieldOf(name: string, schema: Located, encoding: Located, type: string,
 
 function withoutParameters(type: string): string {
   return (type.split(';')[0] ?? '').trim();
-}
-
-/** `a[b][c]` and `a[0]` are written by many, and defined by nobody. */
-function nests({ style, content_type, types, property_types }: FormField): boolean {
-  if (style !== 'deepObject' || content_type !== undefined) return false;
-  const below = Object.values(property_types ?? {}).flat();
-  return types.includes('array') || below.includes('array') || below.includes('object');
 }

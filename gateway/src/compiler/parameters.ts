@@ -5,12 +5,15 @@ import { type Documents, type Located, member, placeOf } from '../spec/documents
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
+import { isJson } from '../validation/media-type.ts';
+import { formFieldsOf, URLENCODED } from './form-fields.ts';
 import type { SchemaTable } from './schema-table.ts';
 import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
 
 const STYLES: Readonly<Record<ParameterIn, readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  querystring: ['form'],
   header: ['simple'],
   cookie: ['form'],
 };
@@ -25,32 +28,38 @@ export interface Deps {
 }
 
 export function parametersOf({ parameters, spec }: DeclaredOperation, deps: Deps): Parameter[] {
+  const whole = parameters.find(({ value }) => get(value, 'in') === 'querystring');
+  if (whole && parameters.some((each) => each !== whole && String(get(each.value, 'in')).startsWith('query'))) {
+    deps.diagnostics.add(
+      'E1004',
+      placeOf(whole),
+      'a parameter in querystring is the whole query: there can be no other',
+    );
+  }
   return parameters.flatMap((declared) => parameterOf(declared, spec.dialect, deps) ?? []);
 }
 
 function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter | null {
-  const { diagnostics, schemas } = deps;
+  const { diagnostics } = deps;
   const part = partOf(get(declared.value, 'in'));
   const declaredName = String(get(declared.value, 'name'));
   const name = part === 'header' ? declaredName.toLowerCase() : declaredName;
   if (part === null) {
     const where = String(get(declared.value, 'in'));
-    if (where === 'querystring') {
-      diagnostics.add('E1008', placeOf(declared), 'parameters in "querystring" are not validated');
-    } else {
-      diagnostics.add(
-        'E1004',
-        placeOf(member(declared, 'in')),
-        `a parameter is in path, query, header or cookie, not in "${where}"`,
-      );
-    }
+    diagnostics.add(
+      'E1004',
+      placeOf(member(declared, 'in')),
+      `a parameter is in path, query, querystring, header or cookie, not in "${where}"`,
+    );
     return null;
   }
   if (part === 'header' && NOT_PARAMETERS.has(name)) return null;
   const style = styleOf(declared, part, diagnostics);
   const content = contentOf(declared);
   const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
-  const ref = content && schema.value !== undefined ? schemas.add(schema, dialect) : undefined;
+  if (part === 'querystring' && !content) {
+    diagnostics.add('E1004', placeOf(declared), 'a parameter in querystring needs "content" with one media type');
+  }
   const explode = get(declared.value, 'explode');
   return {
     name,
@@ -61,7 +70,12 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
     ...(get(declared.value, 'allowReserved') === true ? { allow_reserved: true } : {}),
     ...(get(declared.value, 'allowEmptyValue') === true && part === 'query' ? { allow_empty_value: true } : {}),
     ...(content ? { content_type: content.type } : {}),
-    ...(content ? { types: [], ...(ref ? { schema: ref } : {}) } : textValueOf(schema, dialect, deps)),
+    ...(content && isStructured(content.type)
+      ? parsedValueOf(schema, dialect, deps)
+      : textValueOf(schema, dialect, deps)),
+    ...(part === 'querystring' && content?.type === URLENCODED
+      ? { fields: formFieldsOf(content.at, URLENCODED, deps) }
+      : {}),
   };
 }
 
@@ -83,8 +97,20 @@ export function textValueOf(
   };
 }
 
+/** Of a type whose values are parsed, and have types of their own. */
+function parsedValueOf(schema: Located, dialect: Dialect, { schemas }: Deps): Pick<Parameter, 'types' | 'schema'> {
+  const ref = schema.value === undefined ? undefined : schemas.add(schema, dialect);
+  return { types: [], ...(ref ? { schema: ref } : {}) };
+}
+
+function isStructured(type: string): boolean {
+  return isJson(type) || type === URLENCODED;
+}
+
+const PARTS: readonly ParameterIn[] = ['path', 'query', 'querystring', 'header', 'cookie'];
+
 function partOf(value: unknown): ParameterIn | null {
-  return value === 'path' || value === 'query' || value === 'header' || value === 'cookie' ? value : null;
+  return PARTS.find((each) => each === value) ?? null;
 }
 
 function styleOf(declared: Located, part: ParameterIn, diagnostics: Diagnostics): ParameterStyle {

@@ -79,7 +79,7 @@ describe('forms', () => {
       field('c', { types: ['object'], property_types: { r: ['integer'] } }),
     ];
     expect(readUrlencoded(styled, 'a[x]=1&b=1|2&r=3&other=4&other=5')).toEqual({
-      value: { a: { x: 1 }, b: [1, 2], c: { r: 3 }, other: ['4', '5'] },
+      value: { a: { x: '1' }, b: [1, 2], c: { r: 3 }, other: ['4', '5'] },
     });
   });
 });

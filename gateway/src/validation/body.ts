@@ -18,6 +18,8 @@ interface MediaRule {
   readonly types: readonly string[] | null;
 }
 
+const isDeep = ({ style, content_type }: FormField) => style === 'deepObject' && content_type === undefined;
+
 /** What bodies of declared content types must be. */
 export class ContentRules {
   readonly #rules: readonly MediaRule[];
@@ -26,7 +28,7 @@ export class ContentRules {
     this.#rules = Object.entries(content)
       .map(([range, { schema, fields, types }]) => ({
         range,
-        validate: schema ? schemas.validator(schema) : null,
+        validate: schema ? (fields?.some(isDeep) ? schemas.typedValidator(schema) : schemas.validator(schema)) : null,
         fields: fields ?? null,
         types: types ?? null,
       }))

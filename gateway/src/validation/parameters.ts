@@ -2,8 +2,12 @@
 import type { Parameter } from '../artifact/format.ts';
 import { type Exchange, joinedHeader } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
+import { ContentRules } from './body.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
 import { MALFORMED, type Pairs, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
+import { decode } from './text.ts';
+
+const URLENCODED = 'application/x-www-form-urlencoded';
 
 /** Where and why; the first `in` is the metric's reason. */
 export type ParameterErrors = readonly ProblemError[];
@@ -13,25 +17,29 @@ interface Check {
   readonly validate: Validator | null;
 }
 
-/** Types that need no schema to be checked: text is text. */
-function anyTextFits({ types, schema }: Parameter): boolean {
-  return schema === undefined && (types.length === 0 || types.includes('string'));
+/** A parameter without a schema is text, and text is text. */
+function validatorOf({ style, content_type, schema }: Parameter, schemas: Schemas): Validator | null {
+  if (!schema) return null;
+  return style === 'deepObject' && content_type === undefined
+    ? schemas.typedValidator(schema)
+    : schemas.validator(schema);
 }
 
 export class ParameterValidator {
   readonly #path: readonly (Check & { readonly index: number })[];
   readonly #query: readonly Check[];
+  readonly #querystring: readonly WholeQuery[];
   readonly #header: readonly Check[];
   readonly #cookie: readonly Check[];
 
   constructor(parameters: readonly Parameter[], paramNames: readonly string[], schemas: Schemas) {
-    const check = (parameter: Parameter): Check => ({
-      parameter,
-      validate: anyTextFits(parameter) || !parameter.schema ? null : schemas.validator(parameter.schema),
-    });
+    const check = (parameter: Parameter): Check => ({ parameter, validate: validatorOf(parameter, schemas) });
     const of = (part: Parameter['in']) => parameters.filter((each) => each.in === part).map(check);
     this.#path = of('path').map((each) => ({ ...each, index: paramNames.indexOf(each.parameter.name) }));
     this.#query = of('query');
+    this.#querystring = parameters
+      .filter((each) => each.in === 'querystring')
+      .map((each) => new WholeQuery(each, schemas));
     this.#header = of('header');
     this.#cookie = of('cookie');
   }
@@ -51,6 +59,7 @@ export class ParameterValidator {
       const pairs = x.query === undefined ? [] : splitQuery(x.query);
       for (const each of this.#query) if (found(verifyPair(each, pairs, true))) return errors;
     }
+    for (const each of this.#querystring) if (found(each.errors(x.query))) return errors;
     for (const each of this.#header) {
       const raw = joinedHeader(x.headers, each.parameter.name);
       if (found(verify(each, raw === undefined ? undefined : readText(each.parameter, raw, false)))) return errors;
@@ -60,6 +69,34 @@ export class ParameterValidator {
       for (const each of this.#cookie) if (found(verifyPair(each, pairs, false))) return errors;
     }
     return errors;
+  }
+}
+
+/** The query as one value: `in: querystring` (OpenAPI 3.2, section 4.12.1). */
+class WholeQuery {
+  readonly #parameter: Parameter;
+  readonly #type: string;
+  readonly #rules: ContentRules;
+
+  constructor(parameter: Parameter, schemas: Schemas) {
+    const { content_type: type = URLENCODED, fields, types, schema } = parameter;
+    this.#parameter = parameter;
+    this.#type = type;
+    this.#rules = new ContentRules(
+      { [type]: { ...(schema ? { schema } : {}), ...(fields ? { fields } : {}), types } },
+      schemas,
+    );
+  }
+
+  errors(query: string | undefined): ProblemError[] | null {
+    const { name, required } = this.#parameter;
+    if (query === undefined || query === '') {
+      return required ? [{ in: 'query', field: name, reason: 'is required' }] : null;
+    }
+    const text = this.#type === URLENCODED ? query : decode(query, false);
+    if (text === undefined) return [{ in: 'query', field: name, reason: 'is badly percent-encoded' }];
+    const errors = this.#rules.errors(this.#type, Buffer.from(text));
+    return errors?.map(({ field, reason }) => ({ in: 'query', field: field === '/' ? name : name + field, reason })) ?? null;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import type { ProblemError } from '../problems.ts';
 import { addAllFormats } from './formats.ts';
 import { regExp } from './patterns.ts';
+import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 
 const PREFIX = 'gw:';
@@ -15,10 +16,13 @@ export class Schemas {
   readonly #table: RoutesFile['schemas'];
   readonly #ajv: Ajv2020;
   readonly #compiled = new Map<string, ValidateFunction>();
+  readonly #verbose: boolean;
+  #exhaustive: Schemas | undefined;
 
   /** `verbose`: collect all errors of a value, not the first only (dev mode). */
   constructor(table: RoutesFile['schemas'], verbose: boolean) {
     this.#table = table;
+    this.#verbose = verbose;
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: verbose,
@@ -32,6 +36,13 @@ export class Schemas {
     });
     addAllFormats(this.#ajv);
     addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)]);
+  }
+
+  /** Of values that have text for leaves (see typed.ts). */
+  typedValidator(ref: SchemaRef): Validator {
+    this.#exhaustive ??= this.#verbose ? this : new Schemas(this.#table, true);
+    const validate = this.#exhaustive.validator(ref);
+    return (value) => validateTyped(validate, value);
   }
 
   /** Throws an Error that names the schema where it does not compile. */

@@ -3,6 +3,8 @@
  * gives `undefined` where the parameter is absent, and `MALFORMED` where it is not written in its style.
  */
 import type { Parameter as Declared, FormField } from '../artifact/format.ts';
+import { type Entry, readDeep } from './deep-object.ts';
+import { isJson } from './media-type.ts';
 import { decode, readAs } from './text.ts';
 
 export const MALFORMED: unique symbol = Symbol('malformed');
@@ -138,23 +140,22 @@ function readExplodedObject(parameter: Parameter, pairs: Pairs, text: Text): Val
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** `filter[name]=x`: one level, as OpenAPI defines it. */
 function readDeepObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
-  const entries: [string, Value][] = [];
+  const entries: Entry[] = [];
   for (const [name, raw] of pairs) {
-    if (!name.startsWith(`${parameter.name}[`) || !name.endsWith(']')) continue;
-    const key = name.slice(parameter.name.length + 1, -1);
+    if (!name.startsWith(`${parameter.name}[`)) continue;
     const value = text(raw);
-    if (value === undefined || key.includes('[') || entries.some(([other]) => other === key)) return MALFORMED;
-    entries.push([key, property(parameter, key, value)]);
+    if (value === undefined) return MALFORMED;
+    entries.push([name, value]);
   }
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  const value = readDeep(parameter.name, entries);
+  return value === null ? MALFORMED : value;
 }
 
 function readContent(parameter: Parameter, raw: string, text: Text): Value {
   const value = text(raw);
   if (value === undefined) return MALFORMED;
-  if (!/[/+]json$/.test(parameter.content_type ?? '')) return value;
+  if (!isJson(parameter.content_type ?? '')) return readAs(value, parameter.types);
   try {
     return JSON.parse(value);
   } catch {
