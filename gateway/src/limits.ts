@@ -41,8 +41,12 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
     }
   }
   if (x.fault !== null) return malformed(x.fault);
-  if (target.charCodeAt(0) !== 47 && target !== '*') return malformed('The request target must be a path.');
+  const servesTarget = target.charCodeAt(0) === 47 || (target === '*' && x.method === 'OPTIONS');
+  if (!servesTarget) return malformed('The request target must be a path.');
   if (target.includes('#')) return malformed('The request target must not hold a fragment.');
+  if (x.path.includes('\\') || x.path.includes('%00')) {
+    return malformed('The path must not hold a backslash or an encoded NUL.');
+  }
   if (x.path.includes('/.') || x.path.includes('/%2')) {
     if (DOT_SEGMENT.test(x.path)) return malformed('The path must not hold "." or ".." segments.');
   }

@@ -48,6 +48,8 @@ export class IncomingBody extends Readable implements WatchedBody {
     this.#source = source;
     this.#owner = owner;
     this.#limits = limits;
+    // Whoever reads has its own listener, but may not have come yet, or have left, when the body breaks off.
+    this.on('error', ignore);
   }
 
   get waitsForClient(): boolean {
@@ -62,8 +64,6 @@ export class IncomingBody extends Readable implements WatchedBody {
   #start(): void {
     this.#started = true;
     this.#owner.bodyWanted();
-    // Whoever reads has its own listener, but may have left when the body breaks off.
-    this.on('error', () => {});
     const source = this.#source;
     this.progressAt = performance.now();
     this.#limits.slow.add(this);
@@ -98,3 +98,5 @@ export class IncomingBody extends Readable implements WatchedBody {
     done(error);
   }
 }
+
+function ignore(): void {}

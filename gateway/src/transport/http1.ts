@@ -1,80 +1,18 @@
 /** HTTP/1.1 on node:http and node:https: makes an Exchange of each request, and writes what the pipeline answers. */
-import { createServer, type Server as HttpServer, type IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
-import { atTurnEnd } from '../turn.ts';
-import { type BodyOwner, IncomingBody } from './body.ts';
+import { Exchange } from '../exchange.ts';
+import { IncomingBody } from './body.ts';
+import { Http1Response } from './http1-response.ts';
 import { inspect } from './inspect.ts';
-import { refuse, tooSlow } from './refuse.ts';
+import { GONE, refuse } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
-import type { DrainState, TlsSettings, TransportLimits, TransportState } from './transport.ts';
+import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
 /** The parser's own limit lies above all of ours together, so that refusals are ours (D17). */
 export function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimits): number {
   return Math.min(2 * (maxHeaders * maxHeaderSize + maxUriLength) + 65536, 64 << 20);
-}
-
-/** Bytes of a body up to which it is copied behind the head, so that both are one write. */
-export const ONE_PIECE = 4096;
-
-class Http1Response extends ServerResponse implements Responder, BodyOwner {
-  exchange: Exchange | null = null;
-  drain: DrainState | null = null;
-  waitsForContinue = false;
-
-  send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
-    const bodiless = status === 204 || status === 304;
-    if (!bodiless) {
-      const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-      headers.push('content-length', String(length));
-    }
-    this.#head(status, headers);
-    if (body === null || bodiless) atTurnEnd(() => void this.end());
-    else this.endWith(body);
-  }
-
-  stream(_x: Exchange, status: number, headers: HeaderList): ResponseSink {
-    this.#head(status, headers);
-    return this;
-  }
-
-  /** Ends with a body that is whole: a short one goes out in one piece with the head. Nothing is written before. */
-  endWith(body: Uint8Array | string): void {
-    const short = typeof body !== 'string' && body.length <= ONE_PIECE;
-    // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
-    const text = short ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1') : null;
-    atTurnEnd(() => void (text === null ? this.end(body) : this.end(text, 'latin1')));
-  }
-
-  get headSent(): boolean {
-    return this.headersSent;
-  }
-
-  abort(): void {
-    this.socket?.destroy();
-  }
-
-  bodyWanted(): void {
-    if (this.waitsForContinue) this.writeContinue();
-  }
-
-  bodyTooSlow(): void {
-    const x = this.exchange;
-    if (x === null || this.headersSent) return this.abort();
-    const { status, headers, body } = tooSlow(x);
-    x.close();
-    this.shouldKeepAlive = false;
-    this.writeHead(status, headers);
-    this.end(body);
-  }
-
-  #head(status: number, headers: HeaderList): void {
-    const body = this.exchange?.bodyStream;
-    // A body that nobody read to its end stands in the way of the next request: the connection ends instead.
-    if (this.drain?.draining || (body && !body.readableEnded)) this.shouldKeepAlive = false;
-    this.writeHead(status, headers);
-  }
 }
 
 function responseClosed(this: Http1Response): void {
@@ -112,14 +50,17 @@ export function createHttp1Server(
     highWaterMark: 64 << 10,
   };
 
+  const latest = new WeakMap<Socket, Http1Response>();
+  const broken = new WeakSet<Socket>();
+
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
-    const raw = request.rawHeaders;
-    const { hasBody, fault } = inspect(raw, request.httpVersionMinor);
+    const { rawHeaders, httpVersionMajor, httpVersionMinor, url = '/' } = request;
+    const { target, hasBody, upgrade, fault } = inspect({ url, rawHeaders, httpVersionMajor, httpVersionMinor });
     const x = new Exchange(response, {
       method: request.method ?? 'GET',
-      target: request.url ?? '/',
+      target,
       scheme,
-      headers: raw,
+      headers: rawHeaders,
       clientIp: peerOf(request.socket),
       body: hasBody ? new IncomingBody(request, response, bodyLimits) : null,
     });
@@ -128,7 +69,31 @@ export function createHttp1Server(
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
     response.on('close', responseClosed);
-    events.request(x);
+    // Node's parser loses what came in one piece behind an upgrade that nobody takes.
+    if (upgrade) response.shouldKeepAlive = false;
+    const previous = latest.get(request.socket);
+    latest.set(request.socket, response);
+    if (previous === undefined || previous.writableFinished) events.request(x);
+    else {
+      // Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2).
+      previous.once('close', () => {
+        if (previous.shouldKeepAlive && !x.closed) events.request(x);
+      });
+    }
+  }
+
+  /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
+  function unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+    const last = latest.get(socket);
+    if (last === undefined || last.writableFinished || GONE.has(error.code ?? '')) {
+      const status = refuse(socket, error);
+      if (status !== null) events.malformed(status);
+      // What follows `Connection: close` is not read.
+    } else if (error.code !== 'HPE_CLOSED_CONNECTION' && !broken.has(socket)) {
+      broken.add(socket);
+      if (last.req.complete) last.once('finish', () => unreadable(error, socket));
+      else last.bodyUnreadable();
+    }
   }
 
   const onRequest = (request: IncomingMessage, response: Http1Response) => accept(request, response, false);
@@ -136,10 +101,13 @@ export function createHttp1Server(
   const server = secure ?? createServer(options, onRequest);
   server.maxHeadersCount = 0;
   server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const status = refuse(socket as Socket, error);
+  // An expectation that we do not know is ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
+  server.on('connect', (_request, socket) => {
+    const status = refuse(socket as Socket, new Error('CONNECT is not served'));
     if (status !== null) events.malformed(status);
   });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => unreadable(error, socket as Socket));
   if (secure) {
     // What failed its handshake cannot be answered in HTTP.
     secure.removeAllListeners('tlsClientError');

@@ -1,5 +1,6 @@
 /** The head of an HTTP/2 request as the pipeline knows it, and what RFC 9113 forbids and nghttp2 lets through. */
 import type { HeaderList } from '../exchange.ts';
+import { isHost } from './host.ts';
 
 export interface Http2Request {
   readonly method: string;
@@ -56,7 +57,10 @@ export function requestOf(raw: readonly string[]): Http2Request {
   }
   const name = authority ?? host;
   if (name === undefined) fault = 'The :authority is missing.';
-  else headers.push('host', name);
+  else {
+    if (!isHost(name)) fault = 'The :authority is not a host with an optional port.';
+    headers.push('host', name);
+  }
   if (cookie !== undefined) headers.push('cookie', cookie);
   return { method, target, headers, fault, waitsForContinue };
 }

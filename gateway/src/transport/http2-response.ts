@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { Writable } from 'node:stream';
 import type { Exchange, HeaderList, Responder, ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
-import { ONE_PIECE } from './http1.ts';
+import { ONE_PIECE } from './http1-response.ts';
 import { tooSlow } from './refuse.ts';
 
 /** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */

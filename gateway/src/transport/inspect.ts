@@ -1,20 +1,41 @@
-/** What Node's parser lets through and RFC 9110 and 9112 forbid; and whether a body follows. */
+/** What Node's parser lets through and RFC 9110 and 9112 forbid; whether a body follows, and a request behind it. */
+import { isHost } from './host.ts';
+import { fromAbsolute } from './request-target.ts';
+
+export interface RequestHead {
+  readonly url: string;
+  /** Names and values in turn, as they arrived. */
+  readonly rawHeaders: readonly string[];
+  readonly httpVersionMajor: number;
+  readonly httpVersionMinor: number;
+}
 
 export interface Inspection {
+  /** In origin form, or as it is where it is nothing that is served. */
+  readonly target: string;
   readonly hasBody: boolean;
+  /** Asks for another protocol. */
+  readonly upgrade: boolean;
   /** Why the request is malformed, or null. */
   readonly fault: string | null;
 }
 
-export function inspect(raw: readonly string[], minorVersion: number): Inspection {
-  let hosts = 0;
+export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMinor }: RequestHead): Inspection {
+  let host: string | undefined;
+  let target = url;
   let hasBody = false;
+  let upgrade = false;
   let fault: string | null = null;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     switch (name.length) {
       case 4:
-        if (name.toLowerCase() === 'host') hosts++;
+        if (name.toLowerCase() !== 'host') break;
+        if (host !== undefined) fault = 'There is more than one Host header.';
+        host = raw[i + 1] as string;
+        break;
+      case 7:
+        if (name.toLowerCase() === 'upgrade') upgrade = true;
         break;
       case 14:
         if (name.toLowerCase() === 'content-length' && raw[i + 1] !== '0') hasBody = true;
@@ -23,12 +44,28 @@ export function inspect(raw: readonly string[], minorVersion: number): Inspectio
         if (name.toLowerCase() === 'transfer-encoding') {
           hasBody = true;
           if ((raw[i + 1] as string).trim().toLowerCase() !== 'chunked') fault = 'Transfer-Encoding must be "chunked".';
-          if (minorVersion === 0) fault = 'Transfer-Encoding is not part of HTTP/1.0.';
+          if (httpVersionMinor === 0) fault = 'Transfer-Encoding is not part of HTTP/1.0.';
         }
         break;
     }
   }
-  if (hosts > 1) fault = 'There is more than one Host header.';
-  if (hosts === 0 && minorVersion > 0) fault = 'The Host header is missing.';
-  return { hasBody, fault };
+  if (host === undefined) {
+    if (httpVersionMinor > 0) fault = 'The Host header is missing.';
+  } else if (!isHost(host)) fault = 'The Host header is not a host with an optional port.';
+  if (httpVersionMajor !== 1) fault = 'The version must be HTTP/1.1 or HTTP/1.0.';
+  if (url.charCodeAt(0) !== 47 && url !== '*') {
+    const absolute = fromAbsolute(url);
+    if (absolute === null) fault ??= 'The request target must be a path.';
+    else {
+      target = absolute.origin;
+      if (!isSameHost(absolute.authority, host)) fault ??= 'The Host header and the request target differ.';
+    }
+  }
+  return { target, hasBody, upgrade, fault };
+}
+
+/** In HTTP/1.0 there may be no Host. */
+function isSameHost(authority: string, host: string | undefined): boolean {
+  if (host === undefined) return authority !== '' && isHost(authority);
+  return authority !== '' && authority.toLowerCase() === host.toLowerCase();
 }

@@ -17,12 +17,17 @@ function problemOf(code: string | undefined): Problem {
   }
 }
 
+/** The client has left, or said that it sends no more in the middle of a request. */
+export const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
+/** Milliseconds that the client gets to read a refusal and close. */
+const LINGER_MS = 2000;
+
 /**
- * Sends a problem document and closes the connection. The status that was sent, or null where the connection was gone
- * already or had a response under way.
+ * Sends a problem document and closes the connection, on which no response is under way. The status that was sent, or
+ * null where the connection was gone already.
  */
-export function refuse(socket: Socket & { _httpMessage?: unknown }, error: NodeJS.ErrnoException): number | null {
-  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage) {
+export function refuse(socket: Socket, error: NodeJS.ErrnoException): number | null {
+  if (GONE.has(error.code ?? '') || !socket.writable) {
     socket.destroy();
     return null;
   }
@@ -33,12 +38,29 @@ export function refuse(socket: Socket & { _httpMessage?: unknown }, error: NodeJ
       `server: gw/${VERSION}\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `x-content-type-options: nosniff\r\nx-frame-options: DENY\r\nconnection: close\r\n\r\n${body}`,
   );
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(cut));
   return refusal.status;
 }
 
-/** The answer to a request whose body does not go on. */
-export function tooSlow(x: Exchange): { status: number; headers: HeaderList; body: string } {
-  const refusal = problem('request-timeout', 'The request body did not arrive in time.');
+/** An answer of the transport's own to a request that the pipeline has. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+/** To a request whose body does not go on. */
+export function tooSlow(x: Exchange): Refusal {
+  return refusalOf(x, problem('request-timeout', 'The request body did not arrive in time.'));
+}
+
+/** To a request whose body is not validly framed. */
+export function unreadable(x: Exchange): Refusal {
+  return refusalOf(x, problem('malformed-request', 'The request body is not validly framed.'));
+}
+
+function refusalOf(x: Exchange, refusal: Problem): Refusal {
   const body = renderProblem(refusal);
   const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))];
   addStandardHeaders(x, headers);

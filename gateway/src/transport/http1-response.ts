@@ -1,0 +1,83 @@
+/** Writes what the pipeline answers to one HTTP/1.1 request. */
+import { ServerResponse } from 'node:http';
+import type { Exchange, HeaderList, Responder, ResponseSink } from '../exchange.ts';
+import { atTurnEnd } from '../turn.ts';
+import type { BodyOwner } from './body.ts';
+import { type Refusal, tooSlow, unreadable } from './refuse.ts';
+import type { DrainState } from './transport.ts';
+
+/** Bytes of a body up to which it is copied behind the head, so that both are one write. */
+export const ONE_PIECE = 4096;
+
+export class Http1Response extends ServerResponse implements Responder, BodyOwner {
+  exchange: Exchange | null = null;
+  drain: DrainState | null = null;
+  waitsForContinue = false;
+
+  send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+    const bodiless = status === 204 || status === 304;
+    if (!bodiless) {
+      const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+      headers.push('content-length', String(length));
+    }
+    this.#head(status, headers);
+    if (body === null || bodiless) atTurnEnd(() => void this.end());
+    else this.endWith(body);
+  }
+
+  stream(_x: Exchange, status: number, headers: HeaderList): ResponseSink {
+    this.#head(status, headers);
+    return this;
+  }
+
+  /** Ends with a body that is whole: a short one goes out in one piece with the head. Nothing is written before. */
+  endWith(body: Uint8Array | string): void {
+    const short = typeof body !== 'string' && body.length <= ONE_PIECE;
+    // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
+    const text = short ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1') : null;
+    atTurnEnd(() => void (text === null ? this.end(body) : this.end(text, 'latin1')));
+  }
+
+  get headSent(): boolean {
+    return this.headersSent;
+  }
+
+  abort(): void {
+    this.socket?.destroy();
+  }
+
+  bodyWanted(): void {
+    if (this.waitsForContinue) this.writeContinue();
+  }
+
+  bodyTooSlow(): void {
+    const x = this.exchange;
+    if (x === null || this.headersSent) return this.abort();
+    this.#refuse(x, tooSlow(x));
+  }
+
+  /** The body's framing is broken: answers with 400, or ends the connection behind the answer that is under way. */
+  bodyUnreadable(): void {
+    const x = this.exchange;
+    if (x === null) return this.abort();
+    if (!this.headersSent) return this.#refuse(x, unreadable(x));
+    this.once('finish', () => this.socket?.destroySoon());
+    x.bodyStream?.destroy(new Error('the request body is not validly framed'));
+  }
+
+  #refuse(x: Exchange, { status, headers, body }: Refusal): void {
+    x.close();
+    this.shouldKeepAlive = false;
+    this.writeHead(status, headers);
+    this.end(body);
+  }
+
+  #head(status: number, headers: HeaderList): void {
+    const x = this.exchange;
+    const body = x?.bodyStream;
+    // A body that nobody read to its end stands in the way of the next request: the connection ends instead. So it
+    // does behind a malformed request: others may see another end of it.
+    if (this.drain?.draining || (body && !body.readableEnded) || x?.fault) this.shouldKeepAlive = false;
+    this.writeHead(status, headers);
+  }
+}

@@ -1,0 +1,103 @@
+/** What happens on the connection around a request (RFC 9112, section 9; RFC 9110, sections 7.6, 7.8 and 10.1). */
+import { AFTER, type Case, get, head, post } from './message.ts';
+
+const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
+const MALFORMED = 'GET /y HTTP/1.1\r\nHost: a\r\nX A: 1\r\n\r\n';
+
+export const CONNECTION: readonly Case[] = [
+  {
+    name: 'two requests at once, the second with a body',
+    rfc: '9112 9.3.2',
+    bytes: get() + post(['Content-Length: 5'], 'hello'),
+    answers: ['GET /x', 'POST /x "hello"', AFTER],
+  },
+  {
+    name: 'a malformed request behind a good one',
+    rfc: '9112 9.3.2',
+    bytes: get() + MALFORMED,
+    answers: ['GET /x', '400'],
+  },
+  {
+    name: 'nothing behind a malformed request is served',
+    rfc: '9112 2.2',
+    bytes: MALFORMED + SMUGGLED,
+    answers: ['400'],
+  },
+  {
+    name: 'nothing behind Connection: close is served',
+    rfc: '9112 9.6',
+    bytes: get('Connection: close') + SMUGGLED,
+    answers: ['GET /x'],
+  },
+  {
+    name: 'nothing behind HTTP/1.0 without keep-alive is served',
+    rfc: '9112 9.3',
+    bytes: head('GET /x HTTP/1.0', ['Host: a']) + SMUGGLED,
+    answers: ['GET /x'],
+  },
+  {
+    name: 'HTTP/1.0 with keep-alive goes on',
+    rfc: '9112 9.3',
+    bytes: head('GET /x HTTP/1.0', ['Host: a', 'Connection: keep-alive']),
+    answers: ['GET /x', AFTER],
+  },
+  {
+    name: 'the body of a refused request is no request',
+    rfc: '9112 9.3',
+    bytes: `POST /x HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    answers: ['400'],
+  },
+  {
+    name: 'Upgrade: h2c is ignored',
+    rfc: '9113 3.1',
+    bytes: get('Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
+    answers: ['GET /x'],
+  },
+  {
+    name: 'Upgrade: websocket where nothing speaks it is ignored',
+    rfc: '9110 7.8',
+    bytes: get(
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    ),
+    answers: ['GET /x'],
+  },
+  {
+    name: 'Upgrade with a body: the body is no request',
+    rfc: '9110 7.8',
+    bytes: post(['Connection: Upgrade', 'Upgrade: h2c', `Content-Length: ${SMUGGLED.length}`], SMUGGLED),
+    answers: [`POST /x ${JSON.stringify(SMUGGLED)}`],
+  },
+  {
+    name: 'Expect: 100-continue with the body sent at once',
+    rfc: '9110 10.1.1',
+    bytes: post(['Expect: 100-continue', 'Content-Length: 5'], 'hello'),
+    answers: ['POST /x "hello"', AFTER],
+  },
+  {
+    name: 'Expect: 100-continue without a body',
+    rfc: '9110 10.1.1',
+    bytes: get('Expect: 100-continue'),
+    answers: ['GET /x'],
+  },
+  {
+    name: 'Expect with something else',
+    rfc: '9110 10.1.1',
+    bytes: get('Expect: 200-ok'),
+    answers: ['GET /x', AFTER],
+  },
+  {
+    name: 'Connection that names Content-Length',
+    rfc: '9110 7.6.1',
+    bytes: post(['Connection: content-length', 'Content-Length: 5'], 'hello'),
+    answers: ['POST /x "hello"', AFTER],
+  },
+  {
+    name: 'a request that is cut short',
+    rfc: '9112 8',
+    bytes: post(['Content-Length: 500'], 'hello'),
+    answers: ['408'],
+  },
+];
