@@ -96,7 +96,9 @@ class WholeQuery {
     const text = this.#type === URLENCODED ? query : decode(query, false);
     if (text === undefined) return [{ in: 'query', field: name, reason: 'is badly percent-encoded' }];
     const errors = this.#rules.errors(this.#type, Buffer.from(text));
-    return errors?.map(({ field, reason }) => ({ in: 'query', field: field === '/' ? name : name + field, reason })) ?? null;
+    return (
+      errors?.map(({ field, reason }) => ({ in: 'query', field: field === '/' ? name : name + field, reason })) ?? null
+    );
   }
 }
 
