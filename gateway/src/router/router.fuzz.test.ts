@@ -1,0 +1,140 @@
+/** The router against one that tries every template, on paths that clients make up. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
+import { inTime } from '../../../test/time-limit.ts';
+import { Router } from './router.ts';
+import { decodePath, decodeSegment, parseTemplate, type Segment, TemplateError } from './template.ts';
+
+const literal = fc.constantFrom('a', 'b', 'ä', 'a b', 'v1.0', '%61', 'a%2Fb', '.json', '');
+const segment = fc.oneof(
+  literal,
+  fc.constant('{p}'),
+  fc.constantFrom('{p}.json', 'v{p}', '{p}-{p}', 'a{p}b{p}c', '{p}.{p}.json'),
+);
+/** Parameters are numbered, so that no name stands twice. */
+const template = fc.tuple(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.boolean()).map(([parts, greedy]) => {
+  let count = 0;
+  const numbered = [...parts, ...(greedy ? ['{p+}'] : [])].join('/').replaceAll(/\{p/g, () => `{p${count++}`);
+  return `/${numbered}`;
+});
+const piece = fc.constantFrom(
+  'a',
+  'b',
+  'c',
+  'v1',
+  '.',
+  '-',
+  '.json',
+  '%61',
+  '%C3%A4',
+  'ä',
+  '%2F',
+  '%2e',
+  '..',
+  '%',
+  '%ff',
+  '+',
+  ' ',
+  '',
+);
+const pathSegment = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(''));
+const path = fc.array(pathSegment, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`);
+const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE');
+
+/** A template's rank for a path, a digit a segment, and its values; null where it does not match. */
+function match(template: string, path: string): { readonly rank: string; readonly values: string[] } | null {
+  const { segments } = parseTemplate(template);
+  const parts = path.slice(1).split('/');
+  const values: string[] = [];
+  let rank = '';
+  for (const [i, segment] of segments.entries()) {
+    if (segment.kind === 'greedy') {
+      const rest = parts.slice(i).join('/');
+      return i < parts.length && rest !== '' ? { rank: `${rank}9`, values: [...values, rest] } : null;
+    }
+    const part = parts[i];
+    const found = part === undefined ? null : matchSegment(segment, part);
+    if (!found) return null;
+    rank += found.rank;
+    values.push(...found.values);
+  }
+  return segments.length === parts.length ? { rank, values } : null;
+}
+
+function matchSegment(segment: Segment, part: string): { readonly rank: string; readonly values: string[] } | null {
+  if (segment.kind === 'static') return decodeSegment(part) === segment.text ? { rank: '0', values: [] } : null;
+  if (segment.kind === 'param') return part === '' ? null : { rank: '8', values: [part] };
+  if (segment.kind !== 'pattern') return null;
+  const { literals } = segment.pattern;
+  const source = literals.map((each) => each.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('([^]+?)');
+  const values = new RegExp(`^${source}$`).exec(part)?.slice(1);
+  // More literal text first: 1 to 7 for up to 6 characters.
+  return values ? { rank: String(7 - literals.join('').length), values } : null;
+}
+
+it('finds what a router would that tries every template', () => {
+  const route = fc.tuple(methods, template);
+  fc.assert(
+    fc.property(fc.array(route, { maxLength: 10 }), methods, path, (routes, method, wanted) => {
+      const router = new Router<string>();
+      const kept: [method: string, template: string][] = [];
+      for (const [verb, each] of routes) {
+        try {
+          router.add(verb, each, `${verb} ${each}`);
+          kept.push([verb, each]);
+        } catch (error) {
+          if (!(error instanceof TemplateError) && !String(error).includes('declared twice')) throw error;
+        }
+      }
+      const found = inTime(() => router.find(method, wanted));
+      const fitting = kept.flatMap(([verb, each]) => {
+        const result = match(each, wanted);
+        return result ? [{ verb, each, ...result }] : [];
+      });
+      const serving = fitting.filter(({ verb }) => verb === method || (method === 'HEAD' && verb === 'GET'));
+      const best = serving.sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))[0];
+      if (!best) {
+        const allowed = new Set(fitting.flatMap(({ verb }) => (verb === 'GET' ? ['GET', 'HEAD'] : [verb])));
+        expect(found).toEqual({ value: null, allow: [...allowed].sort() });
+        return;
+      }
+      // Of patterns with equally much literal text, and of GET and HEAD on equal templates, either may be first.
+      const equal = serving.filter(({ rank }) => rank === best.rank);
+      const same = equal.find(({ verb, each }) => found.value === `${verb} ${each}`);
+      expect(same, `${found.value} instead of ${best.each}`).toBeDefined();
+      expect(found).toEqual({ value: found.value, params: same?.values });
+    }),
+    propertyRuns(8000),
+  );
+});
+
+it('takes or refuses any template, and decodes any path', () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 20 }),
+    fc.array(fc.constantFrom('{', '}', '+', '/', 'a', '%', '{a}')).map((all) => all.join('')),
+  );
+  fc.assert(
+    fc.property(text, (given) => {
+      try {
+        parseTemplate(given);
+      } catch (error) {
+        if (!(error instanceof TemplateError)) throw error;
+      }
+      expect(decodePath(given).split('/').length).toBeGreaterThanOrEqual(given.split('/').length);
+    }),
+    propertyRuns(2000),
+  );
+});
+
+it('is not kept busy by paths that fit many templates for long', () => {
+  const router = new Router<string>();
+  for (let i = 0; i < 12; i++) {
+    const parts = Array.from({ length: 12 }, (_, at) => ((i >> (at % 4)) & 1 ? 'a' : `{p${at}}`));
+    try {
+      router.add('GET', `/${parts.join('/')}/end${i}`, String(i));
+    } catch {}
+  }
+  inTime(() => router.find('GET', `/${'a/'.repeat(12)}none`), 50);
+  inTime(() => router.find('GET', `/${'a-'.repeat(4000)}`), 50);
+});
