@@ -6,7 +6,7 @@ import { messageOf } from './message-of.ts';
 import { bind, isLoopback, shownAddress } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Level, Log } from './telemetry/log.ts';
 import { type LoadedArchive, LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
 import { LocalConnectionSlots } from './transport/connection-slots.ts';
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from './transport/tls.ts';
@@ -18,6 +18,8 @@ export interface RunningGateway {
   readonly adminAddress: AddressInfo | null;
   /** Loads the artifact and its secrets anew; keeps the old one where that fails, and rejects with the reason. */
   reload(): Promise<void>;
+  /** What is logged from now on, until the next change or the end. */
+  setLogLevel(level: Level): Promise<void>;
   /** Drains and stops; resolves when everything is closed. */
   stop(): Promise<void>;
 }
@@ -56,9 +58,19 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const admin = createAdmin(options, {
     artifact: () => loaded.artifact,
     draining: () => draining,
+    log,
+    setLogLevel,
     metrics: () => traffic.metrics(),
     startedAt,
   });
+
+  async function setLogLevel(level: Level): Promise<void> {
+    const from = log.level;
+    if (from === level) return;
+    await traffic.setLogLevel(level);
+    logger.warn({ from, to: level }, 'log level changed');
+  }
+
   let adminAddress: AddressInfo | null = null;
   let address: AddressInfo;
   try {
@@ -117,6 +129,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     address,
     adminAddress,
     reload,
+    setLogLevel,
     async stop() {
       draining = true;
       stopLooking();

@@ -10,7 +10,7 @@ import { Secrets } from './secrets/secrets.ts';
 import { bind } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { RateLimitStore } from './state/rate-limit-store.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Level, Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
@@ -36,6 +36,8 @@ export interface Traffic {
   listen(): Promise<AddressInfo>;
   /** New handshakes use this pair; connections go on with theirs. */
   useTls(keyPair: KeyPair): void;
+  /** What is logged from now on, in this process and in those that serve. */
+  setLogLevel(level: Level): Promise<void>;
   /** Metrics of all processes in the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
@@ -123,6 +125,10 @@ export class LocalTraffic implements Traffic {
 
   useTls(keyPair: KeyPair): void {
     this.#transport.useTls({ keyPair, minVersion: this.#options.tlsMinVersion });
+  }
+
+  async setLogLevel(level: Level): Promise<void> {
+    this.#deps.log.setLevel(level);
   }
 
   async metrics() {

@@ -1,11 +1,13 @@
-/** The admin port (reference 1, section 4.2): health, readiness, metrics, provenance; no credentials. */
+/** The admin port (reference 1, section 4.2): health, readiness, metrics, provenance, log level; no credentials. */
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { healthOf } from '../health.ts';
-import { type Problem, problem, renderProblem } from '../problems.ts';
+import { problem } from '../problems.ts';
+import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';
+import { jsonPage, type Page, problemPage } from './page.ts';
 
-export interface AdminState {
+export interface AdminState extends LogLevelState {
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
@@ -15,7 +17,8 @@ export interface AdminState {
   readonly startedAt: number;
 }
 
-type Page = { readonly status: number; readonly type: string; readonly body: string };
+const PAGES = '/health, /ready, /metrics, /provenance and /log-level';
+const NOT_STORED: HeaderList = ['cache-control', 'no-store'];
 
 /** Answers one request of the admin port. */
 export function serveAdmin(x: Exchange, state: AdminState): void {
@@ -26,11 +29,16 @@ export function serveAdmin(x: Exchange, state: AdminState): void {
 }
 
 async function answer(x: Exchange, state: AdminState): Promise<Page & { headers: HeaderList }> {
+  if (x.path === '/log-level' && x.method === 'PUT')
+    return { ...(await changeLogLevel(x, state)), headers: NOT_STORED };
   if (x.method !== 'GET' && x.method !== 'HEAD') {
-    const refusal = problem('method-not-allowed', 'The admin port is read with GET.');
-    return { ...problemPage(refusal), headers: ['allow', 'GET, HEAD'] };
+    const [detail, allow] =
+      x.path === '/log-level'
+        ? ['The log level is read with GET and changed with PUT.', 'GET, HEAD, PUT']
+        : ['The admin port is read with GET.', 'GET, HEAD'];
+    return { ...problemPage(problem('method-not-allowed', detail)), headers: ['allow', allow] };
   }
-  return { ...(await page(x.path, state)), headers: ['cache-control', 'no-store'] };
+  return { ...(await page(x.path, state)), headers: NOT_STORED };
 }
 
 async function page(path: string, state: AdminState): Promise<Page> {
@@ -38,21 +46,24 @@ async function page(path: string, state: AdminState): Promise<Page> {
   switch (path) {
     case '/health': {
       const uptime_secs = Math.floor((performance.now() - state.startedAt) / 1000);
-      return json(200, { ...(manifest ? healthOf(manifest) : { status: 'healthy' }), uptime_secs });
+      return jsonPage(200, { ...(manifest ? healthOf(manifest) : { status: 'healthy' }), uptime_secs });
     }
     case '/ready': {
-      if (manifest && !state.draining()) return json(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
-      return json(503, { status: manifest ? 'draining' : 'no artifact' });
+      if (manifest && !state.draining())
+        return jsonPage(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
+      return jsonPage(503, { status: manifest ? 'draining' : 'no artifact' });
     }
     case '/metrics': {
       const { type, text } = await state.metrics();
       return { status: 200, type, body: text };
     }
     case '/provenance':
-      if (manifest) return json(200, provenance(manifest));
+      if (manifest) return jsonPage(200, provenance(manifest));
       return problemPage(problem('route-not-found', 'No artifact is loaded.'));
+    case '/log-level':
+      return logLevelPage(state);
     default:
-      return problemPage(problem('route-not-found', 'The admin port has /health, /ready, /metrics and /provenance.'));
+      return problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
   }
 }
 
@@ -68,12 +79,4 @@ function provenance(manifest: Manifest) {
     // Only a control plane can see drift; without one there is none to report.
     drift_detected: false,
   };
-}
-
-function json(status: number, value: unknown): Page {
-  return { status, type: 'application/json', body: JSON.stringify(value) };
-}
-
-function problemPage(refusal: Problem): Page {
-  return { status: refusal.status, type: 'application/problem+json', body: renderProblem(refusal) };
 }

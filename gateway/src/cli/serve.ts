@@ -45,6 +45,9 @@ Examples:
 
 Every option can come from a variable: --log-level from GW_LOG_LEVEL, and so on.
 
+Signals: SIGTERM and SIGINT drain and stop, SIGHUP loads artifact and secrets anew, SIGUSR2 turns debug lines on and
+off again.
+
 Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not resolve.`;
 
 export function serveCommand(program: Program): Command {
@@ -173,6 +176,12 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
     gateway.reload().catch((error: unknown) => {
       const reason = messageOf(error);
       log.logger.error({ reason }, 'reload failed: the previous artifact and secrets go on serving');
+    });
+  });
+  onSignal('SIGUSR2', () => {
+    const level = log.level === 'debug' ? log.configuredLevel : 'debug';
+    gateway.setLogLevel(level).catch((error: unknown) => {
+      log.logger.error({ reason: messageOf(error) }, 'the log level could not be changed');
     });
   });
   // Whoever started us waits for the line that says where we listen.

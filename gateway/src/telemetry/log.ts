@@ -10,6 +10,13 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface Log {
   readonly logger: pino.Logger;
+  readonly level: Level;
+  /** The level that it was made with. */
+  readonly configuredLevel: Level;
+  /** Lines at level info are written: the access log is wanted. */
+  readonly informs: boolean;
+  /** From now on; until the process ends. */
+  setLevel(level: Level): void;
   /** Writes one finished line; the access log builds its own. */
   line(text: string): void;
   /** Resolves when everything so far is written. */
@@ -25,8 +32,34 @@ export function createLog(level: Level, format: LogFormat): Log {
   };
   if (format === 'pretty') {
     const stream = pretty({ sync: true, colorize: process.stdout.isTTY === true, singleLine: true });
-    return { logger: pino(options, stream), line: (text) => void stream.write(text), flush: () => Promise.resolve() };
+    const output = { line: (text: string) => void stream.write(text), flush: () => Promise.resolve() };
+    return new LeveledLog(pino(options, stream), level, output);
   }
   const writer = new LineWriter(1);
-  return { logger: pino(options, writer), line: (text) => writer.write(text), flush: () => writer.flush() };
+  const output = { line: (text: string) => writer.write(text), flush: () => writer.flush() };
+  return new LeveledLog(pino(options, writer), level, output);
+}
+
+class LeveledLog implements Log {
+  readonly logger: pino.Logger;
+  readonly configuredLevel: Level;
+  readonly line: Log['line'];
+  readonly flush: Log['flush'];
+  level: Level;
+  informs: boolean;
+
+  constructor(logger: pino.Logger, level: Level, output: Pick<Log, 'line' | 'flush'>) {
+    this.logger = logger;
+    this.configuredLevel = level;
+    this.level = level;
+    this.informs = logger.isLevelEnabled('info');
+    this.line = output.line;
+    this.flush = output.flush;
+  }
+
+  setLevel(level: Level): void {
+    this.logger.level = level;
+    this.level = level;
+    this.informs = this.logger.isLevelEnabled('info');
+  }
 }

@@ -9,21 +9,19 @@ export class Recorder {
   readonly metrics: Metrics;
   readonly #log: Log;
   readonly #dev: boolean;
-  #accessLog: boolean;
 
   /** `dev`: dropped headers are logged at warn instead of debug (reference 1, section 2.6). */
   constructor(metrics: Metrics, log: Log, dev: boolean) {
     this.metrics = metrics;
     this.#log = log;
     this.#dev = dev;
-    this.#accessLog = log.logger.isLevelEnabled('info');
   }
 
   finished(x: Exchange, place: OperationMetrics, status: number, responseBytes: number): void {
     const seconds = (performance.now() - x.startedAt) / 1000;
     const requestBytes = x.bodyStream === null ? 0 : x.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
-    if (!this.#accessLog) return;
+    if (!this.#log.informs) return;
     const { path: route, api } = place.labels;
     this.#log.line(accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }));
   }

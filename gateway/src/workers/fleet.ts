@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { SecretError } from '../secrets/secrets.ts';
 import type { ServeOptions } from '../serve-options.ts';
 import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Level, Log } from '../telemetry/log.ts';
 import type { LoadedArchive, Traffic } from '../traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
 import type { KeyPair } from '../transport/tls.ts';
@@ -66,6 +66,13 @@ export class Fleet implements Traffic {
     void this.#inTurn(async () => {
       this.#keyPair = keyPair;
       await this.#each((worker) => worker.channel.call('useTls', keyPair));
+    });
+  }
+
+  setLogLevel(level: Level): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#deps.log.setLevel(level);
+      await this.#each((worker) => worker.channel.call('setLogLevel', level));
     });
   }
 
@@ -131,8 +138,7 @@ export class Fleet implements Traffic {
     });
     try {
       const { channel } = worker;
-      const logLevel = log.logger.level as 'info';
-      await channel.call('configure', { options: this.#options, logLevel, keyPair: this.#keyPair });
+      await channel.call('configure', { options: this.#options, logLevel: log.level, keyPair: this.#keyPair });
       await channel.call('prepare', this.#archive as Uint8Array);
       await channel.call('commit');
     } catch (error) {

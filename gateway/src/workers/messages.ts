@@ -26,6 +26,7 @@ export interface WorkerMethods {
   /** After the first commit. */
   listen(): Promise<AddressInfo>;
   useTls(keyPair: KeyPair): void;
+  setLogLevel(level: Level): Promise<void>;
   metrics(): Promise<MetricsSnapshot>;
   beginDrain(): void;
   /** Resolves when the last connection has ended. */

@@ -53,6 +53,10 @@ class Worker implements WorkerMethods {
     this.#running.useTls({ cert: Buffer.from(keyPair.cert), key: Buffer.from(keyPair.key) });
   }
 
+  setLogLevel(level: Parameters<WorkerMethods['setLogLevel']>[0]): Promise<void> {
+    return this.#running.setLogLevel(level);
+  }
+
   metrics() {
     return this.#running.registry.getMetricsAsJSON();
   }
