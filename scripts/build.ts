@@ -1,5 +1,5 @@
 /**
- * Bundles what the image holds into dist/image: `gw.js`, `gw-operator.js`, the compile worker, and the built-in
+ * Bundles what the image holds into dist/image: `gw.js`, `gw-operator.js`, the files that workers start from, and the built-in
  * plugins beside them. The Dockerfile copies that folder and nothing else.
  */
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,6 +21,7 @@ const { warnings } = await build({
     'gw-operator': 'operator/src/main.ts',
     'compile-worker': 'control/src/compile-worker.ts',
     'render-worker': 'gateway/src/reserved/render-worker.ts',
+    'serve-worker': 'gateway/src/workers/serve-worker.ts',
   },
   outdir: out,
   bundle: true,

@@ -1,4 +1,4 @@
-/** Load by wrk, and the CPU time that a server spent on it. */
+/** Load by wrk or, over HTTP/2, by h2load, and the CPU time that a server spent on it. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -9,45 +9,66 @@ export interface Figures {
   readonly requestsPerSecond: number;
   /** Microseconds of the server's CPU time. */
   readonly cpuPerRequest: number;
+  /** NaN where the tool does not say. */
   readonly p99Ms: number;
   readonly notOk: number;
 }
 
 export interface Load {
   readonly url: string;
-  /** Processes whose CPU time counts. */
-  readonly pids: readonly number[];
+  /** Process whose CPU time counts, with that of its children. */
+  readonly pid: number;
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Path of a wrk script, for bodies. */
   readonly script?: string;
+  readonly http2?: boolean;
 }
 
-/** User and system time of a process, in microseconds; clock ticks are 10 ms on Linux. */
+type Answered = Omit<Figures, 'cpuPerRequest'> & { readonly requests: number };
+
+export async function measure(load: Load): Promise<Figures> {
+  const before = cpuTime(load.pid);
+  const { requests, ...figures } = await (load.http2 ? h2load(load) : wrk(load));
+  return { ...figures, cpuPerRequest: (cpuTime(load.pid) - before) / requests };
+}
+
+/** User and system time of a process and its children, in microseconds; clock ticks are 10 ms on Linux. */
 function cpuTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  const own = (Number(fields[11]) + Number(fields[12])) * 10_000;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? own : children.split(' ').reduce((sum, child) => sum + cpuTime(Number(child)), own);
 }
 
 const UNITS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 
-export async function measure({ url, pids, seconds, headers = {}, script }: Load): Promise<Figures> {
-  const total = () => pids.reduce((sum, pid) => sum + cpuTime(pid), 0);
-  const before = total();
-  const args = ['-t1', '-c32', `-d${seconds}s`, '--latency'];
-  for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`);
+async function wrk({ url, seconds, headers = {}, script }: Load): Promise<Answered> {
+  const args = ['-t1', '-c32', `-d${seconds}s`, '--latency', ...headerArguments(headers)];
   if (script) args.push('-s', script);
   const { stdout } = await run('wrk', [...args, url]);
-  const used = total() - before;
-  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0);
   const [, value = 'NaN', unit = 'ms'] = /99%\s+([\d.]+)(us|ms|s)/.exec(stdout) ?? [];
   return {
+    requests: Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0),
     requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? 0),
-    cpuPerRequest: used / requests,
     p99Ms: Number(value) * (UNITS[unit] ?? 1),
     notOk: Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0),
   };
+}
+
+/** As many requests in flight as with wrk: eight connections with four streams each. */
+async function h2load({ url, seconds, headers = {} }: Load): Promise<Answered> {
+  const { stdout } = await run('h2load', ['-c8', '-m4', `-D${seconds}`, ...headerArguments(headers), url]);
+  const requests = Number(/(\d+) 2xx/.exec(stdout)?.[1] ?? 0);
+  const [, rate = '0'] = /finished in [^,]*, ([\d.]+) req\/s/.exec(stdout) ?? [];
+  const others = /2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx/.exec(stdout)?.slice(1) ?? ['NaN'];
+  const notOk = others.reduce((sum, each) => sum + Number(each), 0);
+  return { requests, requestsPerSecond: Number(rate), p99Ms: Number.NaN, notOk };
+}
+
+function headerArguments(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
 }
 
 export function median(values: readonly number[]): number {

@@ -22,28 +22,40 @@ function operation(dispatch: object, middlewares: object[] = [], more: object = 
   };
 }
 
+const ITEM = {
+  type: 'object',
+  required: ['book', 'count'],
+  properties: {
+    book: { type: 'integer' },
+    count: { type: 'integer', minimum: 1, maximum: 99 },
+    note: { type: 'string', maxLength: 200 },
+  },
+};
+const ORDER = {
+  type: 'object',
+  required: ['customer', 'items'],
+  additionalProperties: false,
+  properties: {
+    customer: { type: 'string', minLength: 1, maxLength: 64 },
+    email: { type: 'string', format: 'email' },
+    items: { type: 'array', minItems: 1, items: ITEM },
+  },
+};
+
+/** What is measured beside the plain operations. */
+export interface Project {
+  /** Operations that no request goes to. Default 0. */
+  readonly otherRoutes?: number;
+}
+
 /** Writes gw.yaml and the spec; the upstream answers at `upstream`. */
-export function writeProject(dir: string, upstream: string): void {
+export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }: Project): void {
   const proxy = { name: 'http-upstream', config: { url: upstream } };
-  const order = {
-    type: 'object',
-    required: ['customer', 'items'],
-    additionalProperties: false,
-    properties: {
-      customer: { type: 'string', minLength: 1, maxLength: 64 },
-      email: { type: 'string', format: 'email' },
-      items: {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          required: ['book', 'count'],
-          properties: { book: { type: 'integer' }, count: { type: 'integer', minimum: 1, maximum: 99 } },
-        },
-      },
-    },
-  };
-  const requestBody = { required: true, content: { 'application/json': { schema: order } } };
+  const requestBody = { required: true, content: { 'application/json': { schema: ORDER } } };
+  const others = Array.from({ length: otherRoutes }, (_, i) => [
+    `/area-${i % 40}/{id}/things-${Math.floor(i / 40)}/{thing}`,
+    { get: operation(mock, [], { parameters: [pathParameter('id'), pathParameter('thing')] }) },
+  ]);
   const spec = {
     openapi: '3.1.0',
     info: { title: 'Bench', version: '1' },
@@ -55,38 +67,53 @@ export function writeProject(dir: string, upstream: string): void {
       '/mock-cors': { get: operation(mock, [cors]) },
       '/proxy': { get: operation(proxy) },
       '/guarded': { get: operation(proxy, [key, rate, cors]) },
-      '/orders': { post: operation(mock, [], { requestBody }) },
+      '/orders': { post: operation(proxy, [], { requestBody }) },
+      ...Object.fromEntries(others),
     },
   };
   mkdirSync(join(dir, 'specs'), { recursive: true });
   writeFileSync(join(dir, 'specs', 'bench.json'), JSON.stringify(spec));
   const plugins = ['mock', 'http-upstream', 'apikey-auth', 'rate-limit', 'cors'].map((name) => `  ${name}: {}\n`);
   writeFileSync(join(dir, 'gw.yaml'), `specs: specs\nplugins:\n${plugins.join('')}`);
-  const post = {
-    customer: 'Ada Lovelace',
-    email: 'ada@example.org',
-    items: [
-      { book: 42, count: 2 },
-      { book: 7, count: 1 },
-    ],
-  };
-  writeFileSync(
-    join(dir, 'post.lua'),
-    `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = [[${JSON.stringify(post)}]]\n`,
-  );
+}
+
+function pathParameter(name: string) {
+  return { name, in: 'path', required: true, schema: { type: 'string' } };
+}
+
+/** A wrk script that posts an order of about so many bytes. */
+export function postScript(bytes: number): string {
+  const item = { book: 42, count: 2, note: 'x'.repeat(60) };
+  const items = Array.from({ length: Math.max(1, Math.round(bytes / (JSON.stringify(item).length + 1))) }, () => item);
+  const body = JSON.stringify({ customer: 'Ada Lovelace', email: 'ada@example.org', items });
+  return `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = [[${body}]]\n`;
+}
+
+export interface NginxServer {
+  readonly listen: number;
+  /** Directives of `location /`, of `http` and of `server`. */
+  readonly location: string;
+  readonly http?: string;
+  readonly server?: string;
+  readonly tls?: boolean;
 }
 
 /** nginx as the upstream, and as the proxy that is the control; one worker each. */
-export function nginxConfig(dir: string, listen: number, location: string, upstream = ''): string {
+export function nginxConfig(
+  dir: string,
+  { listen, location, http = '', server = '', tls = false }: NginxServer,
+): string {
   return `daemon off; master_process off; worker_processes 1; pid ${dir}/nginx-${listen}.pid; error_log ${dir}/nginx-${listen}.log error;
 events { worker_connections 4096; }
 http {
-  access_log ${upstream === '' ? 'off' : `${dir}/access-${listen}.log`}; keepalive_requests 100000000; default_type application/json;
+  access_log ${http === '' ? 'off' : `${dir}/access-${listen}.log`}; keepalive_requests 100000000; default_type application/json;
   client_body_temp_path ${dir}/t; proxy_temp_path ${dir}/t; fastcgi_temp_path ${dir}/t; uwsgi_temp_path ${dir}/t; scgi_temp_path ${dir}/t;
-  ${upstream}
-  server { listen 127.0.0.1:${listen}; location / { ${location} } }
+  client_max_body_size 2m; client_body_buffer_size 1m;
+  ${http}
+  server { listen 127.0.0.1:${listen}${tls ? ' ssl http2' : ''}; ${server} location / { ${location} } }
 }
 `;
 }
 
-export { BODY };
+/** What the upstream answers with. */
+export const UPSTREAM_ANSWER = `return 200 '${BODY}';`;

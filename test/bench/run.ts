@@ -1,137 +1,137 @@
 /**
  * `npm run bench`: requests a second, CPU time a request and p99, side by side in one run with nginx as the control.
- * Needs nginx and wrk. Absolute figures depend on the machine: the ratios are what counts.
+ * Needs nginx, wrk, h2load and openssl. Absolute figures depend on the machine: the ratios are what counts.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
 import { type Figures, type Load, measure, median } from './load.ts';
-import { BODY, nginxConfig, writeProject } from './project.ts';
+import { postScript } from './project.ts';
+import { type Server, Servers } from './servers.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
 const SECONDS = Number(process.argv[3] ?? 3);
-const root = join(import.meta.dirname, '..', '..');
-const gw = join(root, 'dist', 'image', 'gw.js');
+/** Only rows whose names have this in them. */
+const ONLY = process.argv[4] ?? '';
 
-for (const tool of ['nginx', 'wrk']) {
+for (const [tool, name] of Object.entries({
+  nginx: 'nginx-light',
+  wrk: 'wrk',
+  h2load: 'nghttp2-client',
+  openssl: 'openssl',
+})) {
   try {
     execFileSync('which', [tool]);
   } catch {
-    process.stderr.write(
-      `npm run bench needs ${tool}: install it (Debian: apt-get install nginx-light wrk) and run again\n`,
-    );
+    process.stderr.write(`npm run bench needs ${tool}: install it (Debian: apt-get install ${name}) and run again\n`);
     process.exit(1);
   }
 }
 
-async function ready(url: string): Promise<void> {
-  for (let i = 0; i < 400; i++) {
-    const answer = await fetch(url).catch(() => null);
-    if (answer) return void (await answer.arrayBuffer());
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`${url} did not answer`);
+/** A row, and the one that its CPU time is compared with. */
+interface Row extends Load {
+  readonly control: string;
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
-const children: ChildProcess[] = [];
-function start(file: string, args: string[]): number {
-  const log = openSync(join(dir, `${children.length}.log`), 'w');
-  const child = spawn(file, args, {
-    stdio: ['ignore', log, 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  children.push(child);
-  return child.pid as number;
-}
+const NGINX = 'nginx proxy';
 
-try {
-  const [upstreamPort, controlPort, pairPort, gwPort] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
+async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
+  await servers.startUpstream();
+  const [control, controlTls, pair] = [
+    await servers.control(),
+    await servers.control({ tls: true }),
+    await servers.barePair(),
   ];
-  const upstream = `http://127.0.0.1:${upstreamPort}`;
-  writeProject(dir, upstream);
-  const pool = `upstream backend { server 127.0.0.1:${upstreamPort}; keepalive 64; keepalive_requests 100000000; }`;
-  const pass = 'proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection "";';
-  writeFileSync(join(dir, 'upstream.conf'), nginxConfig(dir, upstreamPort, `return 200 '${BODY}';`));
-  writeFileSync(join(dir, 'control.conf'), nginxConfig(dir, controlPort, pass, pool));
-  start('nginx', ['-c', join(dir, 'upstream.conf'), '-p', dir]);
-  const control = start('nginx', ['-c', join(dir, 'control.conf'), '-p', dir]);
-  const pair = start(process.execPath, [join(import.meta.dirname, 'bare-pair.ts'), upstream, String(pairPort)]);
-  const artifact = join(dir, 'bench.gwa');
-  execFileSync(process.execPath, [gw, 'compile', '-m', join(dir, 'gw.yaml'), '-o', artifact, '--allow-plaintext'], {
-    stdio: 'pipe',
-  });
-  const serving = start(process.execPath, [
-    ...[gw, 'serve', '--artifact', artifact, '--listen', `127.0.0.1:${gwPort}`, '--admin-bind', 'off'],
-    ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1'],
-  ]);
-  const base = `http://127.0.0.1:${gwPort}`;
-  await ready(`http://127.0.0.1:${controlPort}/`);
-  await ready(`http://127.0.0.1:${pairPort}/`);
-  await ready(`${base}/__gw/health`);
-
+  const gw = await servers.gateway({});
+  const gwTls = await servers.gateway({}, { tls: true });
+  const many = await servers.gateway({ otherRoutes: 1000 });
+  const two = await servers.gateway({}, { args: ['--workers', '2'] });
+  const script = (bytes: number) => {
+    const path = join(servers.dir, `post-${bytes}.lua`);
+    writeFileSync(path, postScript(bytes));
+    return path;
+  };
+  const row = ({ port, pid }: Server, path: string, more: Partial<Row> & { readonly tls?: boolean } = {}): Row => {
+    const { tls, ...rest } = more;
+    return { url: `http${tls ? 's' : ''}://127.0.0.1:${port}${path}`, pid, seconds: SECONDS, control: NGINX, ...rest };
+  };
   const origin = { Origin: 'https://shop.example' };
   const full = { ...origin, 'X-API-Key': 'bench-key' };
-  const of = (path: string, more: Partial<Load> = {}): Load => ({
-    url: base + path,
-    pids: [serving],
-    seconds: SECONDS,
-    ...more,
-  });
-  const loads: Record<string, Load> = {
-    'nginx proxy (control)': { url: `http://127.0.0.1:${controlPort}/proxy`, pids: [control], seconds: SECONDS },
-    'bare node:http + undici': { url: `http://127.0.0.1:${pairPort}/proxy`, pids: [pair], seconds: SECONDS },
-    proxied: of('/proxy'),
-    'proxied, key + rate limit + CORS': of('/guarded', { headers: full }),
-    mock: of('/mock'),
-    'mock + apikey-auth': of('/mock-key', { headers: full }),
-    'mock + rate-limit': of('/mock-rate'),
-    'mock + cors': of('/mock-cors', { headers: origin }),
-    'validated POST': of('/orders', { script: join(dir, 'post.lua') }),
+  const [small, kilobyte, hundred] = [script(100), script(1_000), script(100_000)];
+  return {
+    [NGINX]: row(control, '/proxy'),
+    'bare node:http + undici': row(pair, '/proxy'),
+    proxied: row(gw, '/proxy'),
+    'proxied, key + rate limit + CORS': row(gw, '/guarded', { headers: full }),
+    'proxied, 2 workers': row(two, '/proxy'),
+    'proxied, key + rate limit + CORS, 2 workers': row(two, '/guarded', { headers: full }),
+    mock: row(gw, '/mock'),
+    'mock + apikey-auth': row(gw, '/mock-key', { headers: full }),
+    'mock + rate-limit': row(gw, '/mock-rate'),
+    'mock + cors': row(gw, '/mock-cors', { headers: origin }),
+    'mock among 1,000 routes': row(many, '/mock'),
+    'mock, 2 workers': row(two, '/mock'),
+    'nginx proxy, POST 100 B': row(control, '/orders', { script: small }),
+    'validated POST 100 B': row(gw, '/orders', { script: small, control: 'nginx proxy, POST 100 B' }),
+    'nginx proxy, POST 1 KB': row(control, '/orders', { script: kilobyte }),
+    'validated POST 1 KB': row(gw, '/orders', { script: kilobyte, control: 'nginx proxy, POST 1 KB' }),
+    'nginx proxy, POST 100 KB': row(control, '/orders', { script: hundred }),
+    'validated POST 100 KB': row(gw, '/orders', { script: hundred, control: 'nginx proxy, POST 100 KB' }),
+    'nginx proxy, TLS': row(controlTls, '/proxy', { tls: true }),
+    'proxied, TLS': row(gwTls, '/proxy', { tls: true, control: 'nginx proxy, TLS' }),
+    'nginx proxy, HTTP/2 over TLS': row(controlTls, '/proxy', { tls: true, http2: true }),
+    'proxied, HTTP/2 over TLS': row(gwTls, '/proxy', {
+      tls: true,
+      http2: true,
+      control: 'nginx proxy, HTTP/2 over TLS',
+    }),
   };
-  const results = new Map<string, Figures[]>(Object.keys(loads).map((name) => [name, []]));
-  for (const load of Object.values(loads)) await measure({ ...load, seconds: 1 });
+}
+
+const servers = new Servers();
+try {
+  const rows = Object.entries(await rowsOf(servers)).filter(([name]) => name.includes(ONLY) || name.startsWith(NGINX));
+  const results = new Map<string, Figures[]>(rows.map(([name]) => [name, []]));
+  for (const [, load] of rows) await measure({ ...load, seconds: 1 });
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, load] of Object.entries(loads)) {
+    for (const [name, load] of rows) {
       const figures = await measure(load);
-      if (figures.notOk > 0) throw new Error(`${name}: ${figures.notOk} answers were not 2xx`);
+      if (figures.notOk !== 0) throw new Error(`${name}: ${figures.notOk} answers were not 2xx`);
       results.get(name)?.push(figures);
     }
     process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`);
   }
-  print(results);
+  print(rows, results);
 } finally {
-  for (const child of children) child.kill('SIGTERM');
-  await Promise.all(children.map((child) => child.exitCode ?? new Promise((resolve) => child.once('exit', resolve))));
-  rmSync(dir, { recursive: true, force: true });
+  await servers.stop();
 }
 
-function print(results: ReadonlyMap<string, readonly Figures[]>): void {
+function print(rows: readonly (readonly [string, Row])[], results: ReadonlyMap<string, readonly Figures[]>): void {
   const cpu = (name: string) => (results.get(name) ?? []).map((each) => each.cpuPerRequest);
-  const control = cpu('nginx proxy (control)');
-  const mock = median(cpu('mock'));
-  console.log(
-    '\n| | requests/s | CPU µs/request | p99 ms | CPU, of nginx proxying | of the bare pair |\n|---|---|---|---|---|---|',
-  );
-  for (const [name, figures] of results) {
-    const ratio = (to: readonly number[]) => median(cpu(name).map((value, i) => value / (to[i] ?? Number.NaN)));
-    const row = [
+  const ratio = (name: string, to: string) => median(cpu(name).map((value, i) => value / (cpu(to)[i] ?? Number.NaN)));
+  console.log('\n| | requests/s | CPU µs/request | p99 ms | CPU, of nginx doing the same | of the bare pair |');
+  console.log('|---|---|---|---|---|---|');
+  for (const [name, { control }] of rows) {
+    const figures = results.get(name) ?? [];
+    const cells = [
       median(figures.map((each) => each.requestsPerSecond)).toFixed(0),
       median(cpu(name)).toFixed(1),
-      median(figures.map((each) => each.p99Ms)).toFixed(2),
-      ratio(control).toFixed(2),
-      ratio(cpu('bare node:http + undici')).toFixed(2),
+      shown(median(figures.map((each) => each.p99Ms))),
+      name.startsWith(NGINX) ? '1.00' : ratio(name, control).toFixed(2),
+      shown(ratio(name, 'bare node:http + undici')),
     ];
-    console.log(`| ${name} | ${row.join(' | ')} |`);
+    console.log(`| ${name} | ${cells.join(' | ')} |`);
   }
   console.log('\nOne middleware, CPU µs (difference to the plain mock):');
   for (const name of ['apikey-auth', 'rate-limit', 'cors']) {
-    console.log(`  ${name}: ${(median(cpu(`mock + ${name}`)) - mock).toFixed(1)}`);
+    console.log(`  ${name}: ${(median(cpu(`mock + ${name}`)) - median(cpu('mock'))).toFixed(1)}`);
   }
+  console.log('\nRequests a CPU second with 2 workers, of those with 1:');
+  for (const name of ['mock', 'proxied', 'proxied, key + rate limit + CORS']) {
+    console.log(`  ${name}: ${ratio(name, `${name}, 2 workers`).toFixed(2)}`);
+  }
+}
+
+function shown(value: number): string {
+  return Number.isNaN(value) ? '–' : value.toFixed(2);
 }

@@ -12,7 +12,7 @@ import { LocalConnectionSlots } from '../transport/connection-slots.ts';
 import type { KeyPair } from '../transport/tls.ts';
 import { RemoteError } from './channel.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
-import type { ParentMethods } from './messages.ts';
+import type { SharedState } from './messages.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 export interface FleetDeps {
@@ -37,7 +37,6 @@ export class Fleet implements Traffic {
   readonly #workers = new Set<WorkerProcess>();
   #keyPair: KeyPair | null;
   #archive: Uint8Array | null = null;
-  #address: AddressInfo | null = null;
   #ending = false;
   #retryMs = RETRY_MS;
   /** One change at a time: each worker has what all of them have. */
@@ -57,8 +56,7 @@ export class Fleet implements Traffic {
   listen(): Promise<AddressInfo> {
     return this.#inTurn(async () => {
       const addresses = await Promise.all([...this.#workers].map((worker) => this.#listening(worker)));
-      this.#address = addresses[0] as AddressInfo;
-      return this.#address;
+      return addresses[0] as AddressInfo;
     });
   }
 
@@ -114,7 +112,7 @@ export class Fleet implements Traffic {
   async #start(): Promise<WorkerProcess> {
     const { log, stderr } = this.#deps;
     let held = 0;
-    const methods: ParentMethods = {
+    const state: SharedState = {
       takeConnection: () => {
         const taken = this.#slots.take();
         if (taken) held++;
@@ -126,7 +124,7 @@ export class Fleet implements Traffic {
       },
       takeRateLimit: ({ bucket, quota, windowSeconds }) => this.#rateLimits.take(bucket, quota, windowSeconds),
     };
-    const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, methods });
+    const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
     this.#workers.add(worker);
     void worker.exited.then((exit) => {
       this.#slots.release(held);
@@ -152,6 +150,7 @@ export class Fleet implements Traffic {
     try {
       const address = await worker.channel.call('listen');
       worker.serving = true;
+      this.#deps.log.logger.info({ pid: worker.pid }, 'worker serving');
       return address;
     } catch (error) {
       throw revived(error);
@@ -161,13 +160,8 @@ export class Fleet implements Traffic {
   /** In the place of one that died; tries until it succeeds. */
   async #replace(): Promise<void> {
     try {
-      const worker = await this.#inTurn(async () => {
-        const started = await this.#start();
-        await this.#listening(started);
-        return started;
-      });
+      await this.#inTurn(async () => this.#listening(await this.#start()));
       this.#retryMs = RETRY_MS;
-      this.#deps.log.logger.info({ pid: worker.pid }, 'worker serving');
     } catch (error) {
       if (this.#ending) return;
       const reason = error instanceof Error ? error.message : String(error);

@@ -11,6 +11,9 @@ export interface WorkerSettings {
   readonly keyPair: KeyPair | null;
 }
 
+/** File descriptor of a worker's end of the stream for shared state. */
+export const STATE_FD = 4;
+
 /** One metric as prom-client has it in JSON. */
 export type MetricsSnapshot = readonly object[];
 
@@ -39,8 +42,8 @@ export interface TakeArguments {
   readonly windowSeconds: number;
 }
 
-/** What a worker asks of its parent: the state that all of them share (D30). */
-export interface ParentMethods {
+/** What a worker asks of its parent, on a stream of its own: the state that all of them share (D30). */
+export interface SharedState {
   takeConnection(): boolean;
   releaseConnections(count: number): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;

@@ -1,4 +1,5 @@
 /** A worker process of `gw serve --workers`: serves the port that its parent holds, and asks it for shared state. */
+import { Socket } from 'node:net';
 import { readArtifact } from '../artifact/index.ts';
 import type { RateLimitStore } from '../state/rate-limit-store.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -6,7 +7,8 @@ import { LocalTraffic, type PreparedLoad } from '../traffic.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { atTurnEnd } from '../turn.ts';
 import { Channel } from './channel.ts';
-import type { ParentMethods, WorkerMethods, WorkerSettings } from './messages.ts';
+import { linePort } from './line-port.ts';
+import { type SharedState, STATE_FD, type WorkerMethods, type WorkerSettings } from './messages.ts';
 
 // Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
@@ -76,7 +78,7 @@ class Worker implements WorkerMethods {
   }
 }
 
-const channel = new Channel<ParentMethods, WorkerMethods>(
+new Channel<Record<never, never>, WorkerMethods>(
   {
     send: (message) => {
       // A parent that has gone takes its workers with it.
@@ -86,21 +88,22 @@ const channel = new Channel<ParentMethods, WorkerMethods>(
   },
   new Worker(),
 );
+const state = new Channel<SharedState, Record<never, never>>(linePort(new Socket({ fd: STATE_FD })), {});
 
 const sharedRateLimits: RateLimitStore = {
-  take: (bucket, quota, windowSeconds) => channel.call('takeRateLimit', { bucket, quota, windowSeconds }),
+  take: (bucket, quota, windowSeconds) => state.call('takeRateLimit', { bucket, quota, windowSeconds }),
 };
 
 let released = 0;
 const sharedSlots: ConnectionSlots = {
-  take: () => channel.call('takeConnection'),
+  take: () => state.call('takeConnection'),
   release() {
     if (released++ > 0) return;
     atTurnEnd(() => {
       const count = released;
       released = 0;
       // Where the parent has gone, nobody counts any more.
-      channel.call('releaseConnections', count).catch(() => {});
+      state.call('releaseConnections', count).catch(() => {});
     });
   },
 };

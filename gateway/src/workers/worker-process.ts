@@ -1,11 +1,18 @@
 /** One worker as its parent sees it: the process, its log lines, and the calls to it. */
+import type { StdioOptions } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
 import { createInterface } from 'node:readline';
+import { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { Channel } from './channel.ts';
-import type { MetricsSnapshot, ParentMethods, WorkerMethods } from './messages.ts';
+import { linePort } from './line-port.ts';
+import { type MetricsSnapshot, type SharedState, STATE_FD, type WorkerMethods } from './messages.ts';
 
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker's lies beside it either way. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './serve-worker.ts' : './serve-worker.js', import.meta.url);
+
+/** Standard streams, the channel of calls, and at STATE_FD the stream for shared state. */
+const STDIO = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'] satisfies StdioOptions;
 
 export interface WorkerProcessDeps {
   /** A finished line of its log, with the newline. */
@@ -13,7 +20,7 @@ export interface WorkerProcessDeps {
   /** What it wrote to standard error. */
   stderr(text: string): void;
   /** Shared state, for this worker. */
-  readonly methods: ParentMethods;
+  readonly state: SharedState;
 }
 
 /** How a worker ended. */
@@ -23,33 +30,34 @@ export interface WorkerExit {
 }
 
 export class WorkerProcess {
-  readonly channel: Channel<WorkerMethods, ParentMethods>;
+  readonly channel: Channel<WorkerMethods, Record<never, never>>;
   readonly exited: Promise<WorkerExit>;
   /** Counts of the last time that it was asked; what remains of a worker that dies. */
   snapshot: MetricsSnapshot = [];
-  /** True from the moment that it takes connections. */
+  /** True once it has taken connections. */
   serving = false;
   readonly #worker: Worker;
 
-  constructor({ line, stderr, methods }: WorkerProcessDeps) {
-    cluster.setupPrimary({ exec: ENTRY.pathname, args: [], serialization: 'advanced', silent: true });
+  constructor({ line, stderr, state }: WorkerProcessDeps) {
+    cluster.setupPrimary({ exec: fileURLToPath(ENTRY), args: [], serialization: 'advanced', stdio: STDIO });
     const worker = cluster.fork();
     this.#worker = worker;
     // A message to a worker that has just died goes nowhere; its end is seen by `exited`.
     worker.on('error', () => {});
-    const { stdout } = worker.process;
+    const { stdout, stdio } = worker.process;
     if (stdout) createInterface({ input: stdout }).on('line', (text) => line(`${text}\n`));
     worker.process.stderr?.setEncoding('utf8').on('data', stderr);
-    this.channel = new Channel<WorkerMethods, ParentMethods>(
+    this.channel = new Channel<WorkerMethods, Record<never, never>>(
       {
         send: (message) => void worker.process.send(message as object, undefined, undefined, () => {}),
         receive: (listener) => void worker.on('message', listener),
       },
-      methods,
+      {},
     );
+    const stateStream = stdio[STATE_FD];
+    if (stateStream instanceof Duplex) new Channel<Record<never, never>, SharedState>(linePort(stateStream), state);
     this.exited = new Promise((resolve) => {
       worker.once('exit', (code, signal) => {
-        this.serving = false;
         this.channel.close();
         resolve({ code, signal });
       });

@@ -1,0 +1,128 @@
+/** The processes that are measured: nginx as upstream and as control, a bare proxy, and gw in several forms. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
+import { nginxConfig, type Project, UPSTREAM_ANSWER, writeProject } from './project.ts';
+
+const GW = join(import.meta.dirname, '..', '..', 'dist', 'image', 'gw.js');
+
+export interface Server {
+  readonly port: number;
+  readonly pid: number;
+}
+
+export class Servers {
+  readonly dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
+  readonly #children: ChildProcess[] = [];
+  readonly #cert = join(this.dir, 'tls.crt');
+  readonly #key = join(this.dir, 'tls.key');
+  #upstream = 0;
+
+  /** Everything else needs it. */
+  async startUpstream(): Promise<void> {
+    this.#certificate();
+    const { port } = await this.#nginx('upstream', (listen) =>
+      nginxConfig(this.dir, { listen, location: UPSTREAM_ANSWER }),
+    );
+    this.#upstream = port;
+  }
+
+  /** The control: one process, keep-alive to the upstream. */
+  control({ tls = false } = {}): Promise<Server> {
+    const pool = `upstream backend { server 127.0.0.1:${this.#upstream}; keepalive 64; keepalive_requests 100000000; }`;
+    const location = 'proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection "";';
+    const server = tls
+      ? `ssl_certificate ${this.#cert}; ssl_certificate_key ${this.#key}; ssl_session_tickets off;`
+      : '';
+    return this.#nginx(tls ? 'control-tls' : 'control', (listen) =>
+      nginxConfig(this.dir, { listen, location, http: pool, server, tls }),
+    );
+  }
+
+  async barePair(): Promise<Server> {
+    const port = await freePort();
+    const pid = this.#start(process.execPath, [
+      ...[join(import.meta.dirname, 'bare-pair.ts'), this.#upstreamUrl, String(port)],
+    ]);
+    return this.#ready({ port, pid });
+  }
+
+  /** Compiles a project of its own and serves it. */
+  async gateway(
+    project: Project,
+    { args = [], tls = false }: { args?: readonly string[]; tls?: boolean } = {},
+  ): Promise<Server> {
+    const port = await freePort();
+    const folder = join(this.dir, String(port));
+    writeProject(folder, this.#upstreamUrl, project);
+    const artifact = join(folder, 'bench.gwa');
+    execFileSync(
+      process.execPath,
+      [GW, 'compile', '-m', join(folder, 'gw.yaml'), '-o', artifact, '--allow-plaintext'],
+      {
+        stdio: 'pipe',
+      },
+    );
+    const pid = this.#start(process.execPath, [
+      ...[GW, 'serve', '--artifact', artifact, '--listen', `127.0.0.1:${port}`, '--admin-bind', 'off'],
+      ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...args],
+      ...(tls ? ['--tls-cert', this.#cert, '--tls-key', this.#key] : []),
+    ]);
+    return this.#ready({ port, pid });
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.#children) child.kill('SIGTERM');
+    await Promise.all(this.#children.map((child) => child.exitCode ?? new Promise((end) => child.once('exit', end))));
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  get #upstreamUrl(): string {
+    return `http://127.0.0.1:${this.#upstream}`;
+  }
+
+  #certificate(): void {
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+    execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', this.#key, '-out', this.#cert, ...subject], {
+      stdio: 'pipe',
+    });
+  }
+
+  async #nginx(name: string, config: (port: number) => string): Promise<Server> {
+    const port = await freePort();
+    const file = join(this.dir, `${name}.conf`);
+    writeFileSync(file, config(port));
+    return this.#ready({ port, pid: this.#start('nginx', ['-c', file, '-p', this.dir]) });
+  }
+
+  #start(file: string, args: string[]): number {
+    const log = openSync(join(this.dir, `${this.#children.length}.log`), 'w');
+    const child = spawn(file, args, {
+      stdio: ['ignore', log, 'inherit'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
+    this.#children.push(child);
+    if (child.pid === undefined) throw new Error(`${file} did not start`);
+    return child.pid;
+  }
+
+  async #ready(server: Server): Promise<Server> {
+    for (let i = 0; i < 400; i++) {
+      if (await accepts(server.port)) return server;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`nothing listens on port ${server.port}`);
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
