@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
+import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 
@@ -19,6 +20,7 @@ interface GeneratedFile {
 const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
+  () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),

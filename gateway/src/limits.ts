@@ -1,7 +1,7 @@
 /** What is checked before anything else of a request is looked at (reference 1, section 8; D12). */
 import type { Exchange } from './exchange.ts';
 import { type Problem, problem } from './problems.ts';
-import type { ValidationReason } from './telemetry/metrics.ts';
+import type { ValidationReason } from './telemetry/metric-table.ts';
 
 export interface RequestLimits {
   /** Bytes. */

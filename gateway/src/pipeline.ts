@@ -7,6 +7,7 @@ import type { Writable } from 'node:stream';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
 import {
   type Answer,
+  CLIENT_CLOSED,
   changeHeader,
   type Exchange,
   type HeaderList,
@@ -27,7 +28,8 @@ import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { decodePath } from './router/template.ts';
 import { chunkTransform, transformedBody } from './streams.ts';
-import type { OperationMetrics, ValidationReason } from './telemetry/metrics.ts';
+import type { ValidationReason } from './telemetry/metric-table.ts';
+import type { OperationMetrics } from './telemetry/metrics.ts';
 import type { Recorder } from './telemetry/recorder.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 import { BodyTooLarge } from './transport/body.ts';
@@ -58,8 +60,6 @@ export interface PipelineOptions {
 
 /** Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run (D12). */
 const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
-/** In metrics and log, where the client left before it had its answer. */
-const CLIENT_CLOSED = 499;
 
 /** Serves one request with one generation; never throws. */
 export function serve(x: Exchange, gw: Generation, options: PipelineOptions): void {
@@ -392,7 +392,8 @@ class Course implements ProxyEvents, BodyReading {
     if (this.#recorded) return;
     this.#recorded = true;
     this.#gw.release();
-    this.#x.trace?.finish(status);
-    this.#options.recorder.finished(this.#x, this.#metrics, status, responseBytes);
+    const counted = this.#x.closedWith || status;
+    this.#x.trace?.finish(counted);
+    this.#options.recorder.finished(this.#x, this.#metrics, counted, responseBytes);
   }
 }

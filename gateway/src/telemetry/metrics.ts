@@ -3,13 +3,15 @@
  * through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 import { Registry } from 'prom-client';
-
-/** Seconds, for everything that takes time. */
-export const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Bytes, for bodies. */
-export const SIZE_BUCKETS = [0, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
-/** Seconds of CPU in a plugin. */
-export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 2.5e-2];
+import {
+  DURATION_BUCKETS,
+  EXECUTION_BUCKETS,
+  KNOWN_METHODS,
+  METRICS,
+  type MetricName,
+  SIZE_BUCKETS,
+  type ValidationReason,
+} from './metric-table.ts';
 
 type Labels = Record<string, string>;
 interface Sample {
@@ -80,27 +82,6 @@ export class OperationMetrics {
   }
 }
 
-/** Why a request was refused before its middlewares or its dispatcher: the closed set of `reason` (D21). */
-export const VALIDATION_REASONS = [
-  ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
-  ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
-] as const;
-export type ValidationReason = (typeof VALIDATION_REASONS)[number];
-
-/** Methods that are labels; all others are `OTHER`, so that no client makes labels (D21). */
-export const KNOWN_METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'CONNECT',
-  'QUERY',
-]);
-
 export class Metrics {
   readonly registry = new Registry();
   readonly #operations = new Map<string, OperationMetrics>();
@@ -113,39 +94,28 @@ export class Metrics {
   constructor() {
     const requests = (pick: (cell: RequestCell) => Cell) => (name: string) =>
       this.#requestCells().flatMap(({ labels, cell }) => pick(cell).samples(name, labels));
-    this.#register('gw_requests_total', 'counter', 'Requests answered', () =>
+    this.#register('gw_requests_total', () =>
       this.#requestCells().map(({ labels, cell }) => ({ labels, value: cell.requests })),
     );
-    const histogram = 'histogram';
     this.#register(
       'gw_request_duration_seconds',
-      histogram,
-      'Time from head to end',
-      requests((c) => c.duration),
+      requests((cell) => cell.duration),
     );
     this.#register(
       'gw_request_size_bytes',
-      histogram,
-      'Bytes of request bodies',
-      requests((c) => c.requestSize),
+      requests((cell) => cell.requestSize),
     );
     this.#register(
       'gw_response_size_bytes',
-      histogram,
-      'Bytes of response bodies',
-      requests((c) => c.responseSize),
+      requests((cell) => cell.responseSize),
     );
-    this.#register('gw_active_connections', 'gauge', 'Open client connections', () => one(this.activeConnections));
-    this.#register('gw_connections_total', 'counter', 'Client connections accepted', () => one(this.connections));
-    this.#register('gw_validation_failures_total', 'counter', 'Requests refused by validation', () => [
-      ...this.#failures.values(),
-    ]);
-    this.#register('gw_request_headers_dropped_total', 'counter', 'Request headers not admitted', () =>
-      one(this.droppedHeaders),
-    );
-    this.#family('gw_middleware_duration_seconds', 'Time in a middleware');
-    this.#family('gw_dispatch_duration_seconds', 'Time from dispatch to the response head');
-    this.#family('gw_wasm_execution_duration_seconds', 'CPU time in a plugin');
+    this.#register('gw_active_connections', () => one(this.activeConnections));
+    this.#register('gw_connections_total', () => one(this.connections));
+    this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
+    this.#register('gw_request_headers_dropped_total', () => one(this.droppedHeaders));
+    this.#family('gw_middleware_duration_seconds');
+    this.#family('gw_dispatch_duration_seconds');
+    this.#family('gw_wasm_execution_duration_seconds');
   }
 
   /** The same place for the same labels, also over reloads. */
@@ -201,15 +171,14 @@ export class Metrics {
     );
   }
 
-  #family(name: string, help: string): void {
+  #family(name: MetricName): void {
     const cells = new Map<string, { labels: Labels; cell: Cell }>();
     this.#families.set(name, cells);
-    this.#register(name, 'histogram', help, () =>
-      [...cells.values()].flatMap(({ labels, cell }) => cell.samples(name, labels)),
-    );
+    this.#register(name, () => [...cells.values()].flatMap(({ labels, cell }) => cell.samples(name, labels)));
   }
 
-  #register(name: string, type: string, help: string, values: (name: string) => Sample[]): void {
+  #register(name: MetricName, values: (name: string) => Sample[]): void {
+    const { type, help } = METRICS[name];
     const metric = {
       name,
       help,

@@ -3,7 +3,8 @@ import type { Exchange } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
 import { accessLine } from './access-log.ts';
 import type { Log } from './log.ts';
-import type { Metrics, OperationMetrics, ValidationReason } from './metrics.ts';
+import type { ValidationReason } from './metric-table.ts';
+import type { Metrics, OperationMetrics } from './metrics.ts';
 
 export class Recorder {
   readonly metrics: Metrics;

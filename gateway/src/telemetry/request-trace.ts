@@ -5,7 +5,7 @@
 import type { Attributes, SpanContext, SpanKind, TraceState } from '@opentelemetry/api';
 import type { Answer, Exchange } from '../exchange.ts';
 import { PROBLEM_PREFIX } from '../problems.ts';
-import { KNOWN_METHODS } from './metrics.ts';
+import { KNOWN_METHODS } from './metric-table.ts';
 import { CLIENT, INTERNAL, SERVER, Span, type SpanSink } from './span.ts';
 import { randomHex } from './trace-context.ts';
 

@@ -2,7 +2,7 @@
 import type { Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';
 import { type Problem, type ProblemError, problem } from '../problems.ts';
-import type { ValidationReason } from '../telemetry/metrics.ts';
+import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { RequestTrace } from '../telemetry/request-trace.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import type { BodyFault, BodyValidator } from './body.ts';

@@ -1,0 +1,91 @@
+/** Every metric that the gateway exposes (reference 1, section 4.2); docs/metrics.md is generated from it. */
+
+/** Seconds, for everything that takes time. */
+export const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Bytes, for bodies. */
+export const SIZE_BUCKETS = [0, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
+/** Seconds of CPU in a plugin. */
+export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 2.5e-2];
+
+/** Why a request was refused before its middlewares or its dispatcher: the closed set of `reason` (D21). */
+export const VALIDATION_REASONS = [
+  ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
+  ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
+] as const;
+export type ValidationReason = (typeof VALIDATION_REASONS)[number];
+
+/** Methods that are labels of what matches no operation; all others are `OTHER`, so that no client makes labels (D21). */
+export const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
+]);
+
+const REQUEST = ['method', 'path', 'status', 'api'] as const;
+
+/** Labels, and what their values are. */
+export const LABELS = {
+  api: "slug of the spec's title; empty where no operation matched",
+  dispatcher: 'name of the plugin',
+  function: 'hook of the plugin: `init`, `on_request`, `on_response`, `dispatch`, or one of the chunk hooks',
+  method: 'method of the operation; where none matched that of the request, or `OTHER`',
+  middleware: 'name of the plugin',
+  path: 'path template of the operation, or `unmatched`',
+  phase: '`request` or `response`',
+  plugin: 'name of the plugin',
+  reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
+  status: 'status code of the answer; 499 where the client left before it',
+  upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
+} as const;
+
+export interface MetricInfo {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly (keyof typeof LABELS)[];
+  /** Upper bounds; of histograms only. */
+  readonly buckets?: readonly number[];
+}
+
+const table = {
+  gw_requests_total: { type: 'counter', help: 'Requests answered', labels: REQUEST },
+  gw_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from head to end',
+    labels: REQUEST,
+    buckets: DURATION_BUCKETS,
+  },
+  gw_request_size_bytes: { type: 'histogram', help: 'Bytes of request bodies', labels: REQUEST, buckets: SIZE_BUCKETS },
+  gw_response_size_bytes: {
+    type: 'histogram',
+    help: 'Bytes of response bodies',
+    labels: REQUEST,
+    buckets: SIZE_BUCKETS,
+  },
+  gw_active_connections: { type: 'gauge', help: 'Open client connections', labels: [] },
+  gw_connections_total: { type: 'counter', help: 'Client connections accepted', labels: [] },
+  gw_validation_failures_total: {
+    type: 'counter',
+    help: 'Requests refused by validation',
+    labels: ['method', 'path', 'reason'],
+  },
+  gw_middleware_duration_seconds: {
+    type: 'histogram',
+    help: 'Time in a middleware',
+    labels: ['middleware', 'phase'],
+    buckets: DURATION_BUCKETS,
+  },
+  gw_dispatch_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from dispatch to the response head',
+    labels: ['dispatcher', 'upstream'],
+    buckets: DURATION_BUCKETS,
+  },
+  gw_wasm_execution_duration_seconds: {
+    type: 'histogram',
+    help: 'CPU time in a plugin',
+    labels: ['plugin', 'function'],
+    buckets: EXECUTION_BUCKETS,
+  },
+  gw_request_headers_dropped_total: { type: 'counter', help: 'Request headers not admitted', labels: [] },
+} as const satisfies Record<string, MetricInfo>;
+
+export type MetricName = keyof typeof table;
+export const METRICS: Readonly<Record<MetricName, MetricInfo>> = table;
