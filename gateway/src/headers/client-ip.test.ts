@@ -19,6 +19,7 @@ it.each([
   ],
   ['all trusted: the farthest', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '10.0.0.3, 10.0.0.2'], '10.0.0.3'],
   ['rubbish ends the chain', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4, x'], '10.0.0.1'],
+  ['an octal address is none', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '010.1.1.1'], '10.0.0.1'],
   ['x-real-ip without a chain', ['10.0.0.0/8'], '10.0.0.1', ['x-real-ip', '1.2.3.4'], '1.2.3.4'],
   ['IPv6', ['fd00::/8'], 'fd00::1', ['x-forwarded-for', '2001:db8::1'], '2001:db8::1'],
   ['mapped IPv4', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '::ffff:1.2.3.4'], '1.2.3.4'],

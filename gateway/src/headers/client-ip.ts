@@ -1,4 +1,5 @@
 /** The client's address (D16): the connection's, unless that is a trusted proxy; then the forwarded chain decides. */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type HeaderList, joinedHeader } from '../exchange.ts';
 
@@ -15,9 +16,9 @@ export function parseCidr(text: string): Cidr {
   }
 }
 
-/** Maps IPv4 in IPv6 to IPv4; undefined for what is no address. */
+/** Maps IPv4 in IPv6 to IPv4; undefined for what is no address, and for `0x7f.1` or `010.0.0.1`, which readers differ on. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+  return isIP(text) === 0 ? undefined : ipaddr.process(text);
 }
 
 export function inAnyCidr(address: ipaddr.IPv4 | ipaddr.IPv6, cidrs: readonly Cidr[]): boolean {

@@ -73,6 +73,8 @@ describe('path and header styles', () => {
     ['matrix array', { ...array, in: 'path', style: 'matrix', explode: false }, ';p=1,2', [1, 2]],
     ['matrix array exploded', { ...array, in: 'path', style: 'matrix' }, ';p=1;p=2', [1, 2]],
     ['matrix object exploded', { ...object, in: 'path', style: 'matrix' }, ';r=1;g=2', { r: 1, g: 2 }],
+    ['matrix object, encoded names', { ...object, in: 'path', style: 'matrix' }, ';%72=1;g=2', { r: 1, g: 2 }],
+    ['simple object, encoded names', { ...object, in: 'path', style: 'simple' }, '%72=1,g=2', { r: 1, g: 2 }],
     ['matrix, other name', { in: 'path', style: 'matrix' }, ';q=1', MALFORMED],
   ] as const)('%s', (_name, given, raw, value) => {
     expect(readText(parameter(given as Partial<Parameter>), raw, true)).toEqual(value);

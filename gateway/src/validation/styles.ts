@@ -86,13 +86,7 @@ type Text = (raw: string) => string | undefined;
 
 function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
   if (!raw.startsWith(';')) return MALFORMED;
-  const pairs = raw
-    .slice(1)
-    .split(';')
-    .map((part): [string, string] => {
-      const mark = part.indexOf('=');
-      return mark < 0 ? [part, ''] : [part.slice(0, mark), part.slice(mark + 1)];
-    });
+  const pairs = splitPairs(raw.slice(1), ';', text);
   if (parameter.explode && isObject(parameter)) return readExplodedObject(parameter, pairs, text);
   const own = pairs.filter(([name]) => name === parameter.name).map(([, value]) => value);
   if (own.length === 0 || own.length !== pairs.length) return MALFORMED;
@@ -100,15 +94,19 @@ function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
   return delimitedOrPlain(parameter, own[0] as string, ',', text);
 }
 
+/** Names decoded, values not yet; a name that cannot be decoded is no property's. */
+function splitPairs(raw: string, delimiter: string, text: Text): Pairs {
+  return raw.split(delimiter).map((part): [string, string] => {
+    const mark = part.indexOf('=');
+    return mark < 0 ? [text(part) ?? part, ''] : [text(part.slice(0, mark)) ?? part, part.slice(mark + 1)];
+  });
+}
+
 function delimitedOrPlain(parameter: Parameter, raw: string, delimiter: string, text: Text): Value {
   if (isArray(parameter)) return delimited(parameter, raw === '' ? [] : raw.split(delimiter), text);
   if (isObject(parameter)) {
     if (!parameter.explode) return delimited(parameter, raw === '' ? [] : raw.split(delimiter), text);
-    const pairs = raw.split(delimiter).map((part): [string, string] => {
-      const mark = part.indexOf('=');
-      return mark < 0 ? [part, ''] : [part.slice(0, mark), part.slice(mark + 1)];
-    });
-    return readExplodedObject(parameter, pairs, text);
+    return readExplodedObject(parameter, splitPairs(raw, delimiter, text), text);
   }
   const value = text(raw);
   return value === undefined ? MALFORMED : readAs(value, parameter.types);

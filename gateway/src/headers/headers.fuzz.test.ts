@@ -1,0 +1,101 @@
+/** Header admission and what is read out of headers, on headers that clients make up. */
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import { expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
+import { inTime } from '../../../test/time-limit.ts';
+import { Admission, BASELINE } from './admission.ts';
+import { ClientAddress, parseAddress } from './client-ip.ts';
+
+const known = [
+  ...BASELINE.map((name) => name.replace('*', 'x')),
+  'x-api-key',
+  'x-auth-consumer',
+  'authorization',
+  'cookie',
+];
+const name = fc
+  .oneof(fc.constantFrom(...known), fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/))
+  .chain((text) =>
+    fc.array(fc.boolean(), { minLength: text.length, maxLength: text.length }).map((upper) => {
+      return [...text].map((each, i) => (upper[i] ? each.toUpperCase() : each)).join('');
+    }),
+  );
+const value = fc.string({ maxLength: 20 });
+const raw = fc.array(fc.tuple(name, value), { maxLength: 12 }).map((pairs) => pairs.flat());
+
+/** By the letter of section 2.6. */
+function admitted(header: string, declared: readonly string[]): boolean {
+  const lower = header.toLowerCase();
+  const fits = [...BASELINE, ...declared].some((rule) =>
+    rule.endsWith('*') ? lower.startsWith(rule.slice(0, -1)) : lower === rule,
+  );
+  return fits && !lower.startsWith('x-auth-');
+}
+
+it('admits by any spelling what section 2.6 admits, in order, and nothing else', () => {
+  const declared = fc.subarray(['x-api-key', 'authorization', 'cookie', 'grpc-*', 'x-auth-consumer', 'x-*', '*']);
+  fc.assert(
+    fc.property(raw, declared, (headers, names) => {
+      const admission = new Admission(names);
+      const wanted: string[] = [];
+      const dropped: string[] = [];
+      for (let i = 0; i < headers.length; i += 2) {
+        const [header = '', text = ''] = headers.slice(i, i + 2);
+        if (admitted(header, names)) wanted.push(header.toLowerCase(), text);
+        else dropped.push(header.toLowerCase());
+      }
+      expect(inTime(() => admission.admit(headers))).toEqual(wanted);
+      expect(admission.dropped(headers)).toEqual(dropped);
+    }),
+    propertyRuns(6000),
+  );
+});
+
+const address = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.ipV4().map((each) => `::ffff:${each}`),
+  fc.constantFrom(
+    '10.0.0.1',
+    '10.1.2.3',
+    '127.1',
+    '0x7f.1',
+    '010.0.0.1',
+    '1.2.3.4:80',
+    '[::1]',
+    'unknown',
+    '_hidden',
+    '',
+    'fe80::1%eth0',
+  ),
+);
+
+it('takes the client from any chain: an address of it or the connection, and none behind one that is not trusted', () => {
+  const clients = new ClientAddress(['10.0.0.0/8']);
+  fc.assert(
+    fc.property(
+      fc.constantFrom('10.0.0.1', '8.8.8.8', '::1'),
+      fc.array(address, { maxLength: 6 }),
+      fc.constantFrom(',', ', ', ' ,'),
+      (peer, chain, comma) => {
+        const client = inTime(() => clients.of(peer, ['x-forwarded-for', chain.join(comma)]));
+        if (peer !== '10.0.0.1') {
+          expect(client).toBe(peer);
+          return;
+        }
+        const normal = chain.map((each) => parseAddress(each.trim())?.toString());
+        // From the right: trusted proxies, then the first that is none, or that is no address.
+        let wanted: string = peer;
+        for (const hop of normal.reverse()) {
+          if (hop === undefined) break;
+          wanted = hop;
+          if (!hop.startsWith('10.')) break;
+        }
+        expect(client).toBe(wanted);
+        expect(ipaddr.isValid(client)).toBe(true);
+      },
+    ),
+    propertyRuns(4000),
+  );
+});
