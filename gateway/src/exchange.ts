@@ -28,6 +28,10 @@ export interface Responder {
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
   /** Sends the head, and returns where the body goes. */
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink;
+  /** Sends an informational response (1xx) before the answer, where the client's protocol has them. */
+  inform?(x: Exchange, status: number, headers: HeaderList): void;
+  /** Fields behind a streamed body, set before its end; left out where the client does not take them (`TE`). */
+  trailers?(fields: HeaderList): void;
   /** Whether the response has begun. */
   readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
@@ -72,6 +76,9 @@ export interface StagedHeader {
 
 /** Thrown out of a plugin's wait when the request has got its answer meanwhile (an invalid body, a client that left). */
 export class Interrupted extends Error {}
+
+/** Counted where the client left, or reads nothing, before it had its answer. */
+export const CLIENT_CLOSED = 499;
 
 export class Exchange {
   readonly method: string;
@@ -131,6 +138,8 @@ export class Exchange {
 
   /** The client has gone, or the response is complete: nobody waits for anything any more. */
   closed = false;
+  /** Status to count where the transport ended the request by itself: 408, 400, 499 of a client that reads nothing; or 0. */
+  closedWith = 0;
   #closeListeners: Set<() => void> | null = null;
 
   constructor(
@@ -170,10 +179,11 @@ export class Exchange {
     return () => this.#closeListeners?.delete(listener);
   }
 
-  /** Called by the transport, once. */
-  close(): void {
+  /** Called by the transport, once; `status`: see `closedWith`. */
+  close(status = 0): void {
     if (this.closed) return;
     this.closed = true;
+    this.closedWith = status;
     const listeners = this.#closeListeners;
     this.#closeListeners = null;
     if (listeners) for (const listener of listeners) listener();

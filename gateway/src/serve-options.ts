@@ -33,6 +33,12 @@ export interface ServeOptions {
   readonly headersTimeout: number;
   /** Seconds without a byte of a request body; 0: no limit. */
   readonly bodyTimeout: number;
+  /** Seconds in which a client takes no byte of a response that waits for it; 0: no limit. */
+  readonly sendTimeout: number;
+  /** Streams that a client may have open at once on an HTTP/2 connection (D23). */
+  readonly http2MaxStreams: number;
+  /** Streams that a client may reset at once on an HTTP/2 connection (D23). */
+  readonly http2MaxResets: number;
   /** Seconds. */
   readonly shutdownTimeout: number;
   /** Seconds that a draining server still accepts connections. */

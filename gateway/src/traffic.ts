@@ -57,6 +57,7 @@ export function transportLimits(options: ServeOptions): TransportLimits {
     keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
     headersTimeoutMs: options.headersTimeout * 1000,
     bodyTimeoutMs: options.bodyTimeout * 1000,
+    sendTimeoutMs: options.sendTimeout * 1000,
     pingIntervalMs: PING_INTERVAL_MS,
   };
 }

@@ -99,6 +99,21 @@ export function serveCommand(program: Program): Command {
         .argParser(seconds)
         .default(30),
     )
+    .addOption(
+      option('--send-timeout <seconds>', 'time in which a client takes no byte of a response, 0 for no limit')
+        .argParser(seconds)
+        .default(60),
+    )
+    .addOption(
+      option('--http2-max-streams <count>', 'most streams at once on an HTTP/2 connection')
+        .argParser(wholeNumber(1, 100_000))
+        .default(100),
+    )
+    .addOption(
+      option('--http2-max-resets <count>', 'most streams that a client may reset at once on an HTTP/2 connection')
+        .argParser(wholeNumber(1, 1_000_000))
+        .default(1000),
+    )
     .addOption(option('--keepalive-timeout <seconds>', 'idle time of a connection').argParser(seconds).default(60))
     .addOption(
       option('--shutdown-timeout <seconds>', 'time for requests in flight to end').argParser(seconds).default(30),

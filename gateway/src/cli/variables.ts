@@ -50,6 +50,6 @@ export function variableOf(given: Option): string | undefined {
 }
 
 function variableFor(flags: string): string {
-  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
+  const name = /--([a-z0-9-]+)/.exec(flags)?.[1] ?? '';
   return `GW_${name.replaceAll('-', '_').toUpperCase()}`;
 }

@@ -40,6 +40,10 @@ const HOP_BY_HOP = new Set([
 ]);
 const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
 const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
+const NOT_IN_TRAILERS = new Set([
+  ...['content-encoding', 'content-length', 'content-range', 'content-type', 'host', 'cache-control', 'location'],
+  ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
+]);
 /** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
 const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
 
@@ -132,7 +136,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     status: number,
     parsed: Record<string, string | string[] | undefined>,
   ): void {
-    if (status < 200) return;
+    if (status < 200) return this.#x.responder.inform?.(this.#x, status, responseHeaders(parsed));
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
     const length = parsed['content-length'];
@@ -170,9 +174,13 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     } else if (!sink.write(chunk)) controller.pause();
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(
+    _controller: Dispatcher.DispatchController,
+    trailers: Record<string, string | string[] | undefined>,
+  ): void {
     if (this.#finished) return;
     this.#finish();
+    if (!this.#whole && Object.keys(trailers).length > 0) this.#x.responder.trailers?.(trailerFields(trailers));
     if (!this.#whole) this.#sink?.end();
     this.#events.done(this.#x, this.#bytes);
   }
@@ -278,6 +286,12 @@ function responseHeaders(parsed: Record<string, string | string[] | undefined>):
     else if (value) for (const each of value) headers.push(name, each);
   }
   return headers;
+}
+
+/** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
+function trailerFields(parsed: Record<string, string | string[] | undefined>): HeaderList {
+  const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
+  return responseHeaders(Object.fromEntries(kept));
 }
 
 function tokens(list: string): Set<string> {

@@ -1,9 +1,11 @@
 /** Writes what the pipeline answers to one HTTP/1.1 request. */
 import { ServerResponse } from 'node:http';
-import type { Exchange, HeaderList, Responder, ResponseSink } from '../exchange.ts';
+import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { atTurnEnd } from '../turn.ts';
 import type { BodyOwner } from './body.ts';
+import { endInPieces } from './pieces.ts';
 import { type Refusal, tooSlow, unreadable } from './refuse.ts';
+import { takesTrailers } from './takes-trailers.ts';
 import type { DrainState } from './transport.ts';
 
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
@@ -35,11 +37,33 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const short = typeof body !== 'string' && body.length <= ONE_PIECE;
     // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
     const text = short ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1') : null;
-    atTurnEnd(() => void (text === null ? this.end(body) : this.end(text, 'latin1')));
+    atTurnEnd(() => {
+      if (text !== null) this.end(text, 'latin1');
+      else endInPieces(this, typeof body === 'string' ? Buffer.from(body) : body);
+    });
+  }
+
+  inform(_x: Exchange, status: number, headers: HeaderList): void {
+    // HTTP/1.0 knows none (RFC 9110, section 15.2).
+    if (this.headersSent || this.req.httpVersionMinor === 0) return;
+    this.writeInformation(status, headers);
+  }
+
+  trailers(fields: HeaderList): void {
+    if (this.exchange === null || !takesTrailers(this.exchange)) return;
+    const pairs: [string, string][] = [];
+    for (let i = 0; i < fields.length; i += 2) pairs.push([fields[i] as string, fields[i + 1] as string]);
+    this.addTrailers(pairs);
   }
 
   get headSent(): boolean {
     return this.headersSent;
+  }
+
+  /** The client does not read. */
+  cutOff(): void {
+    this.exchange?.close(CLIENT_CLOSED);
+    this.abort();
   }
 
   abort(): void {
@@ -66,7 +90,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   #refuse(x: Exchange, { status, headers, body }: Refusal): void {
-    x.close();
+    x.close(status);
     this.shouldKeepAlive = false;
     this.writeHead(status, headers);
     this.end(body);

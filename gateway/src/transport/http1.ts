@@ -32,7 +32,7 @@ export interface Http1Server {
 }
 
 export function createHttp1Server(
-  { limits, events, drain, slow }: TransportState,
+  { limits, events, drain, slow, readers }: TransportState,
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
@@ -96,10 +96,26 @@ export function createHttp1Server(
     }
   }
 
+  function watch(socket: Socket): void {
+    const reader = {
+      progressAt: performance.now(),
+      get waitsForClient() {
+        return socket.writableLength > 0;
+      },
+      cutOff: () => latest.get(socket)?.cutOff(),
+    };
+    socket.on('drain', () => {
+      reader.progressAt = performance.now();
+    });
+    socket.on('close', () => readers.delete(reader));
+    readers.add(reader);
+  }
+
   const onRequest = (request: IncomingMessage, response: Http1Response) => accept(request, response, false);
   const secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) }, onRequest);
   const server = secure ?? createServer(options, onRequest);
   server.maxHeadersCount = 0;
+  server.on(secure ? 'secureConnection' : 'connection', watch);
   server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
   // An expectation that we do not know is ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));

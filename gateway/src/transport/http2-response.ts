@@ -2,20 +2,25 @@
 import { validateHeaderValue } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Writable } from 'node:stream';
-import type { Exchange, HeaderList, Responder, ResponseSink } from '../exchange.ts';
+import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
 import { ONE_PIECE } from './http1-response.ts';
+import { endInPieces } from './pieces.ts';
 import { tooSlow } from './refuse.ts';
+import type { WatchedReader } from './slow-readers.ts';
+import { takesTrailers } from './takes-trailers.ts';
 
 /** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
 const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 /** Statuses whose answers have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
-export class Http2Response implements Responder, BodyOwner {
+export class Http2Response implements Responder, BodyOwner, WatchedReader {
   readonly #stream: ServerHttp2Stream;
   exchange: Exchange | null = null;
   waitsForContinue = false;
+  progressAt = performance.now();
+  #trailers: HeaderList | null = null;
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
@@ -27,12 +32,45 @@ export class Http2Response implements Responder, BodyOwner {
     const bodiless = length === 0 || x.method === 'HEAD' || BODILESS.has(status);
     if (!this.#head(status, headers, bodiless) || bodiless) return;
     // What follows in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
-    this.#stream.end(body instanceof Uint8Array && length <= ONE_PIECE ? Buffer.from(body) : body);
+    if (length <= ONE_PIECE) this.#stream.end(body instanceof Uint8Array ? Buffer.from(body) : body);
+    else this.#long(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array(0)));
   }
 
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
     const bodiless = x.method === 'HEAD' || BODILESS.has(status);
-    return this.#head(status, headers, bodiless) && !bodiless ? this.#stream : nowhere();
+    if (!this.#head(status, headers, bodiless, takesTrailers(x)) || bodiless) return nowhere();
+    this.#noteProgress();
+    return this.#stream;
+  }
+
+  #long(body: Uint8Array): void {
+    this.#noteProgress();
+    endInPieces(this.#stream, body);
+  }
+
+  #noteProgress(): void {
+    this.#stream.on('drain', () => {
+      this.progressAt = performance.now();
+    });
+  }
+
+  inform(_x: Exchange, status: number, headers: HeaderList): void {
+    if (this.#gone || this.headSent) return;
+    this.#stream.additionalHeaders(Object.assign(fieldsOf(headers), { ':status': status }));
+  }
+
+  trailers(fields: HeaderList): void {
+    this.#trailers = fields;
+  }
+
+  get waitsForClient(): boolean {
+    return this.#stream.writableLength > 0;
+  }
+
+  /** The client does not read. */
+  cutOff(): void {
+    this.exchange?.close(CLIENT_CLOSED);
+    this.#stream.destroy(new Error('the client does not read'));
   }
 
   get headSent(): boolean {
@@ -52,7 +90,7 @@ export class Http2Response implements Responder, BodyOwner {
     const x = this.exchange;
     if (x === null || this.headSent) return this.abort();
     const { status, headers, body } = tooSlow(x);
-    x.close();
+    x.close(status);
     if (this.#head(status, headers, false)) this.#stream.end(body);
   }
 
@@ -61,7 +99,7 @@ export class Http2Response implements Responder, BodyOwner {
   }
 
   /** False where the client has gone. */
-  #head(status: number, headers: HeaderList, endStream: boolean): boolean {
+  #head(status: number, headers: HeaderList, endStream: boolean, waitForTrailers = false): boolean {
     if (this.#gone) return false;
     const fields = [':status', String(status)];
     for (let i = 0; i < headers.length; i += 2) {
@@ -79,9 +117,22 @@ export class Http2Response implements Responder, BodyOwner {
         if (!stream.readableEnded) stream.destroy();
       });
     }
-    stream.respond(fields, { endStream });
+    if (waitForTrailers) stream.once('wantTrailers', () => stream.sendTrailers(fieldsOf(this.#trailers ?? [])));
+    stream.respond(fields, { endStream, waitForTrailers });
     return true;
   }
+}
+
+/** As node:http2 takes them where it takes no list: several values of a name together. */
+function fieldsOf(headers: HeaderList): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = {};
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    const value = headers[i + 1] as string;
+    const before = fields[name];
+    fields[name] = before === undefined ? value : [before, value].flat();
+  }
+  return fields;
 }
 
 /** Where the body of an answer without one goes. */

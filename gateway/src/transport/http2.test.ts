@@ -14,6 +14,9 @@ const LIMITS: TransportLimits = {
   keepAliveTimeoutMs: 60_000,
   headersTimeoutMs: 60_000,
   bodyTimeoutMs: 60_000,
+  sendTimeoutMs: 60_000,
+  http2MaxStreams: 100,
+  http2MaxResets: 1000,
   pingIntervalMs: 100,
 };
 /** A connection preface with empty SETTINGS. */

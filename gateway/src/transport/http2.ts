@@ -11,11 +11,8 @@ import { requestOf } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
 import type { TransportState } from './transport.ts';
 
-/** Streams that a client may have open at once on a connection (D23). */
-export const MAX_CONCURRENT_STREAMS = 100;
-/** Streams that a client may reset at once, and then each second, before its connection ends (D23, rapid reset). */
-export const STREAM_RESET_BURST = 1000;
-export const STREAM_RESET_RATE = 33;
+/** Resets each second that a client gets back after those that it may make at once, as nghttp2 has it. */
+const STREAM_RESET_RATE = 33;
 /** Invalid frames after which a connection ends. */
 const MAX_INVALID_FRAMES = 100;
 /** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
@@ -52,11 +49,11 @@ export class Http2Connections {
     const session = performServerHandshake(socket, {
       maxHeaderListPairs: 2 * limits.maxHeaders + 64,
       maxSessionInvalidFrames: MAX_INVALID_FRAMES,
-      streamResetBurst: STREAM_RESET_BURST,
+      streamResetBurst: limits.http2MaxResets,
       streamResetRate: STREAM_RESET_RATE,
       strictSingleValueFields: false,
       settings: {
-        maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
+        maxConcurrentStreams: limits.http2MaxStreams,
         maxHeaderListSize: parserLimit(limits),
         enablePush: false,
       },
@@ -80,7 +77,7 @@ export class Http2Connections {
   }
 
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
-    const { drain, events } = this.#state;
+    const { drain, events, readers } = this.#state;
     connection.streams++;
     const response = new Http2Response(stream);
     const { fault, waitsForContinue, ...request } = requestOf(raw);
@@ -93,8 +90,10 @@ export class Http2Connections {
     x.fault = fault;
     response.exchange = x;
     response.waitsForContinue = waitsForContinue;
+    readers.add(response);
     stream.on('error', () => {});
     stream.on('close', () => {
+      readers.delete(response);
       if (--connection.streams === 0) connection.idleSince = performance.now();
       x.close();
     });

@@ -12,6 +12,7 @@ import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { Undecided } from './protocol.ts';
 import { SlowBodies } from './slow-bodies.ts';
+import { SlowReaders } from './slow-readers.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
 
 export interface TransportLimits {
@@ -28,6 +29,12 @@ export interface TransportLimits {
   readonly headersTimeoutMs: number;
   /** Milliseconds without a byte of a body that is waited for; then 408. 0: no limit. */
   readonly bodyTimeoutMs: number;
+  /** Milliseconds in which a client takes no byte of a response that waits for it; then it is cut off. 0: no limit. */
+  readonly sendTimeoutMs: number;
+  /** Streams that a client may have open at once on an HTTP/2 connection (D23). */
+  readonly http2MaxStreams: number;
+  /** Streams that a client may reset at once, before its HTTP/2 connection ends (D23, rapid reset). */
+  readonly http2MaxResets: number;
   /** Milliseconds between pings of an HTTP/2 connection; one unanswered until the next ends it. */
   readonly pingIntervalMs: number;
 }
@@ -67,6 +74,7 @@ export interface TransportState {
   readonly events: TransportEvents;
   readonly drain: DrainState;
   readonly slow: SlowBodies;
+  readonly readers: SlowReaders;
 }
 
 /** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. Connections that get no slot are dropped. */
@@ -78,7 +86,8 @@ export function createTransport(
 ): Transport {
   const drain: DrainState = { draining: false };
   const slow = new SlowBodies(limits.bodyTimeoutMs);
-  const state: TransportState = { limits, events, drain, slow };
+  const readers = new SlowReaders(limits.sendTimeoutMs);
+  const state: TransportState = { limits, events, drain, slow, readers };
   const http2 = new Http2Connections(state);
   const undecided = new Undecided(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
@@ -88,6 +97,7 @@ export function createTransport(
   const sweeping = setInterval(() => {
     const now = performance.now();
     slow.sweep(now);
+    readers.sweep(now);
     http2.sweep(now);
   }, sweepInterval(limits)).unref();
 
@@ -184,7 +194,9 @@ function admitConnections(server: HttpServer | HttpsServer, slots: ConnectionSlo
 }
 
 /** Milliseconds: often enough that no time-out is late by more than a quarter, at most once a second. */
-function sweepInterval({ keepAliveTimeoutMs, bodyTimeoutMs, pingIntervalMs }: TransportLimits): number {
-  const shortest = Math.min(keepAliveTimeoutMs || Infinity, bodyTimeoutMs || Infinity, pingIntervalMs);
+function sweepInterval(limits: TransportLimits): number {
+  const { keepAliveTimeoutMs, bodyTimeoutMs, sendTimeoutMs, pingIntervalMs } = limits;
+  const times = [keepAliveTimeoutMs, bodyTimeoutMs, sendTimeoutMs, pingIntervalMs].filter((each) => each > 0);
+  const shortest = Math.min(...times);
   return Math.max(20, Math.min(1000, shortest / 4));
 }
