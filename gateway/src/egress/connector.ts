@@ -23,6 +23,8 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
   /** For `https:`: client certificate and roots. */
   readonly secureContext?: SecureContext;
+  /** All addresses of a host name; default the system's resolver. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
@@ -37,7 +39,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 async function open(target: buildConnector.Options, options: ConnectorOptions): Promise<Socket> {
   const host = target.hostname.replace(/^\[|\]$/g, '');
   const deadline = AbortSignal.timeout(options.timeoutMs);
-  const addresses = await vetted(host, options.guard);
+  const addresses = await vetted(host, options, deadline);
   const secure = target.protocol === 'https:';
   const port = Number(target.port || (secure ? 443 : 80));
   let last: unknown;
@@ -57,8 +59,13 @@ async function open(target: buildConnector.Options, options: ConnectorOptions): 
   throw deadline.aborted ? new ConnectTimeout(`no connection to ${host}:${port} in ${options.timeoutMs} ms`) : last;
 }
 
-async function vetted(host: string, guard: EgressGuard): Promise<string[]> {
-  const found = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address);
+async function vetted(
+  host: string,
+  { guard, resolve = systemResolver, timeoutMs }: ConnectorOptions,
+  deadline: AbortSignal,
+): Promise<readonly string[]> {
+  const late = new ConnectTimeout(`no address of ${host} in ${timeoutMs} ms`);
+  const found = isIP(host) ? [host] : await inTime(resolve(host), deadline, late);
   const refused = found.find((address) => !guard.permits(host, address));
   if (refused !== undefined) {
     throw new EgressRefused(
@@ -67,6 +74,17 @@ async function vetted(host: string, guard: EgressGuard): Promise<string[]> {
   }
   if (found.length === 0) throw new Error(`${host} has no address`);
   return found;
+}
+
+async function systemResolver(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function inTime<T>(work: Promise<T>, deadline: AbortSignal, late: Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    deadline.addEventListener('abort', () => reject(late), { once: true });
+    work.then(resolve, reject);
+  });
 }
 
 function connectTo(host: string, port: number, deadline: AbortSignal): Promise<Socket> {

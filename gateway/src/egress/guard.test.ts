@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createConnector, EgressRefused } from './connector.ts';
+import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import { EgressGuard } from './guard.ts';
 
 const closed = new EgressGuard({ allowInternal: false, allow: [] });
@@ -30,6 +30,43 @@ describe('egress guard (reference 1, section 8; D26)', () => {
     '2002:7f00:1::',
     '2001:0:7f00:1::',
     'ff02::1',
+    // Metadata services: AWS (also for tasks and pods), Google, OpenStack and most others; Tencent.
+    '169.254.170.2',
+    '169.254.170.23',
+    'fd00:ec2::23',
+    'fd20:ce::254',
+    '169.254.0.23',
+    // IPv4 in IPv6, whatever it embeds: NAT64 (well-known and local), 6to4, Teredo, SIIT, compatible, ISATAP.
+    '64:ff9b::808:808',
+    '64:ff9b:1::a00:1',
+    '2002:808:808::1',
+    '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+    '::ffff:0:7f00:1',
+    '::7f00:1',
+    '::127.0.0.1',
+    '2606:2800:220:1:0:5efe:a00:1',
+    '2606:2800:220:1:200:5efe:a00:1',
+    '::ffff:10.0.0.1',
+    '::ffff:169.254.169.254',
+    // Special purposes (RFC 6890): not what an upstream would be.
+    '192.0.0.8',
+    '192.0.2.1',
+    '198.18.0.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '240.0.0.1',
+    '0.1.2.3',
+    'fec0::1',
+    '100::1',
+    '2001:2::1',
+    '2001:db8::1',
+    '3fff::1',
+    '4000::1',
+    'fe80::1%eth0',
+    '127.1',
+    '0x7f.0.0.1',
+    '0177.0.0.1',
+    '2130706433',
     'nonsense',
     '',
   ])('refuses %s', (address) => {
@@ -55,6 +92,73 @@ describe('egress guard (reference 1, section 8; D26)', () => {
   it('is off with allowInternal, and refuses entries that are nothing', () => {
     expect(new EgressGuard({ allowInternal: true, allow: [] }).permits('x', '127.0.0.1')).toBe(true);
     expect(() => new EgressGuard({ allowInternal: false, allow: ['a b'] })).toThrow('--egress-allow "a b"');
+  });
+});
+
+describe('names (reference 1, section 8: no second DNS resolution)', () => {
+  /** A server on all addresses of this machine; what it accepted, by the address that was dialled. */
+  async function listening() {
+    const accepted: string[] = [];
+    const server = createServer((socket) => {
+      accepted.push(socket.localAddress ?? '');
+      socket.on('error', () => {}).destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    const address = server.address();
+    return { accepted, port: String(typeof address === 'object' ? address?.port : 0), close: () => server.close() };
+  }
+
+  function dial(port: string, allow: readonly string[], resolve: (host: string) => Promise<readonly string[]>) {
+    const guard = new EgressGuard({ allowInternal: false, allow });
+    const connector = createConnector({ guard, timeoutMs: 300, resolve });
+    return new Promise<Error | Socket | null>((done) =>
+      connector({ hostname: 'upstream.example', port, protocol: 'http:' }, (...[error, socket]) =>
+        done(error ?? socket),
+      ),
+    );
+  }
+
+  it('refuses a name of which one answer is private, before it connects to any', async () => {
+    const { accepted, port, close } = await listening();
+    for (const answers of [
+      ['127.0.0.2', '10.0.0.1'],
+      ['127.0.0.2', '::ffff:10.0.0.1'],
+      ['127.0.0.2', '::1'],
+    ]) {
+      expect(await dial(port, ['127.0.0.2'], async () => answers)).toBeInstanceOf(EgressRefused);
+    }
+    close();
+    expect(accepted).toEqual([]);
+  });
+
+  it('connects to the address that was vetted, and asks for it once: an answer that changes is of no use', async () => {
+    const { accepted, port, close } = await listening();
+    let asked = 0;
+    const socket = await dial(port, ['127.0.0.2'], async () => (asked++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']));
+    expect(asked).toBe(1);
+    if (!socket || socket instanceof Error) throw new Error('not connected', { cause: socket });
+    expect(socket.remoteAddress).toBe('127.0.0.2');
+    await new Promise((resolve) => socket.once('close', resolve).resume());
+    // The next connection is vetted anew.
+    expect(await dial(port, ['127.0.0.2'], async () => (asked++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']))).toBeInstanceOf(
+      EgressRefused,
+    );
+    close();
+    expect(accepted).toEqual(['127.0.0.2']);
+  });
+
+  it('goes on to the next answer where one does not connect', async () => {
+    const { port, close } = await listening();
+    const socket = await dial(port, ['127.0.0.0/8', '::1'], async () => ['::1', '127.0.0.3']);
+    close();
+    if (!socket || socket instanceof Error) throw new Error('not connected', { cause: socket });
+    expect(socket.remoteAddress).toBe('127.0.0.3');
+    socket.destroy();
+  });
+
+  it('does not wait longer for an answer than for a connection, and says that a name has none', async () => {
+    expect(await dial('1', [], () => new Promise(() => {}))).toBeInstanceOf(ConnectTimeout);
+    expect(await dial('1', [], async () => [])).toMatchObject({ message: 'upstream.example has no address' });
   });
 });
 

@@ -46,7 +46,20 @@ export class EgressGuard {
   }
 }
 
-/** Global unicast; forms of IPv6 that embed an IPv4 address (NAT64, 6to4, Teredo) count as not public. */
+/** All of IPv6 that is assigned for global unicast (RFC 4291, section 2.4). */
+const GLOBAL_UNICAST = parseCidr('2000::/3');
+
+/**
+ * Global unicast; forms of IPv6 that embed an IPv4 address (NAT64, 6to4, Teredo, ISATAP, IPv4-compatible) count as not
+ * public, whatever they embed.
+ */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return address.range() === 'unicast' && !inAnyCidr(address, METADATA);
+  if (address.range() !== 'unicast' || inAnyCidr(address, METADATA)) return false;
+  if (address.kind() === 'ipv4') return true;
+  return inAnyCidr(address, [GLOBAL_UNICAST]) && !isIsatap(address.toByteArray());
+}
+
+/** The interface identifier `0:5efe`, with or without its universal bit (RFC 5214, section 6.1). */
+function isIsatap(bytes: readonly number[]): boolean {
+  return ((bytes[8] ?? 0) & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
