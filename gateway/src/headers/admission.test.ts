@@ -21,6 +21,25 @@ describe('request header admission (reference 1, section 2.6)', () => {
     expect(admission.decide(name)).toBeNull();
   });
 
+  it('has the baseline of the reference, no more and no less', () => {
+    // As section 2.6 writes it; "conditionals" are those of RFC 9110, section 13.1.
+    const table = `host content-type content-length content-encoding transfer-encoding accept accept-encoding
+      accept-language accept-charset user-agent range if-match if-none-match if-modified-since if-unmodified-since
+      if-range cache-control pragma expect origin access-control-request-method access-control-request-headers
+      traceparent tracestate x-request-id upgrade connection sec-websocket-key sec-websocket-version
+      sec-websocket-protocol sec-websocket-extensions x-forwarded-for x-forwarded-proto x-forwarded-host x-real-ip
+      forwarded`;
+    const bare = new Admission([]);
+    for (const name of table.split(/\s+/)) expect(bare.decide(name), name).toBe(name);
+    const others =
+      'authorization cookie te trailer x-api-key x-forwarded-port x-forwarded x-real-ip2 hosts i if baggage dnt';
+    for (const name of `${others} proxy-authorization x-auth-consumer sec-fetch-mode accept-ranges x-http-method-override`.split(
+      ' ',
+    )) {
+      expect(bare.decide(name), name).toBeNull();
+    }
+  });
+
   it('has no authorization in the baseline', () => {
     expect(new Admission([]).decide('authorization')).toBeNull();
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,13 @@ describe('secret references (reference 1, section 2.5; D24)', () => {
     writeFileSync(join(dir, 'two'), 'a\n\n');
     writeFileSync(join(root, 'outside'), 'planted-value');
     writeFileSync(join(root, 'secrets-other', 'x'), 'planted-value');
+    writeFileSync(join(dir, 'empty'), '\n');
+    writeFileSync(join(dir, 'crlf'), 'a\r\n');
+    writeFileSync(join(dir, 'large'), 'planted-value'.repeat(100_000));
+    mkdirSync(join(dir, 'folder'));
+    execFileSync('mkfifo', [join(dir, 'pipe')]);
+    symlinkSync(join(root, 'secrets-other'), join(dir, 'linked-folder'));
+    symlinkSync(dir, join(root, 'linked-dir'));
     symlinkSync(join(root, 'outside'), join(dir, 'link'));
     symlinkSync(join(dir, 'key'), join(dir, 'inner'));
   });
@@ -35,7 +43,12 @@ describe('secret references (reference 1, section 2.5; D24)', () => {
 
   it('strips one newline at the end, and follows links inside', () => {
     expect(secrets().readFile(`${dir}/two`)).toBe('a\n');
+    expect(secrets().readFile(`${dir}/crlf`)).toBe('a');
     expect(secrets().readFile(`${dir}/inner`)).toBe('planted-value');
+    expect(secrets().readFile(`${dir}/folder/../key`)).toBe('planted-value');
+    expect(secrets().readFile(`${root}/linked-dir/key`)).toBe('planted-value');
+    const linked = new Secrets({ env: {}, dir: join(root, 'linked-dir') });
+    expect(linked.readFile(`${dir}/key`)).toBe('planted-value');
   });
 
   it.each([
@@ -44,6 +57,16 @@ describe('secret references (reference 1, section 2.5; D24)', () => {
     ['our own variable', 'env://GW_API_KEY', 'gw itself'],
     ['missing file', 'file://DIR/none', 'ENOENT'],
     ['link that leads out', 'file://DIR/link', 'outside of GW_SECRETS_DIR'],
+    ['empty file', 'file://DIR/empty', 'is empty'],
+    ['large file', 'file://DIR/large', 'larger than 1 MiB'],
+    ['folder', 'file://DIR/folder', 'is not a file'],
+    ['pipe', 'file://DIR/pipe', 'is not a file'],
+    ['device', 'file:///dev/zero', 'outside of GW_SECRETS_DIR'],
+    ['link to a folder outside', 'file://DIR/linked-folder/x', 'outside of GW_SECRETS_DIR'],
+    ['a name with NUL', 'file://DIR/key\0', 'cannot be read'],
+    ['no name', 'env://', 'is not set'],
+    ['a variable that objects inherit', 'env://toString', 'is not set'],
+    ['our own variable, any', 'env://GW_', 'gw itself'],
     ['climbing', 'file://DIR/../outside', 'outside of GW_SECRETS_DIR'],
     ['a folder whose name begins alike', 'file://DIR-other/x', 'outside of GW_SECRETS_DIR'],
     ['relative', 'file://key', 'absolute'],
@@ -53,6 +76,14 @@ describe('secret references (reference 1, section 2.5; D24)', () => {
     expect(attempt).toThrow(SecretError);
     expect(attempt).toThrow(reason);
     expect(attempt).not.toThrow('planted-value');
+  });
+
+  it('knows no other scheme, and references only whole strings', () => {
+    const config = { a: 'ENV://TOKEN', b: 'x env://TOKEN', c: ' env://TOKEN', d: 'vault://TOKEN', 'env://TOKEN': 1 };
+    expect(secrets().resolve(config)).toEqual(config);
+    expect(secrets().resolve(JSON.parse('{"__proto__":{"a":"env://TOKEN"}}'))).toEqual(
+      JSON.parse('{"__proto__":{"a":"t"}}'),
+    );
   });
 
   it('refuses every file without GW_SECRETS_DIR', () => {

@@ -1,5 +1,5 @@
 /** Secret references in plugin config (reference 1, section 2.5; D24): `env://VAR` and `file:///path`. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, sep } from 'node:path';
 import type { Json, JsonObject } from '../artifact/format.ts';
 
@@ -47,9 +47,13 @@ export class Secrets {
       throw new SecretError(`${reference} lies outside of GW_SECRETS_DIR`);
     }
     try {
-      const bytes = readFileSync(inside);
-      if (bytes.length > MAX_BYTES) throw new SecretError(`${reference} is larger than 1 MiB`);
-      return bytes.toString('utf8').replace(/\r?\n$/, '');
+      // A pipe or a device would be read without end.
+      const found = statSync(inside);
+      if (!found.isFile()) throw new SecretError(`${reference} is not a file`);
+      if (found.size > MAX_BYTES) throw new SecretError(`${reference} is larger than 1 MiB`);
+      const text = readFileSync(inside, 'utf8').replace(/\r?\n$/, '');
+      if (text === '') throw new SecretError(`${reference} is empty`);
+      return text;
     } catch (error) {
       if (error instanceof SecretError) throw error;
       throw new SecretError(`${reference} cannot be read (${codeOf(error)})`);
@@ -71,7 +75,7 @@ export class Secrets {
     if (!text.startsWith('env://')) return text;
     const name = text.slice('env://'.length);
     if (name.startsWith('GW_')) throw new SecretError(`${text} names a variable of gw itself, which is not allowed`);
-    const value = this.#env[name];
+    const value = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined;
     if (value === undefined) throw new SecretError(`${text}: the variable is not set`);
     if (value === '') throw new SecretError(`${text}: the variable is empty`);
     return value;
