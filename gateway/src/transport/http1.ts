@@ -73,6 +73,7 @@ export function createHttp1Server(
     if (upgrade) response.shouldKeepAlive = false;
     const previous = latest.get(request.socket);
     latest.set(request.socket, response);
+    if (previous === undefined) watch(request.socket);
     if (previous === undefined || previous.writableFinished) events.request(x);
     else {
       // Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2).
@@ -115,7 +116,6 @@ export function createHttp1Server(
   const secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) }, onRequest);
   const server = secure ?? createServer(options, onRequest);
   server.maxHeadersCount = 0;
-  server.on(secure ? 'secureConnection' : 'connection', watch);
   server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
   // An expectation that we do not know is ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
