@@ -196,7 +196,8 @@ export class LocalTraffic implements Traffic {
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
       maxHeldResponse: options.maxUpstreamResponseBytes,
-      log: (level, plugin, message, x) => logger[level]({ plugin, request_id: x?.requestId }, message),
+      log: (level, plugin, message, x) =>
+        logger[level]({ plugin, request_id: x?.requestId, trace_id: x?.traceId }, message),
     };
   }
 }

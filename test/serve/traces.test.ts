@@ -1,7 +1,8 @@
 /** Traces that `gw serve` exports to a real collector (reference 1, section 4.3; --otlp-endpoint, --trace-sampling). */
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, refusedStart, startGateway } from './gateway.ts';
 import { OTLP, OTLP_GRPC, type ReceivedSpan, spansOf, traceOf, tree } from './spans.ts';
@@ -315,6 +316,50 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
         expect(text).not.toContain(secret);
       }
     }
+  });
+});
+
+describe('the collector', () => {
+  it('gets headers and compression as OpenTelemetry has them, from every worker, and the log has none of it', async () => {
+    const seen: { url: string | undefined; headers: IncomingHttpHeaders }[] = [];
+    const instances = new Set<string>();
+    const collector = createServer((request, response) => {
+      seen.push({ url: request.url, headers: request.headers });
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk) => chunks.push(chunk));
+      request.on('end', () => {
+        const [id] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(gunzipSync(Buffer.concat(chunks)).toString('latin1')) ?? [];
+        if (id !== undefined) instances.add(id);
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+    const { port } = collector.address() as AddressInfo;
+    const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
+      args: ['--otlp-endpoint', `http://127.0.0.1:${port}/base/`, '--workers', '2'],
+      env: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20planted', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' },
+    });
+    // Whichever worker takes a connection, with enough of them both have had some.
+    await expect
+      .poll(
+        async () => {
+          for (let i = 0; i < 8; i++) await fetch(`${gw.url}/mock`, { headers: { connection: 'close' } });
+          return instances.size;
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe(2);
+    expect(await gw.stop()).toBe(0);
+    collector.close();
+    for (const { url, headers } of seen) {
+      expect(url).toBe('/base/v1/traces');
+      expect(headers).toMatchObject({
+        authorization: 'Bearer planted',
+        'content-encoding': 'gzip',
+        'content-type': 'application/x-protobuf',
+      });
+    }
+    expect(JSON.stringify(gw.log)).not.toContain('planted');
   });
 });
 

@@ -59,6 +59,7 @@ export class Recorder {
   }
 
   crashed(x: Exchange, error: unknown): void {
-    this.#log.logger.error({ request_id: x.requestId, path: x.path, err: error }, 'request failed in the gateway');
+    const { requestId: request_id, traceId: trace_id, path } = x;
+    this.#log.logger.error({ request_id, trace_id, path, err: error }, 'request failed in the gateway');
   }
 }

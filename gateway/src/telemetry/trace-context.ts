@@ -13,8 +13,11 @@ export const SAMPLED = 1;
 /** Flags that are passed on: sampled, and that the trace id is random. */
 const KNOWN_FLAGS = 3;
 
+/** The part of an exchange that says which trace it belongs to. */
+export type Traced = Pick<Exchange, 'headers' | 'traceId' | 'parentSpanId' | 'traceFlags'>;
+
 /** Takes the trace from the request, or begins one that nobody has decided about. */
-export function takeTraceContext(x: Exchange): void {
+export function takeTraceContext(x: Traced): void {
   const text = joinedHeader(x.headers, 'traceparent');
   const found = text === undefined ? null : TRACEPARENT.exec(text);
   if (found !== null && isValid(found)) {
@@ -37,7 +40,7 @@ function isValid([text, traceId, spanId]: RegExpExecArray): boolean {
  * The `traceparent` for the next hop. `spanId`: of the span that calls it; null where the request is not recorded.
  * Null where nobody takes part in a trace: an unsampled one made up here would keep the next hop from sampling.
  */
-export function traceparentOf(x: Exchange, spanId: string | null): string | null {
+export function traceparentOf(x: Traced, spanId: string | null): string | null {
   const parent = spanId ?? x.parentSpanId;
   return parent === null ? null : `00-${x.traceId}-${parent}-0${x.traceFlags}`;
 }
