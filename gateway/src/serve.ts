@@ -10,6 +10,7 @@ import type { Level, Log } from './telemetry/log.ts';
 import { type LoadedArchive, LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
 import { LocalConnectionSlots } from './transport/connection-slots.ts';
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from './transport/tls.ts';
+import { watchExpiry } from './transport/tls-expiry.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 import { Fleet } from './workers/fleet.ts';
 
@@ -96,6 +97,10 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     },
     'serving',
   );
+  const expiry =
+    tlsFiles &&
+    keyPair &&
+    watchExpiry(keyPair, ({ expires, message }) => logger.warn({ tls_cert: tlsFiles.cert, expires }, message));
   const stopWatching =
     tlsFiles &&
     keyPair &&
@@ -103,6 +108,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       changed(pair) {
         traffic.useTls(pair);
         logger.info({ tls_cert: tlsFiles.cert }, 'certificate replaced');
+        expiry?.use(pair);
       },
       refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
     });
@@ -134,6 +140,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       draining = true;
       stopLooking();
       stopWatching?.();
+      expiry?.stop();
       traffic.beginDrain();
       logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
       await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));

@@ -16,6 +16,7 @@ import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
 import type { KeyPair } from './transport/tls.ts';
+import { expiryOf } from './transport/tls-expiry.ts';
 import { createTransport, type Transport, type TransportLimits } from './transport/transport.ts';
 import { BufferBudget } from './validation/read-body.ts';
 import { DEFAULT_LIMITS } from './wasm/plugin.ts';
@@ -96,6 +97,7 @@ export class LocalTraffic implements Traffic {
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
+    this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && { keyPair: deps.keyPair, minVersion: options.tlsMinVersion };
     this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
   }
@@ -125,6 +127,7 @@ export class LocalTraffic implements Traffic {
   }
 
   useTls(keyPair: KeyPair): void {
+    this.#metrics.certificateExpiry = expiryOf(keyPair);
     this.#transport.useTls({ keyPair, minVersion: this.#options.tlsMinVersion });
   }
 

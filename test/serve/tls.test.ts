@@ -115,6 +115,15 @@ describe.skipIf(!OPENSSL)('TLS (needs openssl)', () => {
     }
   });
 
+  it('says when the certificate expires: a metric, and a warning that it is soon', async () => {
+    const warning = await gw.logged(({ msg }) => msg.startsWith('the certificate expires soon'));
+    expect(warning.level).toBe('warn');
+    const expires = Date.parse(String(warning['expires'])) / 1000;
+    expect(Math.abs(expires - (Date.now() / 1000 + 2 * 86_400))).toBeLessThan(600);
+    const text = await (await fetch(`${gw.admin}/metrics`)).text();
+    expect(text).toContain(`\ngw_tls_certificate_expiry_seconds ${expires}\n`);
+  });
+
   it('takes a certificate that is replaced 20 times under load, and no request fails', async () => {
     const other = pairOf('second');
     const first = { cert: readFileSync(path('first.crt')), key: readFileSync(path('first.key')) };

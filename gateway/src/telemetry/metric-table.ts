@@ -42,6 +42,8 @@ export interface MetricInfo {
   readonly labels: readonly (keyof typeof LABELS)[];
   /** Upper bounds; of histograms only. */
   readonly buckets?: readonly number[];
+  /** How the values of several workers become one. Default: they are added. */
+  readonly aggregator?: 'max';
 }
 
 const table = {
@@ -85,6 +87,12 @@ const table = {
     buckets: EXECUTION_BUCKETS,
   },
   gw_request_headers_dropped_total: { type: 'counter', help: 'Request headers not admitted', labels: [] },
+  gw_tls_certificate_expiry_seconds: {
+    type: 'gauge',
+    help: 'Unix time at which the certificate of the traffic port expires; only with TLS',
+    labels: [],
+    aggregator: 'max',
+  },
 } as const satisfies Record<string, MetricInfo>;
 
 export type MetricName = keyof typeof table;

@@ -90,6 +90,8 @@ export class Metrics {
   activeConnections = 0;
   connections = 0;
   droppedHeaders = 0;
+  /** Unix seconds; null without TLS. */
+  certificateExpiry: number | null = null;
 
   constructor() {
     const requests = (pick: (cell: RequestCell) => Cell) => (name: string) =>
@@ -113,6 +115,9 @@ export class Metrics {
     this.#register('gw_connections_total', () => one(this.connections));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
     this.#register('gw_request_headers_dropped_total', () => one(this.droppedHeaders));
+    this.#register('gw_tls_certificate_expiry_seconds', () =>
+      this.certificateExpiry === null ? [] : one(this.certificateExpiry),
+    );
     this.#family('gw_middleware_duration_seconds');
     this.#family('gw_dispatch_duration_seconds');
     this.#family('gw_wasm_execution_duration_seconds');
@@ -178,13 +183,13 @@ export class Metrics {
   }
 
   #register(name: MetricName, values: (name: string) => Sample[]): void {
-    const { type, help } = METRICS[name];
+    const { type, help, aggregator = 'sum' } = METRICS[name];
     const metric = {
       name,
       help,
       type,
-      aggregator: 'sum',
-      get: async () => ({ name, help, type, aggregator: 'sum', values: values(name) }),
+      aggregator,
+      get: async () => ({ name, help, type, aggregator, values: values(name) }),
     };
     this.registry.registerMetric(metric as never);
   }
