@@ -4,6 +4,7 @@
  * choice leads nowhere the next one is tried. Segments are compared percent-decoded, so `/%61` is `/a`, and an
  * encoded slash stays inside its segment.
  */
+import { mix, StaticChildren } from './static-children.ts';
 import { decodeSegment, matchPattern, parseTemplate, type Segment, type SegmentPattern } from './template.ts';
 
 /** A path's operations by method. */
@@ -12,7 +13,7 @@ interface Leaf<T> {
 }
 
 interface Node<T> {
-  readonly statics: Map<string, Node<T>>;
+  readonly statics: StaticChildren<Node<T>>;
   readonly patterns: { readonly pattern: SegmentPattern; readonly node: Node<T> }[];
   param: Node<T> | null;
   greedy: Leaf<T> | null;
@@ -31,16 +32,19 @@ export interface Miss {
   readonly allow: readonly string[];
 }
 
+const SLASH = 47;
+const PERCENT = 37;
+const NO_PARAMS: readonly string[] = [];
 const NO_PATH: Miss = { value: null, allow: [] };
 
 function node<T>(): Node<T> {
-  return { statics: new Map(), patterns: [], param: null, greedy: null, leaf: null };
+  return { statics: new StaticChildren(), patterns: [], param: null, greedy: null, leaf: null };
 }
 
 export class Router<T> {
   readonly #root: Node<T> = node();
-  /** Whole paths without parameters, which need no walk: path to leaf. */
-  readonly #whole = new Map<string, Leaf<T>>();
+  /** One for all, since a search ends before the next begins. */
+  readonly #search: Search = { method: '', path: '', params: [], allow: null };
 
   /** Throws TemplateError for a malformed template, Error where path and method are taken. */
   add(method: string, template: string, value: T): void {
@@ -48,7 +52,6 @@ export class Router<T> {
     const leaf = this.#leaf(segments);
     if (leaf.methods.has(method)) throw new Error(`${method} ${template} is declared twice`);
     leaf.methods.set(method, { value, names });
-    if (names.length === 0 && !template.includes('%')) this.#whole.set(template, leaf);
   }
 
   #leaf(segments: readonly Segment[]): Leaf<T> {
@@ -66,24 +69,22 @@ export class Router<T> {
 
   /** `HEAD` is served by `GET` where it is not declared itself. */
   find(method: string, path: string): Match<T> | Miss {
-    const whole = this.#whole.get(path);
-    if (whole) return pick(whole, method, []) ?? this.#walk(method, path);
-    return this.#walk(method, path);
-  }
-
-  #walk(method: string, path: string): Match<T> | Miss {
-    if (path.charCodeAt(0) !== 47) return NO_PATH;
-    const segments = path.slice(1).split('/');
-    const search: Search = { method, segments, params: [], allow: null };
-    const found = walk(this.#root, 0, search);
+    if (path.charCodeAt(0) !== SLASH) return NO_PATH;
+    const search = this.#search;
+    search.method = method;
+    search.path = path;
+    const found = walk(this.#root, 1, search);
+    search.params.length = 0;
     if (found) return found;
-    return search.allow ? { value: null, allow: [...search.allow].sort() } : NO_PATH;
+    const { allow } = search;
+    search.allow = null;
+    return allow ? { value: null, allow: [...allow].sort() } : NO_PATH;
   }
 }
 
 interface Search {
-  readonly method: string;
-  readonly segments: readonly string[];
+  method: string;
+  path: string;
   readonly params: string[];
   allow: Set<string> | null;
 }
@@ -91,9 +92,7 @@ interface Search {
 function child<T>(parent: Node<T>, segment: Exclude<Segment, { kind: 'greedy' }>): Node<T> {
   switch (segment.kind) {
     case 'static': {
-      const found = parent.statics.get(segment.text) ?? node<T>();
-      parent.statics.set(segment.text, found);
-      return found;
+      return parent.statics.add(segment.text, () => node<T>());
     }
     case 'param':
       parent.param ??= node<T>();
@@ -116,54 +115,74 @@ function child<T>(parent: Node<T>, segment: Exclude<Segment, { kind: 'greedy' }>
 const order = (pattern: SegmentPattern) => pattern.literals.join('\0');
 const weight = (pattern: SegmentPattern) => pattern.literals.reduce((sum, literal) => sum + literal.length, 0);
 
-function walk<T>(at: Node<T>, depth: number, search: Search): Match<T> | null {
-  const { segments, params } = search;
-  if (depth === segments.length) return at.leaf ? end(at.leaf, search) : null;
-  const segment = segments[depth] as string;
-  const next = at.statics.get(decodeSegment(segment));
+/** `start`: of the next segment; past the path's end where there is none. */
+function walk<T>(at: Node<T>, start: number, search: Search): Match<T> | null {
+  const { path, params } = search;
+  const { length } = path;
+  if (start > length) return at.leaf ? end(at.leaf, search) : null;
+  let stop = start;
+  let code = 0;
+  let sum = 0;
+  let encoded = false;
+  for (; stop < length; stop++) {
+    code = path.charCodeAt(stop);
+    if (code === SLASH) break;
+    if (code === PERCENT) encoded = true;
+    sum = mix(sum, code);
+  }
+  const next = encoded
+    ? at.statics.get(decodeSegment(path.slice(start, stop)))
+    : at.statics.find(path, start, stop - start, sum);
   if (next) {
-    const found = walk(next, depth + 1, search);
+    const found = walk(next, stop + 1, search);
     if (found) return found;
   }
+  const mark = params.length;
+  if (at.patterns.length > 0) {
+    const found = walkPatterns(at, start, stop, search);
+    if (found) return found;
+  }
+  if (at.param && stop > start) {
+    params.push(path.slice(start, stop));
+    const found = walk(at.param, stop + 1, search);
+    if (found) return found;
+    params.length = mark;
+  }
+  if (at.greedy && start < length) {
+    params.push(path.slice(start));
+    const found = end(at.greedy, search);
+    if (found) return found;
+    params.length = mark;
+  }
+  return null;
+}
+
+function walkPatterns<T>(at: Node<T>, start: number, stop: number, search: Search): Match<T> | null {
+  const { path, params } = search;
+  const segment = path.slice(start, stop);
   const mark = params.length;
   for (const { pattern, node: below } of at.patterns) {
     const values = matchPattern(pattern, segment);
     if (!values) continue;
     params.push(...values);
-    const found = walk(below, depth + 1, search);
+    const found = walk(below, stop + 1, search);
     if (found) return found;
     params.length = mark;
-  }
-  if (at.param && segment !== '') {
-    params.push(segment);
-    const found = walk(at.param, depth + 1, search);
-    if (found) return found;
-    params.length = mark;
-  }
-  if (at.greedy) {
-    const rest = segments.slice(depth).join('/');
-    if (rest !== '') {
-      params.push(rest);
-      const found = end(at.greedy, search);
-      if (found) return found;
-      params.length = mark;
-    }
   }
   return null;
 }
 
 function end<T>(leaf: Leaf<T>, search: Search): Match<T> | null {
-  const found = pick(leaf, search.method, search.params);
-  if (found) return found;
+  const { method, params } = search;
+  const entry = leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined);
+  if (entry) {
+    search.allow = null;
+    return { value: entry.value, params: params.length === 0 ? NO_PARAMS : params.slice() };
+  }
   search.allow ??= new Set();
   for (const method of leaf.methods.keys()) {
     search.allow.add(method);
     if (method === 'GET') search.allow.add('HEAD');
   }
   return null;
-}
-
-function pick<T>(leaf: Leaf<T>, method: string, params: readonly string[]): Match<T> | null {
-  const entry = leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined);
-  return entry ? { value: entry.value, params } : null;
 }
