@@ -4,6 +4,7 @@ import { VERSION } from '../version.ts';
 import { compileCommand } from './compile.ts';
 import { completionCommand } from './completion.ts';
 import { devCommand } from './dev.ts';
+import { diffCommand } from './diff.ts';
 import { initCommand } from './init.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
@@ -22,6 +23,7 @@ const COMMANDS: readonly ((program: Program) => Command)[] = [
   serveCommand,
   routesCommand,
   inspectCommand,
+  diffCommand,
   keygenCommand,
   verifyCommand,
   completionCommand,

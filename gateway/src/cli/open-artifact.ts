@@ -5,19 +5,20 @@ import { KeyError } from '../artifact/signature.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { printable } from './table.ts';
 
-/** Null after one line on stderr and exit 1, where it cannot be read, has been changed, or lacks a trusted signature. */
+/** Null after one line on stderr and the exit code, where it cannot be read, has been changed, or lacks a trusted signature. */
 export async function openArtifact(
   command: string,
   path: string,
   trustedKeys: readonly string[],
   program: Program,
+  exitCode: number = EXIT_FAILURE,
 ): Promise<Artifact | null> {
   try {
     return await readArtifact(path, { trustedKeys });
   } catch (error) {
     if (!(error instanceof ArtifactError || error instanceof KeyError)) throw error;
     program.stderr(`gw ${command}: ${printable(error.message)}\n`);
-    program.exit(EXIT_FAILURE);
+    program.exit(exitCode);
     return null;
   }
 }

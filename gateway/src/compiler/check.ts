@@ -1,6 +1,6 @@
 /** Stages 4 and 5: operations checked and bound to plugins, routes without conflicts, schemas gathered. */
 import type { Manifest, Operation, RoutesFile } from '../artifact/format.ts';
-import { parseTemplate, type Segment } from '../router/template.ts';
+import { routeKey } from '../router/route-key.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
@@ -81,7 +81,7 @@ class Conflicts {
 
   take(declared: DeclaredOperation): boolean {
     const { method, path, at, spec } = declared;
-    const key = `${method} ${parseTemplate(path).segments.map(shapeOf).join('/')}`;
+    const key = routeKey(method, path);
     const other = this.#taken.get(key);
     if (!other) {
       this.#taken.set(key, declared);
@@ -94,19 +94,6 @@ class Conflicts {
       `${method} ${path} is also in ${where}, as ${other.path} (${other.at.pointer})`,
     );
     return false;
-  }
-}
-
-function shapeOf(segment: Segment): string {
-  switch (segment.kind) {
-    case 'static':
-      return encodeURIComponent(segment.text);
-    case 'param':
-      return '{}';
-    case 'greedy':
-      return '{+}';
-    default:
-      return segment.pattern.literals.map(encodeURIComponent).join('{}');
   }
 }
 

@@ -1,0 +1,140 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/cli/captured-run.ts';
+import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { compile } from '../compiler/index.ts';
+import { diffCommand } from './diff.ts';
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+
+const dispatch = { 'x-gw-dispatch': { name: 'mock' } };
+const book = (properties: object) => ({
+  required: true,
+  content: { 'application/json': { schema: { type: 'object', properties } } },
+});
+const answers = (schema: object) => ({ 200: { description: 'x', content: { 'application/json': { schema } } } });
+
+const OLD = {
+  '/books': {
+    get: {
+      parameters: [
+        { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } },
+        { name: 'X-Trace', in: 'header', schema: { type: 'string' } },
+      ],
+      responses: answers({ type: 'object', required: ['id'] }),
+      'x-gw-validate-response': 'enforce',
+      ...dispatch,
+    },
+    post: { requestBody: book({ title: { type: 'string', maxLength: 200 } }), ...dispatch },
+  },
+  '/books/{id}': {
+    delete: { parameters: [{ name: 'id', in: 'path', required: true }], ...dispatch },
+    get: { parameters: [{ name: 'id', in: 'path', required: true }], ...dispatch },
+  },
+};
+const NEW = {
+  '/books': {
+    get: {
+      parameters: [
+        { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } },
+        { name: 'page', in: 'query', schema: { type: 'integer' } },
+        { name: 'tenant', in: 'query', required: true, schema: { type: 'string' } },
+      ],
+      responses: answers({ type: 'object' }),
+      'x-gw-validate-response': 'enforce',
+      security: [{ key: [] }],
+      'x-gw-middlewares': [{ name: 'apikey-auth', config: { keys: [{ id: 'a', key: 'planted-secret' }] } }],
+      ...dispatch,
+    },
+    post: { requestBody: book({ title: { type: 'string', maxLength: 80 }, year: { type: 'integer' } }), ...dispatch },
+  },
+  '/books/{bookId}': {
+    get: {
+      parameters: [{ name: 'bookId', in: 'path', required: true }],
+      'x-gw-dispatch': { name: 'mock', config: { body: 'planted-secret' } },
+    },
+    put: { parameters: [{ name: 'bookId', in: 'path', required: true }], ...dispatch },
+  },
+};
+
+async function write(name: string, paths: object, version: string): Promise<void> {
+  const securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } };
+  const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths, components: { securitySchemes } };
+  const result = await compile({
+    specs: ['books.json'],
+    files: [{ name: 'books.json', bytes: Buffer.from(JSON.stringify(document)) }],
+    plugins: fakePlugins.map((each) => (each.manifest ? { ...each, manifest: { ...each.manifest, version } } : each)),
+    flags: {},
+  });
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+  await writeFile(at(name), result.artifact);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gw-diff-'));
+  await write('old.gwa', OLD, '1.0.0');
+  await write('new.gwa', NEW, '1.1.0');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const gwDiff = (...args: string[]) => runCommand(diffCommand, args);
+
+describe('gw diff', () => {
+  it('lists what changes by route, and marks what breaks clients', async () => {
+    const { code, stdout } = await gwDiff(at('old.gwa'), at('new.gwa'));
+    expect(code).toBe(0);
+    expect(stdout).toBe(`DELETE /books/{id}
+  ! route removed
+GET /books
+  ! callers must authenticate: "apikey-auth" runs now
+  ! header "x-trace" is dropped now
+  ! parameter "limit" in query: maximum 100 → 50
+  ! parameter "tenant" in query added, and required
+  ! response 200 (application/json): "id" is not required any more
+    header "x-api-key" is admitted now
+    middlewares: none → apikey-auth
+    parameter "page" in query added
+    parameter "x-trace" in header is not declared any more
+GET /books/{bookId}
+    config of "mock" changed: /body
+    path: /books/{id} → /books/{bookId}
+POST /books
+  ! request body (application/json) /title: maxLength 200 → 80
+    request body (application/json) /year: added
+PUT /books/{bookId}
+    route added
+plugin apikey-auth
+    added, 1.1.0
+plugin mock
+    version: 1.0.0 → 1.1.0
+7 breaking changes, 10 others
+`);
+  });
+
+  it('prints the same as JSON', async () => {
+    const { stdout } = await gwDiff(at('old.gwa'), at('new.gwa'), '--format', 'json');
+    const { breaking, changes } = JSON.parse(stdout);
+    expect([breaking, changes.length]).toEqual([7, 17]);
+    expect(changes[0]).toEqual({ subject: 'DELETE /books/{id}', breaking: true, message: 'route removed' });
+  });
+
+  it('exits with 1 for breaking changes where that is asked for, and with 0 where there are none', async () => {
+    expect((await gwDiff('--exit-code', at('old.gwa'), at('new.gwa'))).code).toBe(1);
+    expect(await gwDiff('--exit-code', at('old.gwa'), at('old.gwa'))).toEqual({
+      code: 0,
+      stdout: 'no changes\n',
+      stderr: '',
+    });
+  });
+
+  it('exits with 2 where an artifact cannot be read', async () => {
+    expect(await gwDiff(at('old.gwa'), at('gone.gwa'))).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^gw diff: .*gone\.gwa/),
+    });
+  });
+});

@@ -1,0 +1,62 @@
+/** `gw diff`: what a newer artifact changes for those who call the API. */
+import { Command } from 'commander';
+import type { Change } from '../diff/artifacts.ts';
+import { openArtifact } from './open-artifact.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { printable } from './table.ts';
+import { formatOption, presence } from './variables.ts';
+
+interface Flags {
+  readonly format: 'text' | 'json';
+  readonly exitCode: boolean;
+}
+
+/** An artifact cannot be read: told from breaking changes, as diff(1) tells trouble from differences. */
+const EXIT_TROUBLE = 2;
+
+const HELP = `
+Examples:
+  $ gw diff released.gwa api.gwa
+  $ gw diff released.gwa api.gwa --exit-code --format json
+
+Breaking changes are marked with "!": a request that was right before may be refused now, lose something on its way, or
+get an answer that was not described. Values of config are not shown.
+Responses are compared by content type, and by schema where both artifacts validate them (x-gw-validate-response).
+
+The JSON has "breaking", how many changes break, and "changes", each {subject, breaking, message}.
+
+Exit codes: 0 compared, 1 there are breaking changes (with --exit-code), 2 an artifact cannot be read.`;
+
+export function diffCommand(program: Program): Command {
+  return new Command('diff')
+    .description('Compare two artifacts, and mark what breaks clients.')
+    .argument('<old>', 'artifact file, or folder of its parts')
+    .argument('<new>', 'artifact file, or folder of its parts')
+    .addOption(presence('--exit-code', 'exit with 1 where there are breaking changes', program))
+    .addOption(formatOption(['text', 'json']))
+    .addHelpText('after', HELP)
+    .action((before: string, after: string, flags: Flags) => run(before, after, flags, program));
+}
+
+async function run(before: string, after: string, { format, exitCode }: Flags, program: Program): Promise<void> {
+  const { diffArtifacts } = await import('../diff/artifacts.ts');
+  const old = await openArtifact('diff', before, [], program, EXIT_TROUBLE);
+  if (!old) return;
+  const now = await openArtifact('diff', after, [], program, EXIT_TROUBLE);
+  if (!now) return;
+  const changes = diffArtifacts(old, now);
+  const breaks = changes.filter((change) => change.breaking).length;
+  program.stdout(format === 'json' ? `${JSON.stringify({ breaking: breaks, changes })}\n` : describe(changes, breaks));
+  program.exit(exitCode && breaks > 0 ? EXIT_FAILURE : 0);
+}
+
+function describe(changes: readonly Change[], breaks: number): string {
+  const bySubject = Map.groupBy(changes, ({ subject }) => subject);
+  const blocks = [...bySubject].map(([subject, some]) => {
+    const lines = some.map(({ breaking, message }) => `  ${breaking ? '!' : ' '} ${printable(message)}\n`);
+    return `${printable(subject)}\n${lines.join('')}`;
+  });
+  if (changes.length === 0) return 'no changes\n';
+  const others = changes.length - breaks;
+  return `${blocks.join('')}${breaks} breaking change${breaks === 1 ? '' : 's'}, ${others} other${others === 1 ? '' : 's'}\n`;
+}

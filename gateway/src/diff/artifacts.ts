@@ -1,0 +1,65 @@
+/** Compares two artifacts: routes, what they ask of requests, what runs for them, plugins, MCP. */
+import type { ArtifactPlugin, Manifest, Operation, RoutesFile } from '../artifact/format.ts';
+import { routeKey } from '../router/route-key.ts';
+import { breaking, type Change, compareText, harmless } from './change.ts';
+import { diffOperation } from './operations.ts';
+import { SchemaComparison } from './schemas.ts';
+
+export type { Change } from './change.ts';
+
+/** What is compared of an artifact. */
+export interface Compared {
+  readonly manifest: Manifest;
+  readonly routes: RoutesFile;
+}
+
+/** By subject, breaking changes first. */
+export function diffArtifacts(before: Compared, after: Compared): readonly Change[] {
+  const changes = [
+    ...diffRoutes(before, after),
+    ...diffPlugins(before.manifest.plugins ?? [], after.manifest.plugins ?? []),
+    ...diffMcp(before.manifest.mcp, after.manifest.mcp),
+  ];
+  return changes.sort(
+    (a, b) =>
+      compareText(a.subject, b.subject) || Number(b.breaking) - Number(a.breaking) || compareText(a.message, b.message),
+  );
+}
+
+function diffRoutes(before: Compared, after: Compared): Change[] {
+  const [old, now] = [byKey(before.routes.operations), byKey(after.routes.operations)];
+  const schemas = new SchemaComparison(before.routes.schemas, after.routes.schemas);
+  const plugins = after.manifest.plugins ?? [];
+  const authenticates = new Set(plugins.flatMap((plugin) => (plugin.authenticates ? [plugin.name] : [])));
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((key): readonly Change[] => {
+    const [from, to] = [old.get(key), now.get(key)];
+    if (from && to) return diffOperation(subjectOf(to), from, to, { schemas, authenticates });
+    if (to) return [harmless(subjectOf(to), 'route added')];
+    return from ? [breaking(subjectOf(from), 'route removed')] : [];
+  });
+}
+
+function byKey(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
+  return new Map(operations.map((operation) => [routeKey(operation.method, operation.path), operation]));
+}
+
+function subjectOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
+
+function diffPlugins(before: readonly ArtifactPlugin[], after: readonly ArtifactPlugin[]): Change[] {
+  const names = new Set([...before, ...after].map(({ name }) => name));
+  return [...names].flatMap((name): readonly Change[] => {
+    const subject = `plugin ${name}`;
+    const from = before.find((plugin) => plugin.name === name);
+    const to = after.find((plugin) => plugin.name === name);
+    if (!from || !to) return to ? [harmless(subject, `added, ${to.version}`)] : [harmless(subject, 'removed')];
+    if (from.version !== to.version) return [harmless(subject, `version: ${from.version} → ${to.version}`)];
+    return from.sha256 === to.sha256 ? [] : [harmless(subject, `another module of the same version, ${to.version}`)];
+  });
+}
+
+function diffMcp(before: Manifest['mcp'], after: Manifest['mcp']): Change[] {
+  if (before.enabled === after.enabled) return [];
+  return [after.enabled ? harmless('mcp', 'endpoint added') : breaking('mcp', 'endpoint removed')];
+}

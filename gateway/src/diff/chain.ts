@@ -1,0 +1,65 @@
+/** Changes of what an operation runs: middlewares, dispatcher, their config. Values are never shown: some are secrets. */
+import type { Json, Operation, PluginUse } from '../artifact/format.ts';
+import { isObject } from '../spec/json.ts';
+import { child } from '../spec/pointer.ts';
+import { breaking, type Change, harmless } from './change.ts';
+
+/** Properties that are named of one config. */
+const MOST_NAMED = 10;
+
+/** `authenticates`: plugins of the newer artifact that refuse callers without credentials. */
+export function diffChain(
+  subject: string,
+  before: Operation,
+  after: Operation,
+  authenticates: ReadonlySet<string>,
+): readonly Change[] {
+  const [old, now] = [before.middlewares.map(({ name }) => name), after.middlewares.map(({ name }) => name)];
+  const guards = [...new Set(now)].filter((name) => authenticates.has(name) && !old.includes(name));
+  const reordered = old.join() !== now.join();
+  const dispatch = before.dispatch.name !== after.dispatch.name;
+  return [
+    ...(reordered ? [harmless(subject, `middlewares: ${chainOf(old)} → ${chainOf(now)}`)] : []),
+    ...guards.map((name) => breaking(subject, `callers must authenticate: "${name}" runs now`)),
+    ...(dispatch ? [harmless(subject, `dispatcher: ${before.dispatch.name} → ${after.dispatch.name}`)] : []),
+    ...[...pairs(before.middlewares, after.middlewares), [before.dispatch, after.dispatch] as const].flatMap(
+      ([from, to]) => (from.name === to.name ? diffConfig(subject, from, to) : []),
+    ),
+  ];
+}
+
+function chainOf(names: readonly string[]): string {
+  return names.join(', ') || 'none';
+}
+
+/** The first use of a plugin with its first, and so on. */
+function pairs(before: readonly PluginUse[], after: readonly PluginUse[]): (readonly [PluginUse, PluginUse])[] {
+  const left = [...before];
+  return after.flatMap((to) => {
+    const i = left.findIndex(({ name }) => name === to.name);
+    const [from] = i < 0 ? [] : left.splice(i, 1);
+    return from ? [[from, to] as const] : [];
+  });
+}
+
+function diffConfig(subject: string, before: PluginUse, after: PluginUse): readonly Change[] {
+  const changed = changedPointers(before.config, after.config, '');
+  if (changed.length === 0) return [];
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+  return [harmless(subject, `config of "${after.name}" changed: ${changed.slice(0, MOST_NAMED).join(', ')}${more}`)];
+}
+
+/** Lists count as one value. */
+function changedPointers(before: Json | undefined, after: Json | undefined, pointer: string): readonly string[] {
+  if (isObject(before) && isObject(after)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...names].flatMap((name) =>
+      changedPointers(memberOf(before, name), memberOf(after, name), child(pointer, name)),
+    );
+  }
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : [pointer];
+}
+
+function memberOf(object: Json & object, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
+}

@@ -1,0 +1,30 @@
+/** What differs between two artifacts, for whoever calls the API. */
+
+export interface Change {
+  /** `POST /books`, `plugin rate-limit`, `mcp`. */
+  readonly subject: string;
+  /**
+   * Whether a client that was right before may not be now: a request may be refused that was accepted, lose something on
+   * its way, or be answered with what was not described.
+   */
+  readonly breaking: boolean;
+  readonly message: string;
+}
+
+export function breaking(subject: string, message: string): Change {
+  return { subject, breaking: true, message };
+}
+
+export function harmless(subject: string, message: string): Change {
+  return { subject, breaking: false, message };
+}
+
+/** In one order, whatever the order of the inputs. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What is in the one list and not in the other. */
+export function without<T>(list: readonly T[], other: readonly T[]): readonly T[] {
+  return list.filter((each) => !other.includes(each));
+}

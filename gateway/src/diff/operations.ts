@@ -1,0 +1,47 @@
+/** Changes of one route that both artifacts have. */
+import type { Operation } from '../artifact/format.ts';
+import { diffRequestBody, diffResponses } from './bodies.ts';
+import { diffChain } from './chain.ts';
+import { breaking, type Change, harmless, without } from './change.ts';
+import { diffParameters } from './parameters.ts';
+import type { SchemaComparison } from './schemas.ts';
+
+export function diffOperation(
+  subject: string,
+  before: Operation,
+  after: Operation,
+  { schemas, authenticates }: { readonly schemas: SchemaComparison; readonly authenticates: ReadonlySet<string> },
+): readonly Change[] {
+  return [
+    ...diffNames(subject, before, after),
+    ...diffParameters(subject, before, after, schemas),
+    ...diffRequestBody(subject, before, after, schemas),
+    ...diffResponses(subject, before, after, schemas),
+    ...diffHeaders(subject, before, after),
+    ...diffChain(subject, before, after, authenticates),
+  ];
+}
+
+function diffNames(subject: string, before: Operation, after: Operation): readonly Change[] {
+  const texts: readonly (readonly [string, string | undefined, string | undefined])[] = [
+    ['path', before.path, after.path],
+    ['operationId', before.operation_id, after.operation_id],
+    ['spec', before.spec, after.spec],
+    ['sunset', before.sunset, after.sunset],
+  ];
+  const changed = texts.filter(([, from, to]) => from !== to);
+  return [
+    ...changed.map(([what, from, to]) => harmless(subject, `${what}: ${from ?? 'none'} → ${to ?? 'none'}`)),
+    ...(after.deprecated && !before.deprecated ? [harmless(subject, 'deprecated now')] : []),
+    ...(before.deprecated && !after.deprecated ? [harmless(subject, 'not deprecated any more')] : []),
+  ];
+}
+
+/** What is not admitted is dropped: plugins and upstream do not see it. */
+function diffHeaders(subject: string, before: Operation, after: Operation): readonly Change[] {
+  const [old, now] = [before.admitted_headers, after.admitted_headers];
+  return [
+    ...without(old, now).map((name) => breaking(subject, `header "${name}" is dropped now`)),
+    ...without(now, old).map((name) => harmless(subject, `header "${name}" is admitted now`)),
+  ];
+}

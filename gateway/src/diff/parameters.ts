@@ -1,0 +1,56 @@
+/** Changes of an operation's parameters. Those of the path go by their place: their names are nobody's business. */
+import type { Operation, Parameter } from '../artifact/format.ts';
+import { parseTemplate } from '../router/template.ts';
+import { breaking, type Change, harmless } from './change.ts';
+import { inRequest } from './findings.ts';
+import type { SchemaComparison } from './schemas.ts';
+
+export function diffParameters(
+  subject: string,
+  before: Operation,
+  after: Operation,
+  schemas: SchemaComparison,
+): readonly Change[] {
+  const [old, now] = [byKey(before), byKey(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((key): readonly Change[] => {
+    const [from, to] = [old.get(key), now.get(key)];
+    if (from && to) return diffParameter(subject, from, to, schemas);
+    if (to) {
+      const what = `${nameOf(to)} added`;
+      return [to.required ? breaking(subject, `${what}, and required`) : harmless(subject, what)];
+    }
+    return from ? [harmless(subject, `${nameOf(from)} is not declared any more`)] : [];
+  });
+}
+
+function diffParameter(subject: string, before: Parameter, after: Parameter, schemas: SchemaComparison): Change[] {
+  const name = nameOf(after);
+  const changes: Change[] = [];
+  if (after.required && !before.required) changes.push(breaking(subject, `${name} is required now`));
+  if (before.required && !after.required) changes.push(harmless(subject, `${name} is not required any more`));
+  const written = writtenAs(before) !== writtenAs(after);
+  if (written)
+    changes.push(breaking(subject, `${name} is written otherwise: ${writtenAs(before)} → ${writtenAs(after)}`));
+  return [...changes, ...inRequest(subject, name, schemas.compare(before.schema, after.schema))];
+}
+
+function writtenAs({ style, explode, content_type, types }: Parameter): string {
+  if (content_type !== undefined) return content_type;
+  // Of a plain value, exploded or not is the same.
+  const structured = types.includes('array') || types.includes('object');
+  return structured ? `${style}${explode ? ', exploded' : ''}` : style;
+}
+
+function nameOf({ name, in: part }: Parameter): string {
+  return `parameter "${name}" in ${part}`;
+}
+
+function byKey({ path, parameters }: Operation): ReadonlyMap<string, Parameter> {
+  const { names } = parseTemplate(path);
+  return new Map(
+    parameters.map((each) => [
+      each.in === 'path' ? `path ${names.indexOf(each.name)}` : `${each.in} ${each.name}`,
+      each,
+    ]),
+  );
+}

@@ -1,0 +1,118 @@
+/** How the keywords of two schemas that stand alone compare: what the newer one admits, against the older. */
+import { canonicalJson } from '../artifact/canonical-json.ts';
+import type { Json, JsonObject } from '../artifact/format.ts';
+
+/** `narrowed`: it admits less. `widened`: more. `changed`: something else, or it cannot be told. `named`: nothing else. */
+export type Effect = 'narrowed' | 'widened' | 'changed' | 'named';
+
+export interface Finding {
+  /** Of the value that is concerned, as a JSON pointer with `*` for every item or property. */
+  readonly at: string;
+  readonly effect: Effect;
+  readonly what: string;
+}
+
+const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'];
+const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
+/** Compared as they are written. */
+const OPAQUE = ['pattern', 'format', 'const', 'dependentRequired'];
+
+export function compareValues(before: JsonObject, after: JsonObject): readonly Finding[] {
+  return [
+    ...types(before['type'], after['type']),
+    ...values(before['enum'], after['enum']),
+    ...UPPER.flatMap((name) => bound(name, before[name], after[name], 1)),
+    ...LOWER.flatMap((name) => bound(name, before[name], after[name], -1)),
+    ...bound('minContains', before['minContains'] ?? 1, after['minContains'] ?? 1, -1),
+    ...required(namesIn(before['required']), namesIn(after['required'])),
+    ...multiples(before['multipleOf'], after['multipleOf']),
+    ...uniqueness(before['uniqueItems'] === true, after['uniqueItems'] === true),
+    ...OPAQUE.flatMap((name) => opaque(name, before[name], after[name])),
+  ];
+}
+
+function found(effect: Effect, what: string): Finding[] {
+  return [{ at: '', effect, what }];
+}
+
+function types(before: Json | undefined, after: Json | undefined): Finding[] {
+  const [old, now] = [typeSet(before), typeSet(after)];
+  // Integers are numbers.
+  const covers = (set: ReadonlySet<string>, type: string) => set.has(type) || (type === 'integer' && set.has('number'));
+  const lost = [...old].filter((type) => !covers(now, type));
+  const gained = [...now].filter((type) => !covers(old, type));
+  if (before === undefined && after === undefined) return [];
+  const what = `type ${shown(before)} → ${shown(after)}`;
+  if (after === undefined) return found('widened', what);
+  if (before === undefined) return found('narrowed', what);
+  if (lost.length > 0) return found(gained.length > 0 ? 'changed' : 'narrowed', what);
+  return gained.length > 0 ? found('widened', what) : [];
+}
+
+function typeSet(type: Json | undefined): ReadonlySet<string> {
+  return new Set((Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string'));
+}
+
+function values(before: Json | undefined, after: Json | undefined): Finding[] {
+  if (!Array.isArray(before) && !Array.isArray(after)) return [];
+  if (!Array.isArray(after)) return found('widened', 'enum removed');
+  if (!Array.isArray(before)) return found('narrowed', `enum added: ${shown(after)}`);
+  const [old, now] = [before.map(canonicalJson), after.map(canonicalJson)];
+  const lost = old.filter((each) => !now.includes(each));
+  const gained = now.filter((each) => !old.includes(each));
+  return [
+    ...(lost.length > 0 ? found('narrowed', `enum lost ${cut(lost.join(', '))}`) : []),
+    ...(gained.length > 0 ? found('widened', `enum gained ${cut(gained.join(', '))}`) : []),
+  ];
+}
+
+/** `sign`: 1 where a larger bound admits more. */
+function bound(name: string, before: Json | undefined, after: Json | undefined, sign: number): Finding[] {
+  if (before === after) return [];
+  const what = `${name} ${shown(before)} → ${shown(after)}`;
+  if (typeof after !== 'number') return found('widened', what);
+  if (typeof before !== 'number') return found('narrowed', what);
+  return found((after - before) * sign > 0 ? 'widened' : 'narrowed', what);
+}
+
+function required(before: readonly string[], after: readonly string[]): Finding[] {
+  const added = after.filter((name) => !before.includes(name));
+  const removed = before.filter((name) => !after.includes(name));
+  return [
+    ...added.flatMap((name) => found('narrowed', `"${name}" is required now`)),
+    ...removed.flatMap((name) => found('widened', `"${name}" is not required any more`)),
+  ];
+}
+
+function namesIn(list: Json | undefined): readonly string[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
+}
+
+function multiples(before: Json | undefined, after: Json | undefined): Finding[] {
+  if (before === after) return [];
+  const what = `multipleOf ${shown(before)} → ${shown(after)}`;
+  if (typeof after !== 'number') return found('widened', what);
+  if (typeof before !== 'number') return found('narrowed', what);
+  if (after % before === 0) return found('narrowed', what);
+  return found(before % after === 0 ? 'widened' : 'changed', what);
+}
+
+function uniqueness(before: boolean, after: boolean): Finding[] {
+  if (before === after) return [];
+  return after ? found('narrowed', 'items must be unique now') : found('widened', 'items need not be unique any more');
+}
+
+function opaque(name: string, before: Json | undefined, after: Json | undefined): Finding[] {
+  if (before === undefined && after === undefined) return [];
+  if (after === undefined) return found('widened', `${name} removed`);
+  if (before === undefined) return found('narrowed', `${name} added`);
+  return canonicalJson(before) === canonicalJson(after) ? [] : found('changed', `${name} changed`);
+}
+
+function shown(value: Json | undefined): string {
+  return value === undefined ? 'any' : cut(JSON.stringify(value));
+}
+
+function cut(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
