@@ -38,6 +38,9 @@ function document(upstream: string) {
       },
       '/mock': { get: { responses, 'x-gw-dispatch': { name: 'mock', config: { body: 'ok' } } } },
       '/proxy': { get: { responses, 'x-gw-dispatch': proxy() } },
+      ...Object.fromEntries(
+        ['/silent', '/broken', '/flaky'].map((path) => [path, { get: { responses, 'x-gw-dispatch': proxy() } }]),
+      ),
       '/dead': { get: { responses, 'x-gw-dispatch': proxy('http://127.0.0.1:1') } },
     },
   };
@@ -118,7 +121,13 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
   let artifact: Uint8Array;
   let gw: Gateway;
   beforeAll(async () => {
-    upstream = await startUpstream();
+    let attempts = 0;
+    upstream = await startUpstream((request, response, body) => {
+      if (request.url === '/silent') return;
+      if (request.url === '/broken') return void response.write('half', () => request.socket.destroy());
+      if (request.url === '/flaky' && attempts++ === 0) return void request.socket.destroy();
+      response.end(body);
+    });
     artifact = await compileSpec(document(upstream.url), PLUGINS);
     gw = await startGateway(artifact, {
       args: ['--log-level', 'trace'],
@@ -240,6 +249,49 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
     expect(named(spans, 'GET /dead')).toMatchObject(failed('upstream-failed'));
     expect(named(spans, 'dispatch http-upstream')).toMatchObject(failed('upstream-failed'));
     expect(named(spans, 'GET')).toMatchObject(failed('ECONNREFUSED'));
+  });
+
+  it('has a span for each attempt at the upstream', async () => {
+    const response = await call('/flaky');
+    expect(response.status).toBe(200);
+    const spans = await traceOf(response.headers.get('x-trace-id') ?? '');
+    expect(tree(spans)).toEqual([['GET /flaky', [['dispatch http-upstream', ['GET', 'GET']]]]]);
+    const [first, second] = spans.filter(({ kind }) => kind === 3).sort((a, b) => Number(a.start - b.start));
+    expect(first).toMatchObject({ status: 2, attributes: { 'error.type': 'UND_ERR_SOCKET' } });
+    expect(second).toMatchObject({
+      status: 0,
+      attributes: { 'http.request.resend_count': 1, 'http.response.status_code': 200 },
+    });
+    const upstreamSaw = upstream.seen
+      .filter(({ url }) => url === '/flaky')
+      .map(({ headers }) => headers['traceparent']);
+    expect(upstreamSaw).toEqual([first, second].map((span) => `00-${span?.traceId}-${span?.spanId}-01`));
+  });
+
+  it('ends the spans of what breaks off, times out, or is left by its client', async () => {
+    const broken = traceparent('01');
+    await expect(call('/broken', { traceparent: broken.header }).then((each) => each.text())).rejects.toThrow();
+    expect(named(await traceOf(broken.traceId), 'GET')).toMatchObject({
+      status: 2,
+      attributes: { 'http.response.status_code': 200, 'error.type': 'UND_ERR_SOCKET' },
+    });
+
+    const silent = await call('/silent');
+    const spans = await traceOf(silent.headers.get('x-trace-id') ?? '');
+    expect(named(spans, 'GET').attributes['error.type']).toBe('UND_ERR_HEADERS_TIMEOUT');
+    expect(named(spans, 'GET /silent').attributes).toMatchObject({
+      'http.response.status_code': 504,
+      'error.type': 'upstream-timeout',
+    });
+
+    const left = traceparent('01');
+    const impatient = AbortSignal.timeout(200);
+    await expect(call('/silent', { traceparent: left.header }, { signal: impatient })).rejects.toThrow();
+    const ended = await traceOf(left.traceId);
+    expect(tree(ended)).toEqual([['GET /silent', [['dispatch http-upstream', ['GET']]]]]);
+    for (const name of ['GET', 'GET /silent'])
+      expect(named(ended, name).attributes['error.type']).toBe('client-closed');
+    expect(named(ended, 'GET /silent').attributes).not.toHaveProperty('http.response.status_code');
   });
 
   it('names methods that it does not know by one name', async () => {

@@ -112,7 +112,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     const { handOff, body } = this.#request;
     if (this.#x.closed) return this.#leave();
     const path = this.#upstream.basePath + handOff.path;
-    if (this.#x.trace !== null) this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
+    if (this.#x.trace !== null) {
+      this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
+      if (this.#retried) this.#span.attributes['http.request.resend_count'] = 1;
+    }
     this.#upstream.pool.dispatch(
       {
         method: this.#x.method as Dispatcher.HttpMethod,
