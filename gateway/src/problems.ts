@@ -20,6 +20,16 @@ const table = {
   unauthorized: { status: 401, title: 'Unauthorized', when: 'credentials are missing or not known' },
   'authentication-failed': { status: 401, title: 'Authentication failed', when: 'credentials were refused' },
   forbidden: { status: 403, title: 'Forbidden', when: 'the caller or its origin may not do this' },
+  'ip-restricted': {
+    status: 403,
+    title: 'Forbidden',
+    when: '`ip-restriction` refused the address; its `status` may be another',
+  },
+  'bot-detected': {
+    status: 403,
+    title: 'Forbidden',
+    when: '`bot-detection` refused the `User-Agent`; its `status` may be another',
+  },
   'route-not-found': { status: 404, title: 'Not found', when: 'no operation has this path' },
   'method-not-allowed': {
     status: 405,

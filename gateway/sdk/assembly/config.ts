@@ -15,6 +15,12 @@ export namespace Config {
     return new Text(ptr, length);
   }
 
+  /** As `at`, into memory of the caller's: for long lists, since memory is not freed. Null also where it does not fit. */
+  export function read(pointer: Text, ptr: usize, room: i32): Text | null {
+    const length = host.config_get(pointer.ptr, pointer.length, ptr, room);
+    return length < 0 || length > room ? null : new Text(ptr, length);
+  }
+
   /** The value at a pointer, or `otherwise`. */
   export function get(pointer: string, otherwise: string = ""): Text {
     const value = at(text(pointer));

@@ -170,6 +170,12 @@ export class TextBuilder {
     return this.used;
   }
 
+  /** Begins anew in the same memory: what was taken before is overwritten. */
+  clear(): TextBuilder {
+    this.used = 0;
+    return this;
+  }
+
   /** What has been built; a view, so build no further with this one. */
   take(): Text {
     return new Text(this.ptr, this.used);

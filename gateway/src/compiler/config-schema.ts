@@ -2,6 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Json, JsonObject } from '../artifact/format.ts';
+import { parseCidr } from '../headers/client-ip.ts';
 import { child, valueAt } from '../spec/pointer.ts';
 
 export interface ConfigError {
@@ -23,6 +24,7 @@ export function configValidator(schema: JsonObject): ConfigValidator {
   const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true, logger: false, addUsedSchema: false });
   addFormats.default(ajv);
   ajv.addFormat('regex', { type: 'string', validate: isRegExp });
+  ajv.addFormat('ip-range', { type: 'string', validate: isIpRange });
   const validate: ValidateFunction = ajv.compile(schema);
   return (given) => {
     const config: JsonObject = structuredClone(given);
@@ -35,6 +37,16 @@ export function configValidator(schema: JsonObject): ConfigValidator {
 function isRegExp(text: string): boolean {
   try {
     new RegExp(text, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An address, or a CIDR range. */
+function isIpRange(text: string): boolean {
+  try {
+    parseCidr(text);
     return true;
   } catch {
     return false;

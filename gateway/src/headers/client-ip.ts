@@ -5,9 +5,10 @@ import { type HeaderList, joinedHeader } from '../exchange.ts';
 
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** `10.0.0.0/8`, or one address. Throws an Error that names the text. */
+/** `10.0.0.0/8`, or one address, without a zone. Throws an Error that names the text. */
 export function parseCidr(text: string): Cidr {
   try {
+    if (isIP(text.split('/', 1)[0] ?? '') === 0 || text.includes('%')) throw new Error('not an address');
     if (text.includes('/')) return ipaddr.parseCIDR(text);
     const address = ipaddr.parse(text);
     return [address, address.kind() === 'ipv4' ? 32 : 128];
