@@ -135,6 +135,24 @@ export const serveSchema = {
       description: 'Addresses (CIDR) whose X-Forwarded-For is believed. Default: none.',
     },
     keepaliveTimeout: { type: 'integer', minimum: 1, description: 'Seconds that a connection may idle. Default: 60.' },
+    headersTimeout: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3600,
+      description: 'Seconds for a TLS handshake and for the head of a request. Default: 30.',
+    },
+    bodyTimeout: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 3600,
+      description: 'Seconds without a byte of a request body; 0 for no limit. Default: 30.',
+    },
+    sendTimeout: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 3600,
+      description: 'Seconds in which a client takes no byte of a response; 0 for no limit. Default: 60.',
+    },
     drainDelay: {
       type: 'integer',
       minimum: 0,
