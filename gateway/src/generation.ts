@@ -10,7 +10,7 @@ import { SpecLibrary } from './reserved/spec-library.ts';
 import { Router } from './router/router.ts';
 import { parseTemplate } from './router/template.ts';
 import type { Secrets } from './secrets/secrets.ts';
-import type { RateLimitStore } from './state/rate-limit-store.ts';
+import type { State } from './state/state.ts';
 import type { Cell, Metrics, OperationMetrics } from './telemetry/metrics.ts';
 import { AcceptCheck } from './validation/accept.ts';
 import { BodyValidator } from './validation/body.ts';
@@ -95,7 +95,7 @@ export class Generation {
 export interface GenerationDeps {
   readonly secrets: Secrets;
   readonly metrics: Metrics;
-  readonly rateLimits: RateLimitStore;
+  readonly state: State;
   readonly upstreams: UpstreamOptions;
   readonly limits: PluginLimits;
   readonly dev: boolean;
@@ -109,7 +109,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
   const upstreams = new Upstreams(deps.upstreams);
   const runtime = createPluginRuntime(
     {
-      rateLimits: deps.rateLimits,
+      state: deps.state,
       openUpstream: (url, config) => upstreams.open(url, config),
       log: deps.log,
       observe: (plugin, fn) => {

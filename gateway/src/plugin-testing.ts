@@ -6,8 +6,8 @@ export { artifactPlugin } from './compiler/plugins.ts';
 export { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from './exchange.ts';
 export { readPluginPackage, wasmFileOf } from './plugins/package.ts';
 export { renderProblem } from './problems.ts';
-export { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
-export type { RateLimitStore } from './state/rate-limit-store.ts';
+export { MemoryState } from './state/memory-state.ts';
+export { type State, StateUnavailable } from './state/state.ts';
 export {
   type BoundPlugin,
   createPluginRuntime,

@@ -76,6 +76,11 @@ const table = {
     title: 'Service unavailable',
     when: 'the gateway is at its limit of plugin instances or buffered bytes',
   },
+  'state-unavailable': {
+    status: 503,
+    title: 'Service unavailable',
+    when: 'the state that pods share is away, and a policy says that it is needed',
+  },
   'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
 } as const satisfies Record<string, ProblemType>;
 

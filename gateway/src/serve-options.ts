@@ -47,6 +47,10 @@ export interface ServeOptions {
   readonly trustedProxies: readonly string[];
   readonly exposeHealth: boolean;
   readonly exposeSpecs: boolean;
+  /** URL of a Redis or Valkey that pods share; undefined: state is this gateway's own. */
+  readonly state?: string | undefined;
+  /** Milliseconds that the state server may take to answer. */
+  readonly stateTimeoutMs: number;
   /** CPU milliseconds a plugin call (D31). */
   readonly pluginCpuMs: number;
   /** Null: requests are not traced. */

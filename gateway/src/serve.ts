@@ -5,7 +5,7 @@ import { type Artifact, ArtifactError, readArtifact, readSource, watchSource } f
 import { messageOf } from './message-of.ts';
 import { bind, isLoopback, shownAddress } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
-import { MemoryRateLimitStore } from './state/memory-rate-limit-store.ts';
+import { openState } from './state/open-state.ts';
 import type { Level, Log } from './telemetry/log.ts';
 import { type LoadedArchive, LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
 import { LocalConnectionSlots } from './transport/connection-slots.ts';
@@ -42,7 +42,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const tlsFiles = keyPairPaths(options);
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
   let loaded = await read(options);
-  const traffic = createTraffic(options, deps, keyPair);
+  const traffic = await createTraffic(options, deps, keyPair);
   let draining = false;
   await traffic.load(loaded);
   logArtifact(loaded.artifact);
@@ -151,10 +151,14 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   };
 }
 
-function createTraffic(options: ServeOptions, { log, stderr }: ServeDeps, keyPair: KeyPair | null): Traffic {
+async function createTraffic(
+  options: ServeOptions,
+  { log, stderr }: ServeDeps,
+  keyPair: KeyPair | null,
+): Promise<Traffic> {
   if (options.workers > 1) return new Fleet(options, { log, stderr, keyPair });
   const slots = new LocalConnectionSlots(options.maxConnections);
-  return new LocalTraffic(options, { log, keyPair, slots, rateLimits: new MemoryRateLimitStore() });
+  return new LocalTraffic(options, { log, keyPair, slots, state: await openState(options, log) });
 }
 
 function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {

@@ -9,7 +9,7 @@ import { type PipelineOptions, serve } from './pipeline.ts';
 import { Secrets } from './secrets/secrets.ts';
 import { bind } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
-import type { RateLimitStore } from './state/rate-limit-store.ts';
+import type { State } from './state/state.ts';
 import type { Level, Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
@@ -67,7 +67,8 @@ export interface LocalTrafficDeps {
   readonly log: Log;
   /** Null: the port speaks plaintext. */
   readonly keyPair: KeyPair | null;
-  readonly rateLimits: RateLimitStore;
+  /** Closed with the traffic. */
+  readonly state: State;
   readonly slots: ConnectionSlots;
 }
 
@@ -147,6 +148,7 @@ export class LocalTraffic implements Traffic {
     const until = performance.now() + timeoutMs;
     await this.#transport.close(timeoutMs);
     this.#generation?.retire();
+    await this.#deps.state.close();
     const left = Math.max(until - performance.now(), FLUSH_MS.least);
     await this.#tracing?.close(Math.min(left, FLUSH_MS.most));
   }
@@ -190,7 +192,7 @@ export class LocalTraffic implements Traffic {
     return {
       secrets,
       metrics: this.#metrics,
-      rateLimits: this.#deps.rateLimits,
+      state: this.#deps.state,
       upstreams: {
         guard: this.#guard,
         readPem: (path) => secrets.readFile(path),

@@ -1,4 +1,4 @@
-import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
+import { MemoryState, type PluginKit, type State, StateUnavailable, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 let kit: PluginKit;
@@ -12,6 +12,12 @@ beforeEach(() => {
 afterAll(() => kit.close());
 
 const config = { quota: 2, window: 60 };
+
+const counting = (take: State['rateLimits']['take']): State => ({
+  ...new MemoryState(),
+  rateLimits: { take },
+  close: async () => {},
+});
 
 describe('rate-limit', () => {
   it('announces the policy on allowed responses', async () => {
@@ -125,15 +131,25 @@ describe('rate-limit', () => {
 
   it('waits for counters that live elsewhere', async () => {
     const slow = await testPlugin(import.meta.dirname, {
-      rateLimits: {
-        take: async () => {
-          await new Promise((resolve) => setImmediate(resolve));
-          return { allowed: false, remaining: 0, resetAt: 10, retryAfter: 3.2 };
-        },
-      },
+      state: counting(async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return { allowed: false, remaining: 0, resetAt: 10, retryAfter: 3.2 };
+      }),
     });
     const results = await Promise.all([slow.onRequest({ config }), slow.onRequest({ config })]);
     expect(results.map(({ answer }) => answer?.headers['retry-after'])).toEqual(['4', '4']);
     slow.close();
+  });
+
+  it('lets requests pass uncounted while the counters are away, or answers 503', async () => {
+    const away = await testPlugin(import.meta.dirname, {
+      state: counting(() => Promise.reject(new StateUnavailable('away'))),
+    });
+    const passed = await away.onRequest({ config });
+    expect(passed).toMatchObject({ outcome: 'continue', staged: {} });
+    const { answer, problem } = await away.onRequest({ config: { ...config, on_state_failure: 'deny' } });
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(problem).toMatchObject({ type: 'urn:gw:error:state-unavailable', title: 'Service unavailable' });
+    away.close();
   });
 });

@@ -4,6 +4,8 @@ import { Text } from "./text";
 
 @unmanaged
 export class RateLimitResult {
+  /** False where the store is away: then nothing was counted, and the rest says nothing. */
+  available: bool = true;
   allowed: bool = false;
   /** Requests left in the window. */
   remaining: f64 = 0;
@@ -18,7 +20,10 @@ export namespace RateLimit {
   export function take(bucket: Text, quota: i32, window: i32): RateLimitResult {
     const out = heap.alloc(32);
     const result = new RateLimitResult();
-    result.allowed = host.host_rate_limit_take(bucket.ptr, bucket.length, quota, window, out) != 0;
+    const taken = host.host_rate_limit_take(bucket.ptr, bucket.length, quota, window, out);
+    result.available = taken >= 0;
+    result.allowed = taken > 0;
+    if (!result.available) return result;
     result.remaining = load<f64>(out);
     result.reset = load<f64>(out, 8);
     result.retryAfter = load<f64>(out, 16);

@@ -12,10 +12,10 @@ import {
   type Exchange,
   type JsonObject,
   type LogLevel,
-  MemoryRateLimitStore,
+  MemoryState,
   type Outcome,
   type PluginLimits,
-  type RateLimitStore,
+  type State,
 } from '@gw/gateway/plugin-testing';
 import { readPluginFolder } from './plugin-folder.ts';
 import {
@@ -28,13 +28,14 @@ import {
   renderedAnswer,
 } from './recorder.ts';
 
+export { MemoryState, type State, StateUnavailable } from '@gw/gateway/plugin-testing';
 export type { Answered, HeaderRecord, RequestInit } from './recorder.ts';
 
 export interface KitOptions {
   readonly limits?: Partial<PluginLimits>;
-  /** Default: counters of the kit's own, on the clock below. */
-  readonly rateLimits?: RateLimitStore;
-  /** Milliseconds since the epoch, for rate limits. Default: the system's. */
+  /** Default: counters and a cache of the kit's own, on the clock below. */
+  readonly state?: State;
+  /** Milliseconds since the epoch, for rate limits and caches. Default: the system's. */
   readonly now?: () => number;
 }
 
@@ -90,7 +91,7 @@ export async function testPlugin(folder: string, options: KitOptions = {}): Prom
   const logs: LogLine[] = [];
   const runtime = createPluginRuntime(
     {
-      rateLimits: options.rateLimits ?? new MemoryRateLimitStore(options.now ? { now: options.now } : {}),
+      state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
       openUpstream: (url) => ({ name: url }),
       log: (level, _plugin, message) => logs.push({ level, message }),
       observe: () => () => {},

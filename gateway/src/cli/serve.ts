@@ -38,6 +38,7 @@ Examples:
   $ gw serve --artifact api.gwa
   $ gw serve --artifact api.gwa --listen 127.0.0.1:9000 --dev
   $ gw serve --artifact api.gwa --workers auto
+  $ gw serve --artifact api.gwa --state redis://redis.default.svc:6379
   $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key
   $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
   $ gw serve --artifact api.gwa --otlp-endpoint http://collector:4318 --trace-sampling 0.1
@@ -61,6 +62,17 @@ export function serveCommand(program: Program): Command {
     )
     .addOption(
       option('--workers <count>', 'processes that serve, or "auto" for one for each CPU').argParser(workers).default(1),
+    )
+    .addOption(
+      option(
+        '--state <url>',
+        'Redis or Valkey with the counters and caches that pods share, such as redis://redis:6379',
+      ),
+    )
+    .addOption(
+      option('--state-timeout-ms <ms>', 'time that the state server may take to answer')
+        .argParser(wholeNumber(1, 60_000))
+        .default(250),
     )
     .addOption(flag('--dev', 'verbose problem documents, plaintext upstreams allowed'))
     .addOption(logLevelOption())

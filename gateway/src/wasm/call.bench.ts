@@ -7,7 +7,7 @@ import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import type { Exchange } from '../exchange.ts';
-import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
+import { MemoryState } from '../state/memory-state.ts';
 import { createPluginRuntime } from './index.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -15,7 +15,7 @@ const ROUNDS = 7;
 const CALLS = 30_000;
 
 const runtime = createPluginRuntime({
-  rateLimits: new MemoryRateLimitStore(),
+  state: new MemoryState(),
   openUpstream: (url) => ({ name: url }),
   log: (level, plugin, message) => process.stderr.write(`${level} ${plugin}: ${message}\n`),
   observe: () => () => {},

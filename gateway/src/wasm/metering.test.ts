@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
+import { MemoryState } from '../state/memory-state.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
@@ -11,7 +11,7 @@ import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './inde
 let runtime: PluginRuntime;
 beforeAll(() => {
   runtime = createPluginRuntime({
-    rateLimits: new MemoryRateLimitStore(),
+    state: new MemoryState(),
     openUpstream: (url) => ({ name: url }),
     log: () => {},
     observe: () => () => {},

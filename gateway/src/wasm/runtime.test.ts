@@ -8,7 +8,9 @@ import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { Interrupted } from '../exchange.ts';
 import { problem } from '../problems.ts';
-import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
+import { MemoryState } from '../state/memory-state.ts';
+import type { RateLimitStore } from '../state/rate-limit-store.ts';
+import type { State } from '../state/state.ts';
 import { createPluginRuntime, PluginLoadError, type PluginServices } from './index.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
@@ -26,13 +28,15 @@ afterEach(() => {
 });
 
 const services: PluginServices = {
-  rateLimits: new MemoryRateLimitStore(),
+  state: new MemoryState(),
   openUpstream: (url) => ({ name: url }),
   log: () => {},
   observe: () => () => {},
 };
 
 const FAILED = { type: 'urn:gw:error:plugin-failed', title: 'Plugin failed', status: 500 };
+
+const stateOf = (rateLimits: RateLimitStore): State => ({ ...new MemoryState(), rateLimits, close: async () => {} });
 
 describe('a plugin that goes wrong', () => {
   it.each([
@@ -261,7 +265,7 @@ describe('CPU time', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits: slow, limits: { cpuMs: 20 } });
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { state: stateOf(slow), limits: { cpuMs: 20 } });
     kits.push(kit);
     expect((await kit.onRequest({ config: { quota: 1, window: 1 } })).outcome).toBe('continue');
   });
@@ -281,7 +285,7 @@ describe('CPU time', () => {
 describe('waiting for the host', () => {
   it('ends with the client', async () => {
     const never = { take: () => new Promise<never>(() => {}) };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits: never });
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { state: stateOf(never) });
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
     const x = recordedExchange({});
@@ -293,7 +297,7 @@ describe('waiting for the host', () => {
 
   it('that fails is an internal error, and says so in the log', async () => {
     const broken = { take: () => Promise.reject(new Error('counters are away')) };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits: broken });
+    const kit = await testPlugin(join(builtins, 'rate-limit'), { state: stateOf(broken) });
     kits.push(kit);
     const { problem, logs } = await kit.onRequest({ config: { quota: 1, window: 1 } });
     expect(problem).toMatchObject({ type: 'urn:gw:error:internal-error', status: 500 });
@@ -313,7 +317,10 @@ describe('instances', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { rateLimits, limits: { instances: 2, queue: 3 } });
+    const kit = await testPlugin(join(builtins, 'rate-limit'), {
+      state: stateOf(rateLimits),
+      limits: { instances: 2, queue: 3 },
+    });
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
     const requests = Array.from({ length: 7 }, () => recordedExchange({}));

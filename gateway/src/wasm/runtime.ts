@@ -78,9 +78,9 @@ class Runtime implements PluginRuntime {
 }
 
 /** Whether a call of this host function may have to suspend the plugin, as the services are now. */
-function mayWait(name: string, { rateLimits }: PluginServices): boolean {
-  if (name === 'host_rate_limit_take') return rateLimits.immediate !== true;
-  return HOST_FUNCTIONS.get(name)?.waits === true;
+function mayWait(name: string, services: PluginServices): boolean {
+  const waits = HOST_FUNCTIONS.get(name)?.waits;
+  return typeof waits === 'function' ? waits(services) : waits === true;
 }
 
 /** Puts the plugin's name before what is wrong with it. */

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import { SecretError } from '../secrets/secrets.ts';
 import type { ServeOptions } from '../serve-options.ts';
-import { MemoryRateLimitStore } from '../state/memory-rate-limit-store.ts';
+import { MemoryState } from '../state/memory-state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import type { LoadedArchive, Traffic } from '../traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
@@ -13,6 +13,7 @@ import type { KeyPair } from '../transport/tls.ts';
 import { RemoteError } from './channel.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import type { SharedState } from './messages.ts';
+import { stateMethods } from './shared-state.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 export interface FleetDeps {
@@ -32,7 +33,7 @@ export class Fleet implements Traffic {
   readonly #options: ServeOptions;
   readonly #deps: FleetDeps;
   readonly #slots: LocalConnectionSlots;
-  readonly #rateLimits = new MemoryRateLimitStore();
+  readonly #shared = new MemoryState();
   readonly #metrics = new FleetMetrics();
   readonly #workers = new Set<WorkerProcess>();
   #keyPair: KeyPair | null;
@@ -122,7 +123,7 @@ export class Fleet implements Traffic {
         held -= count;
         this.#slots.release(count);
       },
-      takeRateLimit: ({ bucket, quota, windowSeconds }) => this.#rateLimits.take(bucket, quota, windowSeconds),
+      ...stateMethods(this.#shared),
     };
     const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
     this.#workers.add(worker);

@@ -20,7 +20,7 @@ export type MetricsSnapshot = readonly object[];
 /** What a worker does when its parent asks. */
 export interface WorkerMethods {
   /** First of all. */
-  configure(settings: WorkerSettings): void;
+  configure(settings: WorkerSettings): Promise<void>;
   /** Loads an artifact beside the one that serves. */
   prepare(archive: Uint8Array): Promise<void>;
   /** Serves what was prepared, or drops it. */
@@ -42,9 +42,20 @@ export interface TakeArguments {
   readonly windowSeconds: number;
 }
 
+export interface CacheArguments {
+  readonly key: string;
+  /** Base64. */
+  readonly value: string;
+  readonly ttlSeconds: number;
+}
+
 /** What a worker asks of its parent, on a stream of its own: the state that all of them share (D30). */
 export interface SharedState {
   takeConnection(): boolean;
   releaseConnections(count: number): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
+  /** Base64, or null. */
+  getCached(key: string): string | null;
+  setCached(entry: CacheArguments): void;
+  deleteCached(key: string): void;
 }

@@ -1,7 +1,7 @@
 /** A worker process of `gw serve --workers`: serves the port that its parent holds, and asks it for shared state. */
 import { Socket } from 'node:net';
 import { readArtifact } from '../artifact/index.ts';
-import type { RateLimitStore } from '../state/rate-limit-store.ts';
+import { openState } from '../state/open-state.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { LocalTraffic, type PreparedLoad } from '../traffic.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
@@ -9,6 +9,7 @@ import { atTurnEnd } from '../turn.ts';
 import { Channel } from './channel.ts';
 import { linePort } from './line-port.ts';
 import { type SharedState, STATE_FD, type WorkerMethods, type WorkerSettings } from './messages.ts';
+import { channelState } from './shared-state.ts';
 
 // Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
@@ -17,18 +18,13 @@ process.title = 'gw worker';
 class Worker implements WorkerMethods {
   #traffic: LocalTraffic | null = null;
   #log: Log | null = null;
-  #settings: WorkerSettings | null = null;
   #prepared: PreparedLoad | null = null;
 
-  configure(settings: WorkerSettings): void {
-    this.#settings = settings;
-    this.#log = createLog(settings.logLevel, 'json');
-    this.#traffic = new LocalTraffic(settings.options, {
-      log: this.#log,
-      keyPair: settings.keyPair,
-      rateLimits: sharedRateLimits,
-      slots: sharedSlots,
-    });
+  async configure({ options, logLevel, keyPair }: WorkerSettings): Promise<void> {
+    const log = createLog(logLevel, 'json');
+    this.#log = log;
+    const state = options.state === undefined ? channelState(parent) : await openState(options, log);
+    this.#traffic = new LocalTraffic(options, { log, keyPair, state, slots: sharedSlots });
   }
 
   async prepare(archive: Uint8Array): Promise<void> {
@@ -73,7 +69,7 @@ class Worker implements WorkerMethods {
   }
 
   get #running(): LocalTraffic {
-    if (this.#traffic === null || this.#settings === null) throw new Error('the worker is not configured');
+    if (this.#traffic === null) throw new Error('the worker is not configured');
     return this.#traffic;
   }
 }
@@ -88,22 +84,18 @@ new Channel<Record<never, never>, WorkerMethods>(
   },
   new Worker(),
 );
-const state = new Channel<SharedState, Record<never, never>>(linePort(new Socket({ fd: STATE_FD })), {});
-
-const sharedRateLimits: RateLimitStore = {
-  take: (bucket, quota, windowSeconds) => state.call('takeRateLimit', { bucket, quota, windowSeconds }),
-};
+const parent = new Channel<SharedState, Record<never, never>>(linePort(new Socket({ fd: STATE_FD })), {});
 
 let released = 0;
 const sharedSlots: ConnectionSlots = {
-  take: () => state.call('takeConnection'),
+  take: () => parent.call('takeConnection'),
   release() {
     if (released++ > 0) return;
     atTurnEnd(() => {
       const count = released;
       released = 0;
       // Where the parent has gone, nobody counts any more.
-      state.call('releaseConnections', count).catch(() => {});
+      parent.call('releaseConnections', count).catch(() => {});
     });
   },
 };

@@ -15,6 +15,9 @@ const RETRY_AFTER = text("retry-after");
 const TYPE = text("rate-limited");
 const TITLE = text("Too many requests");
 const DETAIL = text("the quota of this policy is used up; Retry-After says when to try again");
+const UNAVAILABLE_TYPE = text("state-unavailable");
+const UNAVAILABLE_TITLE = text("Service unavailable");
+const UNAVAILABLE_DETAIL = text("the quota of this policy cannot be counted now");
 /** What the tightest policy of this request has left; stacked policies agree on the headers by it. */
 const TIGHTEST = text("rate_limit.remaining");
 
@@ -30,6 +33,8 @@ let absent: Text = EMPTY;
 let quoted: Text = EMPTY;
 let limitText: Text = EMPTY;
 let policyHeader: Text = EMPTY;
+/** Where the store of counters is away, requests are refused. */
+let deniesUncounted: bool = false;
 
 export function init(): i32 {
   quota = <i32>Config.number("/quota");
@@ -60,6 +65,7 @@ export function init(): i32 {
   quoted = new TextBuilder().byte(0x22).add(policy).byte(0x22).take();
   limitText = new TextBuilder().integer(quota).take();
   policyHeader = new TextBuilder().add(quoted).add(text(";q=")).integer(quota).add(text(";w=")).integer(window).take();
+  deniesUncounted = Config.get("/on_state_failure", "allow").equals(text("deny"));
   return READY;
 }
 
@@ -67,6 +73,7 @@ export function on_request(): i32 {
   const value = partitionOf();
   const bucket = value ? new TextBuilder(prefix.length + value.length).add(prefix).add(value).take() : absent;
   const result = RateLimit.take(bucket, quota, window);
+  if (!result.available) return deniesUncounted ? refuseUncounted() : CONTINUE;
   if (!result.allowed) return refuse(result);
   show(result);
   return CONTINUE;
@@ -110,6 +117,12 @@ function refuse(result: RateLimitResult): i32 {
   Response.setHeader(IETF, new TextBuilder(64).add(quoted).add(text(";r=0;t=")).integer(retry).take());
   Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(retry).take());
   Response.problem(429, TYPE, TITLE, DETAIL);
+  return ANSWERED;
+}
+
+function refuseUncounted(): i32 {
+  Response.setHeader(RETRY_AFTER, text("1"));
+  Response.problem(503, UNAVAILABLE_TYPE, UNAVAILABLE_TITLE, UNAVAILABLE_DETAIL);
   return ANSWERED;
 }
 

@@ -1,0 +1,17 @@
+/** Opens the state that `--state` names; without it, that of this process. */
+import type { ServeOptions } from '../serve-options.ts';
+import type { Log } from '../telemetry/log.ts';
+import { MemoryState } from './memory-state.ts';
+import type { State } from './state.ts';
+
+/** A server that is away is no error: it is logged, and asked again. */
+export async function openState({ state, stateTimeoutMs }: ServeOptions, { logger }: Log): Promise<State> {
+  if (state === undefined) return new MemoryState();
+  const { RedisState } = await import('./redis-state.ts');
+  return RedisState.open({
+    url: state,
+    timeoutMs: stateTimeoutMs,
+    away: (reason) => logger.error({ reason }, 'the state server is away: policies say what becomes of requests'),
+    back: () => logger.info('the state server is back'),
+  });
+}

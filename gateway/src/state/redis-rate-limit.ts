@@ -1,0 +1,64 @@
+/**
+ * The sliding window of `MemoryRateLimitStore` as a script on the server, so that one round trip decides and no two
+ * pods can both have the last one. Times are the server's: the clocks of pods do not matter.
+ *
+ * KEYS: a sorted set of entries by time in milliseconds, and a hash with the count of each entry that stands for more
+ * than one request. ARGV: quota, window in milliseconds, and an id that no other call has.
+ */
+
+/** Up to this quota each request is an entry; above it, entries are 1/1024 of the window. As in the memory store. */
+export const EXACT_QUOTA = 1024;
+
+export const TAKE_SCRIPT = `
+local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+local grain = 0
+if quota > ${EXACT_QUOTA} then grain = window / ${EXACT_QUOTA} end
+local lasts = window + grain
+
+local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - lasts)
+if #old > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lasts)
+  if grain > 0 then
+    local gone = 0
+    for _, entry in ipairs(old) do
+      gone = gone + tonumber(redis.call('HGET', KEYS[2], entry) or 0)
+      redis.call('HDEL', KEYS[2], entry)
+    end
+    redis.call('HINCRBY', KEYS[2], 'total', -gone)
+  end
+end
+
+local total
+if grain > 0 then total = tonumber(redis.call('HGET', KEYS[2], 'total') or 0)
+else total = redis.call('ZCARD', KEYS[1]) end
+
+local allowed = 0
+if total < quota then
+  allowed = 1
+  total = total + 1
+  if grain > 0 then
+    local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+    local entry = last[1]
+    if not entry or now - tonumber(last[2]) > grain then
+      entry = ARGV[3]
+      redis.call('ZADD', KEYS[1], string.format('%.3f', now), entry)
+    end
+    redis.call('HINCRBY', KEYS[2], entry, 1)
+    redis.call('HINCRBY', KEYS[2], 'total', 1)
+    redis.call('PEXPIRE', KEYS[2], math.ceil(lasts) + 1000)
+  else
+    redis.call('ZADD', KEYS[1], string.format('%.3f', now), ARGV[3])
+  end
+  redis.call('PEXPIRE', KEYS[1], math.ceil(lasts) + 1000)
+end
+
+local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+local latest = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+local reset = now
+if latest[2] then reset = tonumber(latest[2]) + lasts end
+local retry = 0
+if allowed == 0 and first[2] then retry = math.max(0, tonumber(first[2]) + lasts - now) end
+return { allowed, math.max(0, quota - total), string.format('%.3f', reset), string.format('%.3f', retry) }
+`;

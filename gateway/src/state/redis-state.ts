@@ -1,0 +1,141 @@
+/** State that several pods share, in Redis or Valkey (`--state redis://…`). */
+import { Redis } from 'iovalkey';
+import type { CacheStore } from './cache-store.ts';
+import type { RateLimitResult, RateLimitStore } from './rate-limit-store.ts';
+import { EXACT_QUOTA, TAKE_SCRIPT } from './redis-rate-limit.ts';
+import { type State, StateUnavailable } from './state.ts';
+
+export interface RedisStateOptions {
+  /** `redis://`, `rediss://`, `valkey://` or `valkeys://`, with user and password where the server wants them. */
+  readonly url: string;
+  /** Milliseconds that a command may take. */
+  readonly timeoutMs: number;
+  /** Said once when the server goes away, and once when it is back. The reason names no credentials. */
+  away(reason: string): void;
+  back(): void;
+}
+
+/** Everything of ours begins with it; the braces keep the keys of one bucket in one slot of a cluster. */
+const PREFIX = 'gw:';
+/** After a failure nothing is asked for so long, so that a server that hangs costs a request its time-out only now and then. */
+const REST_MS = 1_000;
+const MOST_RETRY_MS = 2_000;
+
+interface Scripted {
+  gwTake(
+    key: string,
+    counts: string,
+    quota: number,
+    windowMs: number,
+    id: string,
+  ): Promise<[number, number, string, string]>;
+}
+
+export class RedisState implements State {
+  readonly rateLimits: RateLimitStore;
+  readonly cache: CacheStore;
+  readonly #redis: Redis & Scripted;
+  readonly #options: RedisStateOptions;
+  #isAway = false;
+  #restUntil = 0;
+
+  /** Resolves when it is connected, or after the time that connecting may take: then it goes on in the background. */
+  static async open(options: RedisStateOptions): Promise<RedisState> {
+    if (!/^(redis|valkey)s?:\/\/[^/]/.test(options.url) || !URL.canParse(options.url)) {
+      throw new Error('--state is no URL of a Redis or Valkey: give one such as redis://user:password@redis:6379/0');
+    }
+    const state = new RedisState(options);
+    await state.#redis.connect().catch(() => {});
+    return state;
+  }
+
+  private constructor(options: RedisStateOptions) {
+    this.#options = options;
+    const redis = new Redis(options.url, {
+      connectTimeout: options.timeoutMs * 4,
+      commandTimeout: options.timeoutMs,
+      // A connection that has gone silent is given up, and made again.
+      socketTimeout: options.timeoutMs * 4,
+      lazyConnect: true,
+      // What waited or is sent again would be counted late or twice.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      enableAutoPipelining: true,
+      enableReadyCheck: false,
+      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MOST_RETRY_MS),
+      connectionName: 'gw',
+    });
+    redis.defineCommand('gwTake', { numberOfKeys: 2, lua: TAKE_SCRIPT });
+    redis.on('error', (error: Error) => this.#failed(error));
+    redis.on('ready', () => this.#succeeded());
+    this.#redis = redis as Redis & Scripted;
+    this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
+    this.cache = {
+      get: (key) => this.#ask(() => this.#redis.getBuffer(PREFIX + key)),
+      set: async (key, value, ttlSeconds) => {
+        await this.#ask(() => this.#redis.set(PREFIX + key, Buffer.from(value), 'PX', Math.ceil(ttlSeconds * 1000)));
+      },
+      delete: async (key) => {
+        await this.#ask(() => this.#redis.del(PREFIX + key));
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  async #take(bucket: string, quota: number, windowSeconds: number): Promise<RateLimitResult> {
+    const key = `${PREFIX}{${bucket}}:${quota <= EXACT_QUOTA ? 'exact' : 'grains'}`;
+    const [allowed, remaining, resetAt, retryAfter] = await this.#ask(() =>
+      this.#redis.gwTake(`${key}:times`, `${key}:counts`, quota, windowSeconds * 1000, crypto.randomUUID()),
+    );
+    return {
+      allowed: allowed === 1,
+      remaining,
+      resetAt: Number(resetAt) / 1000,
+      retryAfter: Number(retryAfter) / 1000,
+    };
+  }
+
+  /** Rejects with StateUnavailable. */
+  async #ask<T>(command: () => Promise<T>): Promise<T> {
+    if (this.#isAway) {
+      const now = performance.now();
+      if (now < this.#restUntil) throw new StateUnavailable('the state server is away');
+      // One asks, and the others need not wait for what it hears.
+      this.#restUntil = now + REST_MS;
+    }
+    try {
+      const result = await command();
+      this.#succeeded();
+      return result;
+    } catch (error) {
+      this.#failed(error);
+      throw new StateUnavailable('the state server is away', { cause: error });
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#restUntil = performance.now() + REST_MS;
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.#options.away(reasonOf(error));
+  }
+
+  #succeeded(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#options.back();
+  }
+}
+
+/** Servers repeat in their errors what they were asked, so only the kind of an error is said. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if (error.message === 'Command timed out') return 'it does not answer in time';
+  const [, kind] = /^([A-Z]{3,16})\b/.exec(error.message) ?? [];
+  return kind ?? error.name;
+}

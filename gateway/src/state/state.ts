@@ -1,0 +1,12 @@
+/** What requests share: within a process, between workers, or between pods (D30). One port, three stores. */
+import type { CacheStore } from './cache-store.ts';
+import type { RateLimitStore } from './rate-limit-store.ts';
+
+export interface State {
+  readonly rateLimits: RateLimitStore;
+  readonly cache: CacheStore;
+  close(): Promise<void>;
+}
+
+/** The store is away, or does not answer in time. Who asked decides what that means for the request. */
+export class StateUnavailable extends Error {}

@@ -1,0 +1,37 @@
+/** The state that workers share: kept by their parent, asked for over the stream between them. */
+import type { MemoryState } from '../state/memory-state.ts';
+import type { State } from '../state/state.ts';
+import type { Channel } from './channel.ts';
+import type { SharedState } from './messages.ts';
+
+/** What the parent answers with. */
+export function stateMethods({ rateLimits, cache }: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
+  return {
+    takeRateLimit: ({ bucket, quota, windowSeconds }) => rateLimits.take(bucket, quota, windowSeconds),
+    getCached(key) {
+      const value = cache.get(key);
+      return value === null ? null : Buffer.from(value).toString('base64');
+    },
+    setCached: ({ key, value, ttlSeconds }) => cache.set(key, Buffer.from(value, 'base64'), ttlSeconds),
+    deleteCached: (key) => cache.delete(key),
+  };
+}
+
+/** The same state, as a worker has it. */
+export function channelState(channel: Channel<SharedState, Record<never, never>>): State {
+  return {
+    rateLimits: {
+      take: (bucket, quota, windowSeconds) => channel.call('takeRateLimit', { bucket, quota, windowSeconds }),
+    },
+    cache: {
+      async get(key) {
+        const value = await channel.call('getCached', key);
+        return value === null ? null : Buffer.from(value, 'base64');
+      },
+      set: (key, value, ttlSeconds) =>
+        channel.call('setCached', { key, value: Buffer.from(value).toString('base64'), ttlSeconds }),
+      delete: (key) => channel.call('deleteCached', key),
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,94 @@
+/** One suite over the three stores of shared state: in the process, between workers, in Redis. */
+import { duplexPair } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryState } from '../../gateway/src/state/memory-state.ts';
+import { RedisState } from '../../gateway/src/state/redis-state.ts';
+import type { State } from '../../gateway/src/state/state.ts';
+import { Channel } from '../../gateway/src/workers/channel.ts';
+import { linePort } from '../../gateway/src/workers/line-port.ts';
+import type { SharedState } from '../../gateway/src/workers/messages.ts';
+import { channelState, stateMethods } from '../../gateway/src/workers/shared-state.ts';
+
+const { REDIS_URL } = process.env;
+
+const stores: readonly (readonly [name: string, open: () => Promise<State>])[] = [
+  ['in the process', async () => new MemoryState()],
+  ['between workers', openBetweenWorkers],
+  [
+    'in Redis (needs REDIS_URL)',
+    () =>
+      RedisState.open({
+        url: REDIS_URL ?? '',
+        timeoutMs: 5_000,
+        away: (reason) => expect.fail(reason),
+        back: () => {},
+      }),
+  ],
+];
+
+async function openBetweenWorkers(): Promise<State> {
+  const [worker, parent] = duplexPair();
+  const shared = stateMethods(new MemoryState());
+  const slots = { takeConnection: () => true, releaseConnections: () => {} };
+  new Channel<Record<never, never>, SharedState>(linePort(parent), { ...shared, ...slots });
+  return channelState(new Channel<SharedState, Record<never, never>>(linePort(worker), {}));
+}
+
+for (const [name, open] of stores) {
+  describe.skipIf(name.includes('Redis') && REDIS_URL === undefined)(`state ${name}`, () => suite(open));
+}
+
+function suite(open: () => Promise<State>): void {
+  let state: State;
+  const unique = () => crypto.randomUUID();
+  const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  beforeAll(async () => {
+    state = await open();
+  });
+  afterAll(() => state.close());
+
+  it('counts down, refuses past the quota, and says when to come back', async () => {
+    const bucket = unique();
+    const first = await state.rateLimits.take(bucket, 2, 60);
+    expect(first).toMatchObject({ allowed: true, remaining: 1, retryAfter: 0 });
+    expect(first.resetAt).toBeGreaterThan(Date.now() / 1000 + 55);
+    expect(first.resetAt).toBeLessThan(Date.now() / 1000 + 65);
+    expect(await state.rateLimits.take(bucket, 2, 60)).toMatchObject({ allowed: true, remaining: 0 });
+    const refused = await state.rateLimits.take(bucket, 2, 60);
+    expect(refused).toMatchObject({ allowed: false, remaining: 0 });
+    expect(refused.retryAfter).toBeGreaterThan(50);
+    expect(refused.retryAfter).toBeLessThanOrEqual(60);
+    expect(await state.rateLimits.take(unique(), 2, 60)).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
+  it.each([7, 1_000, 5_000])('admits exactly a quota of %d, however many ask at once', async (quota) => {
+    const bucket = unique();
+    const taken = await Promise.all(
+      Array.from({ length: quota + 200 }, async () => state.rateLimits.take(bucket, quota, 600)),
+    );
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(quota);
+    expect(Math.min(...taken.map(({ remaining }) => remaining))).toBe(0);
+  });
+
+  it.each([3, 2_000])('slides: a quota of %d is there again when its window has passed', async (quota) => {
+    const bucket = unique();
+    const ask = () => state.rateLimits.take(bucket, quota, 1);
+    await Promise.all(Array.from({ length: quota }, ask));
+    expect((await ask()).allowed).toBe(false);
+    await passed(1_100);
+    expect(await ask()).toMatchObject({ allowed: true, remaining: quota - 1 });
+  });
+
+  it('keeps what it is given for its time, byte for byte, and forgets it when told', async () => {
+    const key = unique();
+    const value = Uint8Array.from({ length: 3_000 }, (_, i) => i % 256);
+    expect(await state.cache.get(key)).toBeNull();
+    await state.cache.set(key, value, 60);
+    expect(Buffer.from((await state.cache.get(key)) ?? [])).toEqual(Buffer.from(value));
+    await state.cache.delete(key);
+    expect(await state.cache.get(key)).toBeNull();
+    await state.cache.set(key, value, 0.05);
+    await passed(80);
+    expect(await state.cache.get(key)).toBeNull();
+  });
+}

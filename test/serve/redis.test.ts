@@ -1,0 +1,181 @@
+/** `gw serve --state redis://…`: several gateways count as one, also while the server comes and goes. */
+import { Agent, get, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+
+const { REDIS_URL } = process.env;
+const QUOTA = 50;
+/** Seconds; 200 requests must be sent within it, on a slow machine too. */
+const WINDOW = 2;
+
+const limited = (config: object) => ({
+  get: {
+    responses: { 200: { description: 'OK' } },
+    'x-gw-middlewares': [{ name: 'rate-limit', config }],
+    'x-gw-dispatch': { name: 'mock', config: { body: 'ok' } },
+  },
+});
+
+/** Policies that no other run of this test counts with. */
+function artifact(): Promise<Uint8Array> {
+  const run = crypto.randomUUID();
+  const policy = (name: string) => `${name}.${run}`;
+  return compileSpec(
+    {
+      openapi: '3.1.0',
+      info: { title: 'T', version: '1' },
+      paths: {
+        '/second': limited({ quota: QUOTA, window: WINDOW, policy_name: policy('second'), partition_key: 'all' }),
+        '/hour': limited({ quota: 1_000_000, window: 3600, policy_name: policy('hour') }),
+        '/needed': limited({
+          ...{ quota: 1_000_000, window: 3600, policy_name: policy('needed') },
+          on_state_failure: 'deny',
+        }),
+      },
+    },
+    ['mock', 'rate-limit'],
+  );
+}
+
+function request(url: string, agent: Agent): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text) => {
+        body += text;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+    }).on('error', reject);
+  });
+}
+
+/** Stands before the real server, so that it can be taken away, be silent, and come back. */
+class Gate {
+  readonly #target: URL;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | null = null;
+  #port = 0;
+  silent = false;
+
+  constructor(target: string) {
+    this.#target = new URL(target);
+  }
+
+  get url(): string {
+    return this.#target.href.replace(this.#target.host, `127.0.0.1:${this.#port}`);
+  }
+
+  async open(): Promise<void> {
+    const server = createServer((client) => {
+      const upstream = connect(Number(this.#target.port || 6379), this.#target.hostname);
+      for (const socket of [client, upstream]) {
+        this.#sockets.add(socket.on('error', () => {}));
+        socket.on('close', () => {
+          this.#sockets.delete(socket);
+          client.destroy();
+          upstream.destroy();
+        });
+      }
+      client.on('data', (chunk) => {
+        if (!this.silent) upstream.write(chunk);
+      });
+      upstream.pipe(client);
+    });
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server?.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', () => {
+  const gateways: Gateway[] = [];
+  const agent = new Agent({ keepAlive: true });
+  let gate: Gate | null = null;
+  async function start(bytes: Uint8Array, ...args: string[]): Promise<Gateway> {
+    const gw = await startGateway(bytes, { args });
+    gateways.push(gw);
+    return gw;
+  }
+  afterEach(async () => {
+    await Promise.all(gateways.splice(0).map((gw) => gw.stop()));
+    await gate?.close();
+    gate = null;
+  });
+
+  it('admits exactly the quota over 20 windows: 200 clients, two gateways of four workers each', async () => {
+    const bytes = await artifact();
+    const args = ['--state', REDIS_URL as string, '--state-timeout-ms', '10000', '--workers', '4'];
+    const pair = await Promise.all([start(bytes, ...args), start(bytes, ...args)]);
+    const urls = pair.map(({ url }) => `${url}/second`);
+    for (let window = 0; window < 20; window++) {
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => request(urls[i % 2] as string, agent)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(QUOTA);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - QUOTA);
+      await new Promise((resolve) => setTimeout(resolve, WINDOW * 1_000 + 50));
+    }
+  }, 120_000);
+
+  it('goes on without the server as each policy says, within the time-out, and counts again when it is back', async () => {
+    gate = new Gate(REDIS_URL as string);
+    await gate.open();
+    const gw = await start(await artifact(), '--state', gate.url, '--state-timeout-ms', '200');
+    const statuses = { hour: new Set<number>(), needed: new Set<number>() };
+    let slowest = 0;
+    let stop = false;
+    const load = (['hour', 'needed'] as const).flatMap((path) =>
+      Array.from({ length: 4 }, async () => {
+        while (!stop) {
+          const from = performance.now();
+          statuses[path].add((await request(`${gw.url}/${path}`, agent)).status);
+          slowest = Math.max(slowest, performance.now() - from);
+        }
+      }),
+    );
+    const remaining = async () => Number((await request(`${gw.url}/hour`, agent)).headers['x-ratelimit-remaining']);
+    const count = (start: string) => gw.log.filter(({ msg }) => msg.startsWith(start)).length;
+    const eventually = { timeout: 20_000 };
+    await expect.poll(remaining, eventually).toBeGreaterThan(0);
+    expect([...statuses.hour, ...statuses.needed].every((status) => status === 200)).toBe(true);
+
+    await gate.close();
+    await expect.poll(() => count('the state server is away'), eventually).toBe(1);
+    await expect.poll(() => statuses.needed, eventually).toContain(503);
+    expect(await remaining()).toBeNaN();
+    await gate.open();
+    await expect.poll(() => count('the state server is back'), eventually).toBe(1);
+    await expect.poll(remaining, eventually).toBeGreaterThan(0);
+
+    gate.silent = true;
+    await expect.poll(() => count('the state server is away'), eventually).toBe(2);
+    expect(await remaining()).toBeNaN();
+    gate.silent = false;
+    await expect.poll(() => count('the state server is back'), eventually).toBe(2);
+    await expect.poll(remaining, eventually).toBeGreaterThan(0);
+
+    stop = true;
+    await Promise.all(load);
+    expect(statuses.hour).toEqual(new Set([200]));
+    expect(statuses.needed).toEqual(new Set([200, 503]));
+    process.stdout.write(`slowest answer while the state server came and went: ${slowest.toFixed(0)} ms\n`);
+    const refused = await request(`${gw.url}/needed`, agent);
+    expect(refused.status).toBe(200);
+  });
+
+  it('starts without the server, and names no credentials in its log', async () => {
+    const gw = await start(await artifact(), '--state', 'redis://user:s3cret-word@127.0.0.1:1');
+    const away = await gw.logged(({ msg }) => msg.startsWith('the state server is away'));
+    expect(away['reason']).toBe('ECONNREFUSED');
+    expect((await request(`${gw.url}/hour`, agent)).status).toBe(200);
+    const needed = await request(`${gw.url}/needed`, agent);
+    expect(needed).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(JSON.parse(needed.body)).toMatchObject({ type: 'urn:gw:error:state-unavailable' });
+    expect(JSON.stringify(gw.log)).not.toContain('s3cret-word');
+  });
+});
