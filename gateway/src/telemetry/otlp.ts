@@ -8,7 +8,7 @@ import { messageOf } from '../message-of.ts';
 import { VERSION } from '../version.ts';
 import type { Log } from './log.ts';
 import type { Span, SpanSink } from './span.ts';
-import type { TracingOptions } from './tracing-options.ts';
+import type { OtlpProtocol, TracingOptions } from './tracing-options.ts';
 
 /** Spans that may wait for a collector that is slow or away; past it they are dropped and counted. */
 const QUEUE = 16_384;
@@ -35,7 +35,8 @@ class OtlpExporter implements Exporter {
   readonly instrumentationScope = { name: 'gw', version: VERSION };
   readonly #processor: BatchSpanProcessor;
   readonly #logger: Log['logger'];
-  readonly #endpoint: string;
+  /** For the log: without path and query, which may hold a key. */
+  readonly #target: { readonly endpoint: string; readonly protocol: OtlpProtocol };
   #waiting = 0;
   #dropped = 0;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +44,7 @@ class OtlpExporter implements Exporter {
 
   constructor({ url, protocol, resource }: TracingOptions, { logger }: Log) {
     this.#logger = logger;
-    this.#endpoint = new URL(url).origin;
+    this.#target = { endpoint: new URL(url).origin, protocol };
     this.resource = resourceFromAttributes({
       'service.version': VERSION,
       'service.instance.id': randomUUID(),
@@ -99,13 +100,13 @@ class OtlpExporter implements Exporter {
       this.#dropped += spans;
       if (this.#away) return;
       this.#away = true;
-      const reason = messageOf(error);
-      this.#logger.warn({ endpoint: this.#endpoint, reason }, 'traces cannot be exported: requests go on without them');
+      // Where a name has several addresses, the error that stands for all of theirs has a code alone.
+      const reason = messageOf(error) || (error && 'code' in error ? String(error.code) : 'no reason given');
+      this.#logger.warn({ ...this.#target, reason }, 'traces cannot be exported: requests go on without them');
       return;
     }
     const now = performance.now();
-    if (this.#away)
-      this.#logger.info({ endpoint: this.#endpoint, spans_lost: this.#dropped }, 'traces are exported again');
+    if (this.#away) this.#logger.info({ ...this.#target, spans_lost: this.#dropped }, 'traces are exported again');
     else if (this.#dropped > 0 && now - this.#reportedAt > REPORT_EVERY_MS) {
       this.#reportedAt = now;
       this.#logger.warn({ spans: this.#dropped }, 'spans were dropped: there were more than the collector took');
