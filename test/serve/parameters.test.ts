@@ -163,7 +163,27 @@ describe('parameters', () => {
     expect(await verdict('/empty?p=1')).toBe('ok');
     expect(await verdict('/empty?p=x')).toBe('query p must be integer');
     expect(await verdict('/empty')).toBe('query p is required');
+    expect(await verdict('/empty?p=&p=x')).toBe('query p is not written in style "form", or badly encoded');
     expect(await verdict('/default?p=')).toBe('query p must be integer');
+  });
+
+  it.each(['/form-list?p=1&p=x', '/form-object?x=1&x=y', '/content?p=%7B%22x%22:1%7D&p=1', '/pipe?p=1&p=x'])(
+    'refuses what is given twice, and of which an upstream could take either: %s',
+    async (target) => {
+      expect(await verdict(target)).toBe(
+        `query p is not written in style "${target.startsWith('/pipe') ? 'pipeDelimited' : 'form'}", or badly encoded`,
+      );
+    },
+  );
+
+  it('names dropped headers at warn in dev mode', async () => {
+    expect(await verdict('/form', { 'x-nobody-declared': '1', 'x-auth-consumer': 'me' })).toBe('ok');
+    await gw.logged(({ level, msg, headers }) => {
+      const names: unknown[] = Array.isArray(headers) ? headers : [];
+      const named = names.includes('x-nobody-declared') && names.includes('x-auth-consumer');
+      return level === 'warn' && msg === 'request headers dropped' && named;
+    });
+    expect(upstream.seen.at(-1)?.headers).not.toHaveProperty('x-nobody-declared');
   });
 
   it('passes the query on as it came: defaults are not filled in', async () => {

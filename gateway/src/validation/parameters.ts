@@ -104,8 +104,10 @@ class WholeQuery {
 
 function verifyPair(check: Check, pairs: Pairs, plus: boolean): ProblemError[] | null {
   const { parameter } = check;
-  if (parameter.allow_empty_value && pairs.some(([name, value]) => name === parameter.name && value === ''))
-    return null;
+  if (parameter.allow_empty_value) {
+    const own = pairs.filter(([name]) => name === parameter.name);
+    if (own.length === 1 && own[0]?.[1] === '') return null;
+  }
   return verify(check, readPairs(parameter, pairs, plus));
 }
 

@@ -87,7 +87,11 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
       chunks.push(chunk);
     }
   } catch (error) {
-    if (error instanceof BodyTooLarge) reading.refuse(x, 'body-size', tooLarge(error.received, reading.maxBodySize));
+    if (error instanceof BodyTooLarge && error.limit !== null) {
+      x.answer = { problem: pastLimit(error.received, error.limit) };
+    } else if (error instanceof BodyTooLarge) {
+      reading.refuse(x, 'body-size', tooLarge(error.received, reading.maxBodySize));
+    }
     throw error instanceof Interrupted ? error : new Interrupted('the body did not arrive', { cause: error });
   }
   const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
@@ -102,6 +106,26 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
 
 export function tooLarge(actual: number, limit: number): Problem {
   return problem('validation-failed', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
+}
+
+/** The body is longer than a plugin allows (`request_body_limit`). */
+export function pastLimit(actual: number, limit: number): Problem {
+  return problem('payload-too-large', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
+}
+
+/** Reads a body that a plugin limits and nobody else reads to its end, or past the limit: then the problem to answer with. */
+export async function checkUnread(x: Exchange): Promise<Problem | null> {
+  const stream = x.bodyStream;
+  if (stream === null || stream.limit === Number.POSITIVE_INFINITY || stream.readableDidRead) return null;
+  // What HTTP frames by Content-Length is no longer than that.
+  if (Number(headerOf(x.headers, 'content-length') ?? Number.NaN) <= stream.limit) return null;
+  try {
+    for await (const _ of stream);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return pastLimit(error.received, error.limit ?? stream.limit);
+    if (!x.closed) throw error;
+  }
+  return null;
 }
 
 function refuseFault(x: Exchange, reading: BodyReading, fault: BodyFault): void {

@@ -21,12 +21,19 @@ const isObject = ({ types }: Parameter) => types.includes('object');
 
 /** `a=1&b=2`: names decoded, values not yet. */
 export function splitQuery(query: string): Pairs {
-  return query.split('&').flatMap((part): [string, string][] => {
-    if (part === '') return [];
-    const mark = part.indexOf('=');
-    const name = decode(mark < 0 ? part : part.slice(0, mark), true);
-    return name === undefined ? [] : [[name, mark < 0 ? '' : part.slice(mark + 1)]];
-  });
+  const pairs: [string, string][] = [];
+  let mark = -1;
+  for (let at = 0; at < query.length; ) {
+    let end = query.indexOf('&', at);
+    if (end < 0) end = query.length;
+    // Looked for once, however many parts have none.
+    if (mark < at) mark = query.indexOf('=', at);
+    if (mark < 0) mark = query.length;
+    const name = end === at ? undefined : decode(query.slice(at, Math.min(mark, end)), true);
+    if (name !== undefined) pairs.push([name, mark < end ? query.slice(mark + 1, end) : '']);
+    at = end + 1;
+  }
+  return pairs;
 }
 
 /** `a=1; b=2` (RFC 6265, section 5.4). */
@@ -52,14 +59,24 @@ export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean): Va
   const text = (raw: string) => decode(raw, plus);
   if (parameter.style === 'deepObject') return readDeepObject(parameter, pairs, text);
   if (isObject(parameter) && parameter.explode) return readExplodedObject(parameter, pairs, text);
-  const own = pairs.filter(([name]) => name === parameter.name).map(([, value]) => value);
-  const [first] = own;
+  let first: string | undefined;
+  let count = 0;
+  for (const [name, value] of pairs) {
+    if (name !== parameter.name) continue;
+    first ??= value;
+    count++;
+  }
   if (first === undefined) return undefined;
+  if (isArray(parameter) && parameter.explode && parameter.content_type === undefined) {
+    const own = pairs.filter(([name]) => name === parameter.name);
+    return all(own.map(([, each]) => item(parameter, text(each))));
+  }
+  // Whoever reads it behind us may take another of them than we have checked.
+  if (count > 1) return MALFORMED;
   if (parameter.content_type !== undefined) return readContent(parameter, first, text);
-  if (isArray(parameter) && parameter.explode) return all(own.map((each) => item(parameter, text(each))));
   if (!isArray(parameter) && !isObject(parameter)) {
     const value = text(first);
-    return value === undefined || own.length > 1 ? MALFORMED : readAs(value, parameter.types);
+    return value === undefined ? MALFORMED : readAs(value, parameter.types);
   }
   // The delimiter separates before decoding, so that an encoded one stays inside its value; `%20` and `%7C` are
   // how the two other styles must write theirs in a URL.
@@ -123,7 +140,12 @@ function delimited(parameter: Parameter, parts: readonly string[], text: Text): 
     if (name === undefined || value === undefined) return MALFORMED;
     entries.push([name, property(parameter, name, value)]);
   }
-  return Object.fromEntries(entries);
+  return onceEach(entries);
+}
+
+/** An object, whose members stand in it once. */
+function onceEach(entries: readonly (readonly [string, Value])[]): Value {
+  return new Set(entries.map(([name]) => name)).size === entries.length ? Object.fromEntries(entries) : MALFORMED;
 }
 
 function readExplodedObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
@@ -135,7 +157,7 @@ function readExplodedObject(parameter: Parameter, pairs: Pairs, text: Text): Val
     if (value === undefined) return MALFORMED;
     entries.push([name, property(parameter, name, value)]);
   }
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  return entries.length === 0 ? undefined : onceEach(entries);
 }
 
 function readDeepObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
