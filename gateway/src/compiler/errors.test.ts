@@ -1,8 +1,13 @@
 /** Every code of the table: an input that shows it, and where the diagnostic points. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/cli/captured-run.ts';
+import { fakePlugins, writeFakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { compileCommand } from '../cli/compile.ts';
+import type { Diagnostic } from '../spec/diagnostic.ts';
 import { ERROR_CODES } from '../spec/error-codes.ts';
 import { renderErrorCodes } from '../spec/error-codes-doc.ts';
 import { type CompileFlags, compile, type Project, type ProjectFile } from './index.ts';
@@ -53,8 +58,34 @@ describe('each fixture shows its code, and nothing else', () => {
     expect(first?.pointer).toBe(pointer);
     expect(first?.line).toBe(line);
     if (column !== undefined) expect(first?.column).toBe(column);
-    expect(first?.hint).not.toBe('');
     expect(result.ok).toBe(first?.severity === 'warning');
+  });
+});
+
+describe('each fixture, as gw compile prints it', () => {
+  let home: string;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'gw-errors-'));
+    await cp(folder, join(home, 'specs'), { recursive: true });
+    await writeFakePlugins(home);
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  it.each(cases)('$file', async ({ file, code }) => {
+    const args = ['-m', join(home, 'gw.yaml'), '-s', join(home, 'specs', file), '-o', join(home, 'out.gwa')];
+    const text = (await runCommand(compileCommand, args)).stderr;
+    const json = await runCommand(compileCommand, [...args, '--format', 'json']);
+    const diagnostics: Diagnostic[] = JSON.parse(json.stdout).diagnostics;
+    expect(diagnostics.map((each) => each.code)).toContain(code);
+    for (const { severity, message, hint, file: name, pointer, line, column, ...rest } of diagnostics) {
+      expect(rest).toEqual({ code });
+      const at = line === undefined ? '' : `:${line}:${column}`;
+      expect(text).toContain(`${name}${at}: ${severity} ${code}: ${message}\n`);
+      if (pointer !== undefined) expect(text).toContain(`  at ${pointer === '' ? '(document)' : pointer}\n`);
+      expect(text).toMatch(/\n {2}hint: .{10,}\n/);
+      expect(text).toContain(`  hint: ${hint}\n`);
+    }
+    expect(json.code).toBe(diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0);
   });
 });
 

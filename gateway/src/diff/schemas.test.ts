@@ -86,6 +86,9 @@ describe('schemas compared', () => {
     const ajv = new Ajv2020({ strict: false });
     fc.assert(
       fc.property(schema, schema, fc.array(value, { minLength: 1, maxLength: 20 }), (before, after, values) => {
+        // Ajv takes an empty list for one that contains anything, where prefixItems stand beside it.
+        const text = JSON.stringify([before, after]);
+        fc.pre(!text.includes('"contains"') || !text.includes('"prefixItems"'));
         const found = compare({ s: JSON.parse(JSON.stringify(before)) }, { s: JSON.parse(JSON.stringify(after)) });
         if (found.some(({ effect }) => effect !== 'widened')) return;
         const [old, now] = [ajv.compile(before), ajv.compile(after)];

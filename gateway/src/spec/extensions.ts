@@ -92,15 +92,17 @@ function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse |
 export function sunsetOf(operation: Located, diagnostics: Diagnostics): string | undefined {
   const at = member(operation, 'x-sunset');
   if (at.value === undefined) return undefined;
-  const text = typeof at.value === 'string' ? at.value : '';
-  const known =
-    /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$|^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-  const time = known.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse takes 2027-02-30 for a day in March.
-  const day = /^\d{4}-\d{2}-(\d{2})$/.exec(text)?.[1];
-  if (Number.isNaN(time) || (day !== undefined && new Date(time).getUTCDate() !== Number(day))) {
-    diagnostics.add('E1016', placeOf(at), `x-sunset ${JSON.stringify(at.value)} is not a date`);
-    return undefined;
-  }
-  return new Date(time).toUTCString();
+  const date = typeof at.value === 'string' ? dateOf(at.value) : null;
+  if (date !== null) return date.toUTCString();
+  diagnostics.add('E1016', placeOf(at), `x-sunset ${JSON.stringify(at.value)?.slice(0, 60)} is not a date`);
+  return undefined;
+}
+
+/** Null where it is none of the three forms, or names a day that there is not, which `Date.parse` takes for a later one. */
+function dateOf(text: string): Date | null {
+  const iso = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/.exec(text);
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return null;
+  if (iso?.[1] === undefined) return date.toUTCString() === text ? date : null;
+  return new Date(iso[1]).toISOString().startsWith(iso[1]) ? date : null;
 }
