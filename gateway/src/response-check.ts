@@ -71,7 +71,9 @@ export class ResponseCheck {
   }
 
   #judge(x: Exchange, status: number, headers: HeaderList, body: Uint8Array): Problem | null {
+    const span = x.trace?.child('validate response');
     const errors = this.#validator.errors(status, headers, body);
+    if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
     if (!errors) return null;
     const withheld = this.#validator.mode === 'enforce';
     this.#recorder.responseInvalid(x, { status, errors, withheld });

@@ -30,6 +30,13 @@ export function document(upstream: string) {
         },
       },
       '/mock': { get: { responses, 'x-gw-dispatch': { name: 'mock', config: { body: 'ok' } } } },
+      '/checked': {
+        get: {
+          responses: { 200: { description: 'OK', content: { 'application/json': { schema: { type: 'object' } } } } },
+          'x-gw-validate-response': 'enforce',
+          'x-gw-dispatch': { name: 'mock', config: { body: '[]' } },
+        },
+      },
       '/proxy': { get: { responses, 'x-gw-dispatch': proxy() } },
       ...Object.fromEntries(
         ['/silent', '/broken', '/flaky'].map((path) => [path, { get: { responses, 'x-gw-dispatch': proxy() } }]),

@@ -130,6 +130,12 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
       'http.response.status_code': 400,
       'gw.problem': 'validation-failed',
     });
+    const withheld = await refused(await call('/checked'));
+    expect(tree(withheld)).toEqual([['GET /checked', ['dispatch mock', 'validate response']]]);
+    expect(named(withheld, 'GET /checked')).toMatchObject({
+      status: 2,
+      attributes: { 'http.response.status_code': 502, 'error.type': 'response-invalid' },
+    });
     const unmatched = await refused(await call('/nowhere'));
     expect(tree(unmatched)).toEqual(['GET']);
     expect(unmatched[0]?.attributes).toMatchObject({ 'url.path': '/nowhere', 'gw.problem': 'route-not-found' });
