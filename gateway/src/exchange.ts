@@ -14,6 +14,10 @@ export type HeaderList = string[];
 export interface BodyStream extends Readable {
   /** Bytes so far. */
   readonly received: number;
+  /** Bytes past which it breaks off, because a plugin wants no more; Infinity where none says so. */
+  readonly limit: number;
+  /** Lowers `limit`. */
+  limitTo(bytes: number): void;
 }
 
 /** Where a streaming response's body goes. */

@@ -39,7 +39,10 @@ import {
   type BufferBudget,
   bodyReader,
   invalid,
+  mustBeRead,
   needsReading,
+  pastLimit,
+  readToLimit,
   tooLarge,
 } from './validation/read-body.ts';
 import { ANSWERED, HANDED_OFF } from './wasm/plugin.ts';
@@ -180,7 +183,8 @@ class Course implements ProxyEvents, BodyReading {
     if (outcome !== HANDED_OFF || handOff === null) {
       op.dispatchTime(null).observe((performance.now() - this.#dispatchedAt) / 1000);
       x.trace?.dispatched('answered', x.answer);
-      const refused = this.#check?.answer(x, x.answer) ?? null;
+      const unread = x.bodyStream !== null && mustBeRead(x, x.bodyStream) ? await readToLimit(x, x.bodyStream) : null;
+      const refused = unread ?? this.#check?.answer(x, x.answer) ?? null;
       return this.#answer(refused ? { problem: refused } : x.answer);
     }
     const { upstream } = handOff;
@@ -252,9 +256,12 @@ class Course implements ProxyEvents, BodyReading {
 
   bodyFailed(_x: Exchange, error: Error): void {
     if (!(error instanceof BodyTooLarge)) return this.#record(CLIENT_CLOSED, 0);
-    this.#refuse('body-size', tooLarge(error.received, this.maxBodySize)).catch((cause: unknown) =>
-      this.crashed(cause),
-    );
+    const { received, limit } = error;
+    const refusing =
+      limit === null
+        ? this.#refuse('body-size', tooLarge(received, this.maxBodySize))
+        : this.#answer({ problem: pastLimit(received, limit) });
+    refusing.catch((cause: unknown) => this.crashed(cause));
   }
 
   broken(x: Exchange, cause: string): void {

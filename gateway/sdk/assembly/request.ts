@@ -135,6 +135,14 @@ export namespace Request {
     return new Text(ptr, length);
   }
 
+  /**
+   * Has the gateway answer 413 to a body of more than `bytes`, whoever reads it, and before an upstream has all of it.
+   * Returns the length of a body that an earlier plugin has had read, which nobody checks then, else -1.
+   */
+  export function limitBody(bytes: i32): i32 {
+    return host.request_body_limit(bytes);
+  }
+
   /** The whole body; waits for it. Needs `request_body = "buffer"`. */
   export function body(): Text {
     const length = host.request_body_length();

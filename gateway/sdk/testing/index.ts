@@ -65,6 +65,8 @@ export interface HookResult {
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly query: string | undefined;
   readonly requestBody: string | null;
+  /** Bytes past which the gateway would refuse the body; null where the plugin has set no limit. */
+  readonly bodyLimit: number | null;
   readonly context: Readonly<Record<string, string>>;
   readonly handOff: { readonly upstream: string; readonly path: string; readonly timeoutMs: number } | null;
   /** After `on_response`: what would be sent. */
@@ -156,6 +158,7 @@ function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): Hook
     requestHeaders: headerRecord(x.headers),
     query: x.query,
     requestBody: x.body === null ? null : Buffer.from(x.body).toString(),
+    bodyLimit: Number.isFinite(x.bodyStream?.limit) ? (x.bodyStream?.limit ?? null) : null,
     context: Object.fromEntries(x.context ?? []),
     handOff: x.handOff && { upstream: x.handOff.upstream.name, path: x.handOff.path, timeoutMs: x.handOff.timeoutMs },
     response: {

@@ -34,11 +34,16 @@ export interface RequestInit {
 /** A request's body that reads as one chunk. */
 class RecordedBody extends Readable implements BodyStream {
   received = 0;
+  limit = Number.POSITIVE_INFINITY;
   #bytes: Uint8Array | null;
 
   constructor(bytes: Uint8Array) {
     super();
     this.#bytes = bytes;
+  }
+
+  limitTo(bytes: number): void {
+    this.limit = Math.min(this.limit, bytes);
   }
 
   override _read(): void {

@@ -2,12 +2,15 @@
 import { Readable } from 'node:stream';
 import type { SlowBodies, WatchedBody } from './slow-bodies.ts';
 
-/** The body grew past `--max-body-size` while it streamed. */
+/** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
 export class BodyTooLarge extends Error {
   readonly received: number;
-  constructor(received: number) {
+  /** A plugin's limit; null where it is that of `--max-body-size`. */
+  readonly limit: number | null;
+  constructor(received: number, limit: number | null) {
     super('the request body is larger than the limit');
     this.received = received;
+    this.limit = limit;
   }
 }
 
@@ -40,6 +43,7 @@ export class IncomingBody extends Readable implements WatchedBody {
   readonly #owner: BodyOwner;
   readonly #limits: BodyLimits;
   received = 0;
+  limit = Number.POSITIVE_INFINITY;
   progressAt = 0;
   #started = false;
 
@@ -56,6 +60,10 @@ export class IncomingBody extends Readable implements WatchedBody {
     return !this.#source.isPaused();
   }
 
+  limitTo(bytes: number): void {
+    this.limit = Math.min(this.limit, bytes);
+  }
+
   timeOut(): void {
     this.#owner.bodyTooSlow();
     this.destroy(new Error('the request body did not arrive in time'));
@@ -70,9 +78,10 @@ export class IncomingBody extends Readable implements WatchedBody {
     source.on('data', (chunk: Buffer) => {
       this.progressAt = performance.now();
       this.received += chunk.length;
-      if (this.received > this.#limits.maxBodySize) {
+      if (this.received > Math.min(this.limit, this.#limits.maxBodySize)) {
         source.pause();
-        this.destroy(new BodyTooLarge(this.received));
+        const ours = this.received > this.#limits.maxBodySize;
+        this.destroy(new BodyTooLarge(this.received, ours ? null : this.limit));
       } else if (!this.push(chunk)) source.pause();
     });
     source.on('end', () => {

@@ -1,5 +1,5 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (D12). */
-import type { Exchange } from '../exchange.ts';
+import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';
 import { type Problem, type ProblemError, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
@@ -113,16 +113,19 @@ export function pastLimit(actual: number, limit: number): Problem {
   return problem('payload-too-large', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
 }
 
-/** Reads a body that a plugin limits and nobody else reads to its end, or past the limit: then the problem to answer with. */
-export async function checkUnread(x: Exchange): Promise<Problem | null> {
-  const stream = x.bodyStream;
-  if (stream === null || stream.limit === Number.POSITIVE_INFINITY || stream.readableDidRead) return null;
+/** Whether a plugin limits the body, nobody has read it, and it may be longer than the limit. */
+export function mustBeRead(x: Exchange, body: BodyStream): boolean {
+  if (body.limit === Number.POSITIVE_INFINITY || body.readableDidRead) return false;
   // What HTTP frames by Content-Length is no longer than that.
-  if (Number(headerOf(x.headers, 'content-length') ?? Number.NaN) <= stream.limit) return null;
+  return !(Number(headerOf(x.headers, 'content-length') ?? Number.NaN) <= body.limit);
+}
+
+/** Reads the body to its end, keeping nothing of it; the problem to answer with where it is past the limit. */
+export async function readToLimit(x: Exchange, body: BodyStream): Promise<Problem | null> {
   try {
-    for await (const _ of stream);
+    for await (const _ of body);
   } catch (error) {
-    if (error instanceof BodyTooLarge) return pastLimit(error.received, error.limit ?? stream.limit);
+    if (error instanceof BodyTooLarge) return pastLimit(error.received, error.limit ?? body.limit);
     if (!x.closed) throw error;
   }
   return null;

@@ -6,6 +6,16 @@ import type { HostFunctions } from './host-function.ts';
 const BODY_DEADLINE_MS = 300_000;
 
 export const requestBodyFunctions: HostFunctions = {
+  request_body_limit: {
+    signature: 'i:i',
+    make: (call) => (bytes) => {
+      const x = call.request();
+      if (call.hook !== 'on_request') throw new HostCallError(`request_body_limit is for on_request, not ${call.hook}`);
+      if (x.body !== null) return x.body.length;
+      x.bodyStream?.limitTo(bytes >>> 0);
+      return -1;
+    },
+  },
   request_body_length: {
     signature: ':i',
     waits: true,
