@@ -110,12 +110,18 @@ export const networkPolicySchema = {
   },
 } as const satisfies Schema;
 
-/** Options of `gw serve`, by the names of its flags. */
+/** Options of `gw serve`, by the names of its flags; all but `trustedProxies` and `state` are passed on as they are. */
 export const serveSchema = {
   type: 'object',
   default: {},
   description: 'Options of `gw serve`.',
   properties: {
+    workers: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 256,
+      description: 'Processes that serve in each pod. Default: 1; more pods are mostly the better choice.',
+    },
     logLevel: { type: 'string', enum: ['trace', 'debug', 'info', 'warn', 'error'], default: 'info' },
     logFormat: { type: 'string', enum: ['json', 'pretty'], default: 'json' },
     maxBodySize: { type: 'integer', minimum: 0, description: 'Bytes. Default: 1048576.' },
@@ -166,6 +172,67 @@ export const serveSchema = {
       maximum: 3600,
       default: 30,
       description: 'Seconds that requests in flight may take after that.',
+    },
+    http2MaxStreams: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65535,
+      description: 'Most streams at once on an HTTP/2 connection. Default: 100.',
+    },
+    http2MaxResets: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000000,
+      description: 'Most streams that a client may reset at once on an HTTP/2 connection. Default: 1000.',
+    },
+    otlpEndpoint: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1024,
+      description: 'Collector that traces go to by OTLP, such as http://collector.monitoring:4318. Default: no traces.',
+    },
+    traceSampling: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'Share of the traces begun here that is recorded. Default: 1.',
+    },
+    exposeHealth: { type: 'boolean', description: 'Serve /__gw/health on the traffic port. Default: true.' },
+    exposeSpecs: { type: 'boolean', description: 'Serve /__gw/specs on the traffic port. Default: true.' },
+    pluginCpuMs: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 60000,
+      description: 'Milliseconds of CPU time of a plugin call. Default: 25.',
+    },
+    maxUpstreamResponseBytes: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Largest upstream body that a plugin may hold whole. Default: 16777216.',
+    },
+    maxBufferedBytes: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Bytes of request bodies in memory at once. Default: 268435456.',
+    },
+    state: {
+      type: 'object',
+      required: ['url'],
+      description: 'Counters and caches that the pods share, in Redis or Valkey. Default: each pod counts for itself.',
+      properties: {
+        url: {
+          type: 'object',
+          required: ['secret', 'key'],
+          description: 'Key of a Secret of this namespace that holds the URL, with its credentials.',
+          properties: { secret: objectName, key: { type: 'string', minLength: 1, maxLength: 253 } },
+        },
+        timeoutMs: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 60000,
+          description: 'Milliseconds that the server may take to answer. Default: 250.',
+        },
+      },
     },
   },
 } as const satisfies Schema;

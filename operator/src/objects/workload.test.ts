@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { serveSchema } from '../api/gateway-pods.ts';
 import { gatewayProjects } from '../api/resources.ts';
 import { serveArguments } from './workload.ts';
+
+const SAMPLES: Readonly<Record<string, unknown>> = { integer: 100, number: 1, string: 'http://x', boolean: true };
 
 function argumentsOf(serve: object): readonly string[] {
   const { spec } = gatewayProjects.parse({
@@ -21,6 +24,17 @@ it('has the times of a project, and leaves out those that it does not set', () =
 
 it('has no option that gw serve does not know', () => {
   const known = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'cli.md'), 'utf8');
-  const options = argumentsOf({ keepaliveTimeout: 5, headersTimeout: 6, bodyTimeout: 7, sendTimeout: 8 });
-  for (const option of options.filter((each) => each.startsWith('--'))) expect(known).toContain(`\`${option} `);
+  const { trustedProxies, state, ...plain } = serveSchema.properties;
+  const every = Object.entries(plain).map(([name, schema]) => [
+    name,
+    'enum' in schema ? schema.enum[0] : SAMPLES[schema.type],
+  ]);
+  const line = argumentsOf({
+    ...Object.fromEntries(every),
+    trustedProxies: ['10.0.0.0/8'],
+    state: { url: { secret: 'redis', key: 'url' }, timeoutMs: 100 },
+  });
+  const options = line.filter((each) => each.startsWith('--'));
+  expect(options.length).toBeGreaterThan(every.length);
+  for (const option of options) expect(known).toContain(`\`${option} `);
 });

@@ -135,37 +135,36 @@ function container(spec: GatewayProjectSpec, settings: PodSettings): object {
 /** The command line of `gw serve`; options left out of the project keep the program's defaults. */
 export function serveArguments(spec: GatewayProjectSpec, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
-  const option = (name: string, value: string | number | undefined) =>
+  const { trustedProxies, state, ...plain } = serve;
+  const option = (name: string, value: string | number | boolean | undefined) =>
     value === undefined ? [] : [name, String(value)];
   return [
     'serve',
     ...option('--artifact', ARTIFACT_DIR),
     ...option('--listen', `0.0.0.0:${TRAFFIC_PORT}`),
     ...option('--admin-bind', `0.0.0.0:${ADMIN_PORT}`),
-    ...option('--log-level', serve.logLevel),
-    ...option('--log-format', serve.logFormat),
-    ...option('--max-body-size', serve.maxBodySize),
-    ...option('--max-headers', serve.maxHeaders),
-    ...option('--max-header-size', serve.maxHeaderSize),
-    ...option('--max-uri-length', serve.maxUriLength),
-    ...option('--keepalive-timeout', serve.keepaliveTimeout),
-    ...option('--headers-timeout', serve.headersTimeout),
-    ...option('--body-timeout', serve.bodyTimeout),
-    ...option('--send-timeout', serve.sendTimeout),
-    ...option('--drain-delay', drainDelay ?? serve.drainDelay),
-    ...option('--shutdown-timeout', serve.shutdownTimeout),
-    ...(serve.trustedProxies ?? []).flatMap((cidr) => option('--trusted-proxies', cidr)),
+    ...Object.entries({ ...plain, drainDelay: drainDelay ?? plain.drainDelay }).flatMap(([name, value]) =>
+      option(flagOf(name), value),
+    ),
+    ...option('--state-timeout-ms', state?.timeoutMs),
+    ...(trustedProxies ?? []).flatMap((cidr) => option('--trusted-proxies', cidr)),
     ...(egress?.allow ?? []).flatMap((target) => option('--egress-allow', target)),
     ...(allowPlaintext ? ['--allow-plaintext-upstream'] : []),
   ];
 }
 
+/** `maxBodySize` is `--max-body-size`. */
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 function environment({ serve, secrets }: GatewayProjectSpec, { trustedKeys }: PodSettings): readonly object[] {
+  const url = serve.state?.url;
   const value = (name: string, text: string | undefined) =>
     text === undefined || text === '' ? [] : [{ name, value: text }];
   return [
     ...value('GW_TRUSTED_PUBKEY', trustedKeys.join(',')),
-    ...value('GW_MAX_CONNECTIONS', serve.maxConnections?.toString()),
+    ...(url ? [{ name: 'GW_STATE', valueFrom: { secretKeyRef: { name: url.secret, key: url.key } } }] : []),
     ...value('GW_SECRETS_DIR', secrets?.directory ? SECRETS_DIR : undefined),
   ];
 }
