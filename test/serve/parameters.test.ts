@@ -130,6 +130,7 @@ describe('parameters', () => {
     ['p[name]=a&p[name]=b', 'query p/name must be string'],
     ['p[other]=1', 'query p must NOT have additional properties: "other"'],
     ['p[__proto__][x]=1', 'query p must NOT have additional properties: "__proto__"'],
+    ['p=Dune', 'query p must be object'],
     ['p[name', 'query p is not written in style "deepObject", or badly encoded'],
   ])('deepObject %s: %s', async (given, wanted) => {
     expect(await verdict(`/deep?${given}`)).toBe(wanted);

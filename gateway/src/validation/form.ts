@@ -44,8 +44,9 @@ function consumes(fields: readonly FormField[]): (name: string) => boolean {
   const names = new Set<string>();
   const deep: string[] = [];
   for (const { name, style, explode, content_type, property_types } of fields) {
-    if (content_type === undefined && style === 'deepObject') deep.push(`${name}[`);
-    else if (content_type === undefined && explode && property_types) {
+    const isDeep = content_type === undefined && style === 'deepObject';
+    if (isDeep) deep.push(`${name}[`);
+    if (!isDeep && content_type === undefined && explode && property_types) {
       for (const property of Object.keys(property_types)) names.add(property);
     } else names.add(name);
   }

@@ -162,12 +162,17 @@ function readExplodedObject(parameter: Parameter, pairs: Pairs, text: Text): Val
 
 function readDeepObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
   const entries: Entry[] = [];
+  let plain: string | undefined;
   for (const [name, raw] of pairs) {
-    if (!name.startsWith(`${parameter.name}[`)) continue;
+    const isPlain = name === parameter.name;
+    if (!isPlain && !name.startsWith(`${parameter.name}[`)) continue;
     const value = text(raw);
-    if (value === undefined) return MALFORMED;
-    entries.push([name, value]);
+    if (value === undefined || plain !== undefined) return MALFORMED;
+    if (isPlain) plain = value;
+    else entries.push([name, value]);
   }
+  // Where a schema admits more than objects, the rest of it is written without brackets.
+  if (plain !== undefined) return entries.length > 0 ? MALFORMED : readAs(plain, parameter.types);
   const value = readDeep(parameter.name, entries);
   return value === null ? MALFORMED : value;
 }
