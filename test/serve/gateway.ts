@@ -31,6 +31,8 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The program. Default: `gw` as it is in the checkout. */
+  readonly main?: string;
 }
 
 /** The artifact of an OpenAPI document with built-in plugins and, by name, others. Throws with the diagnostics. */
@@ -57,7 +59,7 @@ export async function startGateway(artifact: Uint8Array, options: GatewayOptions
   const child = spawn(
     process.execPath,
     [
-      ...[MAIN, 'serve', '--artifact', file, '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
+      ...[options.main ?? MAIN, 'serve', '--artifact', file, '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
       ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...(options.args ?? [])],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...options.env } },
