@@ -149,6 +149,52 @@ describe('merged specs', () => {
     expect(diagnostics.filter(({ code }) => code !== 'E1020')).toEqual([]);
   });
 
+  it('rename what refers to a renamed component, though it reads the same', () => {
+    const api = (path: string, author: object) => ({
+      openapi: '3.1.0',
+      info: { title: path, version: '1' },
+      paths: { [path]: { $ref: '#/components/schemas/Book' } },
+      components: { schemas: { Book: { $ref: '#/components/schemas/Author' }, Author: author } },
+    });
+    const both = merge([
+      { name: 'a.yaml', document: api('/a', { type: 'string' }) },
+      { name: 'b.yaml', document: api('/b', { type: 'object' }) },
+    ]);
+    expect(both).toMatchObject({
+      paths: { '/b': { $ref: '#/components/schemas/Book_b' } },
+      components: { schemas: { Book_b: { $ref: '#/components/schemas/Author_b' }, Author_b: { type: 'object' } } },
+    });
+  });
+
+  it('rename channels and operations of AsyncAPI that collide', () => {
+    const api = (address: string) => ({
+      asyncapi: '3.0.0',
+      info: { title: address, version: '1' },
+      channels: { orders: { address, messages: { placed: { payload: {} } } } },
+      operations: {
+        publish: {
+          action: 'send',
+          channel: { $ref: '#/channels/orders' },
+          messages: [{ $ref: '#/channels/orders/messages/placed' }],
+        },
+      },
+    });
+    const both = merge([
+      { name: 'a.yaml', document: api('a') },
+      { name: 'b.yaml', document: api('b') },
+    ]);
+    expect(both).toMatchObject({
+      channels: { orders: { address: 'a' }, orders_b: { address: 'b' } },
+      operations: {
+        publish: { channel: { $ref: '#/channels/orders' } },
+        publish_b: {
+          channel: { $ref: '#/channels/orders_b' },
+          messages: [{ $ref: '#/channels/orders_b/messages/placed' }],
+        },
+      },
+    });
+  });
+
   it('keep a single document as it is', () => {
     expect(merge([{ name: 'a.json', document: books }])).toBe(books);
   });

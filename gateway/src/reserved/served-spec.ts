@@ -1,5 +1,6 @@
 /** What clients get of a spec (reference 1, section 4.1): its extensions of ours removed, several merged into one. Pure. */
 import { isObject, type Obj } from '../spec/json.ts';
+import { objectOf, renamed } from './renamed-spec.ts';
 
 /** Below these keys, names are the author's own and not keywords. */
 const NAME_MAPS = new Set([
@@ -37,8 +38,8 @@ export interface NamedDocument {
 }
 
 /**
- * One document of several of the same kind: what they list side by side; components that differ under one name are
- * renamed after their file, with all that refers to them. The first one's title stands where there is one only.
+ * One document of several of the same kind: what they list side by side; what differs under one name is renamed
+ * after its file, with all that refers to it. The first one's title stands where there is one only.
  */
 export function merge(documents: readonly NamedDocument[]): Obj {
   const [first, ...rest] = documents;
@@ -46,7 +47,7 @@ export function merge(documents: readonly NamedDocument[]): Obj {
   if (rest.length === 0) return first.document;
   const titles = documents.map(({ document }) => titleOf(document));
   let merged: Obj = { ...first.document, info: { ...objectOf(first.document['info']), title: titles.join(', ') } };
-  for (const { name, document } of rest) merged = join(merged, renamed(document, merged, slugOf(name)));
+  for (const { name, document } of rest) merged = join(merged, renamed(secured(document), merged, slugOf(name)));
   return { ...merged, ...version(documents) };
 }
 
@@ -57,10 +58,6 @@ function titleOf(document: Obj): string {
 
 function slugOf(name: string): string {
   return name.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9]+/g, '_');
-}
-
-function objectOf(value: unknown): Obj {
-  return isObject(value) ? value : {};
 }
 
 /** The newest of the documents' versions: each reads what older ones hold. */
@@ -88,31 +85,6 @@ function unite(a: readonly unknown[], b: readonly unknown[]): unknown[] {
   return [...a, ...b.filter((each) => !known.has(JSON.stringify(each)))];
 }
 
-/** The document with those components renamed whose names mean something else in `into`. */
-function renamed(document: Obj, into: Obj, slug: string): Obj {
-  const names = new Map<string, string>();
-  for (const [section, map] of Object.entries(objectOf(document['components']))) {
-    const taken = objectOf(objectOf(into['components'])[section]);
-    for (const [name, value] of Object.entries(objectOf(map))) {
-      if (!Object.hasOwn(taken, name) || JSON.stringify(taken[name]) === JSON.stringify(value)) continue;
-      let other = `${name}_${slug}`;
-      while (Object.hasOwn(taken, other) || Object.hasOwn(objectOf(map), other)) other += '_';
-      names.set(`${section}/${name}`, other);
-    }
-  }
-  const own = secured(document);
-  if (names.size === 0) return own;
-  const components = Object.fromEntries(
-    Object.entries(objectOf(document['components'])).map(([section, map]) => [
-      section,
-      Object.fromEntries(
-        Object.entries(objectOf(map)).map(([name, value]) => [names.get(`${section}/${name}`) ?? name, value]),
-      ),
-    ]),
-  );
-  return objectOf(point({ ...own, components }, names));
-}
-
 /** A requirement for the whole document goes onto its operations: the other documents do not have it. */
 function secured(document: Obj): Obj {
   const { security, paths } = document;
@@ -132,44 +104,3 @@ function secured(document: Obj): Obj {
 }
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
-
-/** Follows the new names: `$ref`, discriminator mappings, security requirements. */
-function point(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((each) => point(each, names));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => {
-      if (key === '$ref' && typeof each === 'string') return [key, target(each, names)];
-      if (key === 'mapping' && isObject(each)) {
-        return [key, Object.fromEntries(Object.entries(each).map(([from, to]) => [from, mapped(to, names)]))];
-      }
-      if (key === 'security' && Array.isArray(each)) return [key, each.map((entry) => requirement(entry, names))];
-      return [key, point(each, names)];
-    }),
-  );
-}
-
-function target(ref: string, names: ReadonlyMap<string, string>): string {
-  const parts = /^#\/components\/([^/]+)\/([^/]+)(.*)$/.exec(ref);
-  const name =
-    parts &&
-    names.get(
-      `${parts[1]}/${decodeURIComponent(parts[2] ?? '')
-        .replaceAll('~1', '/')
-        .replaceAll('~0', '~')}`,
-    );
-  return parts && name ? `#/components/${parts[1]}/${name}${parts[3]}` : ref;
-}
-
-/** A mapping names a schema by reference or by its bare name. */
-function mapped(to: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (typeof to !== 'string') return to;
-  return names.get(`schemas/${to}`) ?? target(to, names);
-}
-
-function requirement(entry: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (!isObject(entry)) return entry;
-  return Object.fromEntries(
-    Object.entries(entry).map(([name, scopes]) => [names.get(`securitySchemes/${name}`) ?? name, scopes]),
-  );
-}

@@ -1,0 +1,95 @@
+/** Names of one document that mean something else in another, and all that refers to them. Pure. */
+import { isObject, type Obj } from '../spec/json.ts';
+
+/** AsyncAPI's maps of named objects, beside components. */
+const TOP_LEVEL = ['channels', 'operations', 'servers'];
+
+export function objectOf(value: unknown): Obj {
+  return isObject(value) ? value : {};
+}
+
+/** The document with those objects renamed whose names mean something else in `into`, or refer to what does. */
+export function renamed(document: Obj, into: Obj, slug: string): Obj {
+  const taken = new Map(sectionsOf(into));
+  const names = new Map<string, string>();
+  let known: number;
+  do {
+    known = names.size;
+    for (const [section, map] of sectionsOf(document)) {
+      const others = taken.get(section) ?? {};
+      for (const [name, value] of Object.entries(map)) {
+        if (names.has(`${section}/${name}`) || !Object.hasOwn(others, name)) continue;
+        if (JSON.stringify(others[name]) === JSON.stringify(point(value, names))) continue;
+        let other = `${name}_${slug}`;
+        while (Object.hasOwn(others, other) || Object.hasOwn(map, other)) other += '_';
+        names.set(`${section}/${name}`, other);
+      }
+    }
+  } while (names.size > known);
+  if (names.size === 0) return document;
+  const maps = Object.fromEntries(
+    sectionsOf(document).map(([section, map]) => [section, withNames(section, map, names)]),
+  );
+  const components = Object.fromEntries(
+    Object.keys(objectOf(document['components'])).map((name) => [name, maps[`components/${name}`]]),
+  );
+  const own = Object.fromEntries(TOP_LEVEL.flatMap((name) => (name in maps ? [[name, maps[name]]] : [])));
+  return objectOf(point({ ...document, ...own, ...('components' in document ? { components } : {}) }, names));
+}
+
+/** Maps of named objects, by the path under which references reach them: `components/schemas`, `channels`. */
+function sectionsOf(document: Obj): [section: string, map: Obj][] {
+  const components = Object.entries(objectOf(document['components']));
+  const own = 'asyncapi' in document ? TOP_LEVEL.filter((name) => isObject(document[name])) : [];
+  return [
+    ...components.map(([name, map]): [string, Obj] => [`components/${name}`, objectOf(map)]),
+    ...own.map((name): [string, Obj] => [name, objectOf(document[name])]),
+  ];
+}
+
+function withNames(section: string, map: Obj, names: ReadonlyMap<string, string>): Obj {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [names.get(`${section}/${name}`) ?? name, value]),
+  );
+}
+
+/** Follows the new names: `$ref`, discriminator mappings, security requirements. */
+function point(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => point(each, names));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => {
+      if (key === '$ref' && typeof each === 'string') return [key, target(each, names)];
+      if (key === 'mapping' && isObject(each)) {
+        return [key, Object.fromEntries(Object.entries(each).map(([from, to]) => [from, mapped(to, names)]))];
+      }
+      if (key === 'security' && Array.isArray(each)) return [key, each.map((entry) => requirement(entry, names))];
+      return [key, point(each, names)];
+    }),
+  );
+}
+
+function target(ref: string, names: ReadonlyMap<string, string>): string {
+  const parts = /^#\/(components\/[^/]+|channels|operations|servers)\/([^/]+)(.*)$/.exec(ref);
+  const name =
+    parts &&
+    names.get(
+      `${parts[1]}/${decodeURIComponent(parts[2] ?? '')
+        .replaceAll('~1', '/')
+        .replaceAll('~0', '~')}`,
+    );
+  return parts && name ? `#/${parts[1]}/${name}${parts[3]}` : ref;
+}
+
+/** A mapping names a schema by reference or by its bare name. */
+function mapped(to: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof to !== 'string') return to;
+  return names.get(`components/schemas/${to}`) ?? target(to, names);
+}
+
+function requirement(entry: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (!isObject(entry)) return entry;
+  return Object.fromEntries(
+    Object.entries(entry).map(([name, scopes]) => [names.get(`components/securitySchemes/${name}`) ?? name, scopes]),
+  );
+}
