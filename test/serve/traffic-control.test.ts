@@ -192,3 +192,43 @@ describe('request-size-limit, through gw serve', () => {
     expect((await post('/mock', 'x'.repeat(100_000))).status).toBe(413);
   });
 });
+
+describe('acl, through gw serve', () => {
+  let gw: Gateway;
+  beforeAll(async () => {
+    const keys = [
+      { key: 'k-alice', id: 'alice', scopes: ['editors', 'Vertrieb, Köln'] },
+      { key: 'k-bob', id: 'bob', scopes: ['readers'] },
+    ];
+    const auth = { name: 'apikey-auth', config: { keys } };
+    const behind = (config: object) => ({ security: [{ key: [] }], ...run(auth, { name: 'acl', config }) });
+    const paths = {
+      '/edit': { get: behind({ allow_groups: ['editors'] }) },
+      '/sell': { get: behind({ allow_groups: ['Vertrieb, Köln'] }) },
+      '/bob': { get: behind({ deny_consumers: ['alice'] }) },
+      '/open': { get: run({ name: 'acl', config: {} }) },
+    };
+    const components = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } };
+    gw = await startGateway(await compileSpec(document(paths, { components }), ['mock', 'apikey-auth', 'acl']));
+  });
+  afterAll(async () => {
+    await gw?.stop();
+  });
+  const get = async (path: string, headers: Record<string, string>) => (await fetch(gw.url + path, { headers })).status;
+
+  it('goes by the consumer and the groups that the authentication found', async () => {
+    const [alice, bob] = [{ 'x-api-key': 'k-alice' }, { 'x-api-key': 'k-bob' }];
+    expect([await get('/edit', alice), await get('/edit', bob)]).toEqual([200, 403]);
+    expect([await get('/sell', alice), await get('/sell', bob)]).toEqual([200, 403]);
+    expect([await get('/bob', alice), await get('/bob', bob)]).toEqual([403, 200]);
+  });
+
+  it('believes no client that names a consumer or a group itself, and answers 401', async () => {
+    const forged = { 'x-auth-consumer': 'alice', 'x-auth-consumer-groups': 'editors' };
+    expect(await get('/edit', { ...forged, 'x-api-key': 'k-bob' })).toBe(403);
+    const response = await fetch(`${gw.url}/open`, { headers: forged });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await jsonOf(response)).toMatchObject({ type: 'urn:gw:error:unauthorized' });
+  });
+});
