@@ -8,6 +8,7 @@ import { inTime } from '../../../test/time-limit.ts';
 import { compile } from '../compiler/index.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { ArtifactError } from './error.ts';
+import { readManifest, readRoutes } from './manifest-shape.ts';
 import { readArtifact } from './read.ts';
 import { readTar, type TarEntry, writeTar } from './tar.ts';
 
@@ -82,7 +83,7 @@ it('reads or refuses any tar; names never lead out, contents are never larger th
         if (size > bytes.length) throw new Error('more than there is');
       });
     }),
-    propertyRuns(8000),
+    propertyRuns(7000),
   );
 });
 
@@ -97,6 +98,20 @@ it('reads back what it writes', async () => {
       );
     }),
     propertyRuns(300),
+  );
+});
+
+it('reads or refuses any manifest and routes', () => {
+  const entries = readTar(tar);
+  const keys = ['null', '[]', '{}', '"x"', '-1', '1e999', 'true', ',', '"__proto__":', '"operations":', '"schemas":'];
+  const manifest = mutated([entries.get('manifest.json') ?? Buffer.alloc(0)], keys);
+  const routes = mutated([entries.get('routes.json') ?? Buffer.alloc(0)], keys);
+  fc.assert(
+    fc.property(manifest, routes, (first, second) => {
+      refusedOr(() => void inTime(() => readManifest(first)));
+      refusedOr(() => void inTime(() => readRoutes(second)));
+    }),
+    propertyRuns(1000),
   );
 });
 
