@@ -234,16 +234,20 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
     const other = await startGateway(artifact, {
       args: ['--otlp-endpoint', OTLP ?? '', '--trace-sampling', '0.5'],
     });
-    const ids: string[] = [];
-    for (let i = 0; i < 64; i++) ids.push((await fetch(`${other.url}/mock`)).headers.get('x-trace-id') ?? '');
+    const decisions = new Map<string, boolean>();
+    for (let i = 0; i < 64; i++) {
+      const id = (await fetch(`${other.url}/proxy`)).headers.get('x-trace-id') ?? '';
+      const told = upstream.seen.at(-1)?.headers['traceparent'];
+      expect(told).toMatch(new RegExp(`^00-${id}-[0-9a-f]{16}-0[01]$`));
+      decisions.set(id, String(told).endsWith('1'));
+    }
     const caller = traceparent('01');
     await fetch(`${other.url}/mock`, { headers: { traceparent: caller.header } });
     await other.stop();
-    const recorded = await Promise.all(ids.map(async (id) => (await spansOf(id)).length > 0));
-    const share = recorded.filter(Boolean).length;
+    // What upstreams are told is what was decided.
+    for (const [id, recorded] of decisions) expect((await spansOf(id)).length > 0).toBe(recorded);
     // 64 coins all on one side: once in 10^19 runs.
-    expect(share).toBeGreaterThan(0);
-    expect(share).toBeLessThan(64);
+    expect(new Set(decisions.values()).size).toBe(2);
     expect(await spansOf(caller.traceId)).not.toEqual([]);
   });
 
