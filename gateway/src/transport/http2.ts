@@ -101,12 +101,21 @@ export class Http2Connections {
     events.request(x);
   }
 
-  /** The client opens no further stream, but what it has sent meanwhile is served. */
+  /**
+   * The client opens no further stream; what it has sent until it read that is served, and then the connection ends:
+   * at once, since requests that the client has not sent wait for the end before they go elsewhere (section 6.8).
+   */
   #announceEnd(connection: Connection): void {
     const { session } = connection;
     if (connection.goneAway || session.closed || session.destroyed) return;
     connection.goneAway = true;
     session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+    const finish = () => {
+      clearTimeout(late);
+      if (!session.destroyed) session.close();
+    };
+    const late = setTimeout(finish, READS_GOAWAY_MS);
+    session.ping(finish);
   }
 
   /** Pings, and closes what is idle for the keep-alive time or answers no ping. */
@@ -131,23 +140,9 @@ export class Http2Connections {
     }
   }
 
+  /** Ends each connection when its streams have ended, also those under way while the client reads our GOAWAY. */
   beginDrain(): void {
     for (const connection of this.#connections) this.#announceEnd(connection);
-  }
-
-  /** Closes each connection when its streams have ended, also those under way while the client reads our GOAWAY. */
-  close(): void {
-    for (const connection of this.#connections) {
-      const { session } = connection;
-      if (session.destroyed) continue;
-      this.#announceEnd(connection);
-      const finish = () => {
-        clearTimeout(late);
-        if (!session.destroyed) session.close();
-      };
-      const late = setTimeout(finish, READS_GOAWAY_MS);
-      session.ping(finish);
-    }
   }
 
   /** Ends all connections now. */

@@ -128,7 +128,7 @@ export function createTransport(
           resolve();
         });
         undecided.cut();
-        http2.close();
+        http2.beginDrain();
         server.closeIdleConnections();
       }),
   };
