@@ -14,6 +14,11 @@ export interface Server {
   readonly pid: number;
 }
 
+export interface GatewayServer extends Server {
+  /** Path of what it serves. */
+  readonly artifact: string;
+}
+
 export class Servers {
   readonly dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
   readonly #children: ChildProcess[] = [];
@@ -54,7 +59,7 @@ export class Servers {
   async gateway(
     project: Project,
     { args = [], tls = false }: { args?: readonly string[]; tls?: boolean } = {},
-  ): Promise<Server> {
+  ): Promise<GatewayServer> {
     const port = await freePort();
     const folder = join(this.dir, String(port));
     writeProject(folder, this.#upstreamUrl, project);
@@ -71,7 +76,7 @@ export class Servers {
       ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...args],
       ...(tls ? ['--tls-cert', this.#cert, '--tls-key', this.#key] : []),
     ]);
-    return this.#ready({ port, pid });
+    return { ...(await this.#ready({ port, pid })), artifact };
   }
 
   async stop(): Promise<void> {
