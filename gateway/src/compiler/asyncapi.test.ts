@@ -1,6 +1,8 @@
 /** AsyncAPI 3 operations as routes (reference 1, sections 1 and 2.1). */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import type { Json, Operation } from '../artifact/format.ts';
 import { readArtifact } from '../artifact/read.ts';
 import { compile } from './index.ts';
@@ -273,6 +275,46 @@ it('an operation that receives is no route, and a dispatch on it is out of place
   const dispatched = await compiled({ channels: { orders }, operations: { receive: { ...receive, ...dispatch } } });
   expect(dispatched).toMatchObject({ codes: ['E1015 /operations/receive/x-gw-dispatch'], operations: [] });
 });
+
+it('gives diagnostics, and never throws, whatever stands in the place of any part', async () => {
+  const whole = {
+    defaultContentType: 'application/json',
+    channels: { orders: { $ref: '#/components/channels/orders' } },
+    operations: { publish: { ...publish, messages: [{ $ref: '#/channels/orders/messages/placed' }], security: [{}] } },
+    components: {
+      channels: { orders: { ...orders, messages: { placed: { $ref: '#/components/messages/placed' } } } },
+      messages: {
+        placed: {
+          traits: [{ headers: { type: 'object', properties: { a: { type: 'string' } } } }],
+          contentType: 'text/plain',
+          payload: { schemaFormat: 'application/schema+json;version=draft-07', schema: { dependencies: { a: ['b'] } } },
+        },
+      },
+    },
+  };
+  const others: Json[] = [null, [], {}, 7, [null], { a: null }, 'x', { $ref: '#' }, { $ref: '#/operations/publish' }];
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...placesIn(whole)), fc.constantFrom(...others), async (place, other) => {
+      const document = structuredClone(whole);
+      const key = place.at(-1) ?? '';
+      Reflect.set(
+        place.slice(0, -1).reduce<object>((at, name) => Reflect.get(at, name), document),
+        key,
+        other,
+      );
+      expect((await compiled(document)).codes).toBeInstanceOf(Array);
+    }),
+    propertyRuns(200),
+  );
+});
+
+/** Keys that lead to each part. */
+function placesIn(value: object): string[][] {
+  return Object.entries(value).flatMap(([key, each]) => [
+    [key],
+    ...(typeof each === 'object' && each !== null ? placesIn(each).map((place) => [key, ...place]) : []),
+  ]);
+}
 
 it('conflicts with OpenAPI operations on the same path', async () => {
   const openapi = {
