@@ -3,7 +3,7 @@
  * No attribute holds a header, a query or a body: credentials travel there.
  */
 import type { Attributes, SpanContext, SpanKind, TraceState } from '@opentelemetry/api';
-import type { Answer, Exchange } from '../exchange.ts';
+import { type Answer, CLIENT_CLOSED, type Exchange } from '../exchange.ts';
 import { PROBLEM_PREFIX } from '../problems.ts';
 import { KNOWN_METHODS } from './metric-table.ts';
 import { CLIENT, INTERNAL, SERVER, Span, type SpanSink } from './span.ts';
@@ -11,8 +11,6 @@ import { randomHex } from './trace-context.ts';
 
 /** Longest client-given text in an attribute. */
 const MOST_TEXT = 1024;
-/** The status under which the log counts clients that left before their answer. */
-const CLIENT_CLOSED = 499;
 
 export class RequestTrace {
   readonly #sink: SpanSink;
@@ -56,6 +54,7 @@ export class RequestTrace {
     this.#dispatch = this.step(`dispatch ${dispatcher}`, { 'gw.plugin': dispatcher });
   }
 
+  /** The dispatcher has answered or failed; nothing where that was said already. */
   dispatched(outcome: string, answer: Answer | null): void {
     if (this.#dispatch !== null) this.ended(this.#dispatch, outcome, answer);
     this.#dispatch = null;
