@@ -6,9 +6,9 @@ import type { Program } from './program.ts';
 /** Variables that a command reads for an option by itself, because commander would not read them as it wants. */
 const ownVariables = new WeakMap<Option, string>();
 
-/** An option whose variable is its name: `--max-body-size` from GW_MAX_BODY_SIZE. */
-export function option(flags: string, description: string): Option {
-  return new Option(flags, description).env(variableFor(flags));
+/** An option whose variable is its name: `--max-body-size` from GW_MAX_BODY_SIZE; another where that means something else. */
+export function option(flags: string, description: string, variable = variableFor(flags)): Option {
+  return new Option(flags, description).env(variable);
 }
 
 /** Off by default; `--dev`, `--dev=false`, and in its variable true, false, 1 or 0. */
