@@ -52,6 +52,13 @@ describe('what is removed from served specs (reference 1, section 4.1)', () => {
   });
 });
 
+it('the headers of messages are a schema, in which a header may be called as an extension is', () => {
+  const headers = { type: 'object', 'x-gw-note': 1, properties: { 'x-gw-tenant': { type: 'string' } } };
+  expect(withoutExtensions({ components: { messages: { a: { headers } } } })).toEqual({
+    components: { messages: { a: { headers: { type: 'object', properties: { 'x-gw-tenant': { type: 'string' } } } } } },
+  });
+});
+
 describe('merged specs', () => {
   const books = {
     openapi: '3.1.0',

@@ -1,5 +1,6 @@
 /** What clients get of a spec (reference 1, section 4.1): its extensions of ours removed, several merged into one. Pure. */
 import { isObject, type Obj } from '../spec/json.ts';
+import { isSchemaOfHeaders } from '../spec/walk.ts';
 import { objectOf, renamed } from './renamed-spec.ts';
 
 /** Below these keys, names are the author's own and not keywords. */
@@ -11,10 +12,8 @@ const NAME_MAPS = new Set([
 /** Below these keys is data of the API, which we do not touch. */
 const DATA = new Set(['example', 'default', 'const', 'enum', 'value']);
 
-/** Headers of AsyncAPI messages are a schema, those of OpenAPI a map: only a schema has text in it. */
 function isNameMap(key: string, value: unknown): boolean {
-  const isSchema = isObject(value) && ['$ref', 'type', 'schemaFormat'].some((name) => typeof value[name] === 'string');
-  return NAME_MAPS.has(key) && !(key === 'headers' && isSchema);
+  return NAME_MAPS.has(key) && !(key === 'headers' && isSchemaOfHeaders(value));
 }
 
 /** The document without `x-gw-*` extensions; `x-sunset` and all others remain. */

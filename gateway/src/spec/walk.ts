@@ -50,12 +50,11 @@ function visit(value: unknown, pointer: string, within: readonly string[], named
   }
 }
 
-/** Headers of AsyncAPI messages are a schema, those of OpenAPI a map: only a schema has text in it. */
 function isMapOfNames(key: string, value: unknown): boolean {
-  if (!NAMED.has(key)) return false;
-  return (
-    key !== 'headers' ||
-    !isObject(value) ||
-    !['$ref', 'type', 'schemaFormat'].some((name) => typeof value[name] === 'string')
-  );
+  return NAMED.has(key) && !(key === 'headers' && isSchemaOfHeaders(value));
+}
+
+/** Headers of AsyncAPI messages are a schema, those of OpenAPI a map of names: only a schema has text in it. */
+export function isSchemaOfHeaders(headers: unknown): boolean {
+  return isObject(headers) && ['$ref', 'type', 'schemaFormat'].some((name) => typeof headers[name] === 'string');
 }
