@@ -5,6 +5,7 @@ export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
 export { Log } from "./log";
+export { randomBytes, Uuid } from "./random";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";
 export { Response } from "./response";

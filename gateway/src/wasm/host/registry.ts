@@ -7,6 +7,7 @@ import { credentialFunctions } from './credential.ts';
 import type { HostFunction } from './host-function.ts';
 import { httpStreamFunctions } from './http-stream.ts';
 import { logFunctions } from './log.ts';
+import { randomFunctions } from './random.ts';
 import { rateLimitFunctions } from './rate-limit.ts';
 import { requestFunctions } from './request.ts';
 import { requestBodyFunctions } from './request-body.ts';
@@ -26,6 +27,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...responseFunctions,
     ...chunkFunctions,
     ...clockFunctions,
+    ...randomFunctions,
     ...logFunctions,
     ...rateLimitFunctions,
     ...credentialFunctions,
