@@ -60,6 +60,7 @@ function document(upstream: string) {
       '/label/{p}': path('label', true, integers),
       '/matrix/{p}': path('matrix', true, point),
       '/header': operation({ name: 'X-P', in: 'header', required: true, schema: integers }),
+      '/cookie-raw': operation({ name: 'p', in: 'cookie', style: 'cookie', schema: { type: 'string', maxLength: 3 } }),
       '/cookie': operation({ name: 'p', in: 'cookie', required: true, schema: { type: 'integer' } }),
     },
   };
@@ -199,5 +200,7 @@ describe('parameters', () => {
     expect(await verdict('/cookie', { cookie: 'a=b; p=1' })).toBe('ok');
     expect(await verdict('/cookie', { cookie: 'a=b; p=x' })).toBe('cookie p must be integer');
     expect(await verdict('/cookie')).toBe('cookie p is required');
+    expect(await verdict('/cookie-raw', { cookie: 'p=%41' })).toBe('ok');
+    expect(await verdict('/cookie-raw', { cookie: 'p=%41%41' })).toBe('cookie p must NOT have more than 3 characters');
   });
 });

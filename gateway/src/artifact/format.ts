@@ -97,7 +97,16 @@ export interface SchemaRef {
 
 /** `querystring`: the whole query is the value (OpenAPI 3.2). */
 export type ParameterIn = 'path' | 'query' | 'querystring' | 'header' | 'cookie';
-export type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+export type ParameterStyle =
+  | 'simple'
+  | 'label'
+  | 'matrix'
+  | 'form'
+  | 'spaceDelimited'
+  | 'pipeDelimited'
+  | 'deepObject'
+  /** OpenAPI 3.2: as form, and not percent-encoded. */
+  | 'cookie';
 
 export interface Parameter {
   /** As declared; header names in lower case. */

@@ -15,7 +15,7 @@ const STYLES: Readonly<Record<ParameterIn, readonly ParameterStyle[]>> = {
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   querystring: ['form'],
   header: ['simple'],
-  cookie: ['form'],
+  cookie: ['form', 'cookie'],
 };
 
 /** Headers that OpenAPI says are not described as parameters: such declarations are ignored. */
@@ -66,7 +66,7 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
     in: part,
     required: part === 'path' || get(declared.value, 'required') === true,
     style,
-    explode: typeof explode === 'boolean' ? explode : style === 'form',
+    explode: typeof explode === 'boolean' ? explode : style === 'form' || style === 'cookie',
     ...(get(declared.value, 'allowReserved') === true ? { allow_reserved: true } : {}),
     ...(get(declared.value, 'allowEmptyValue') === true && part === 'query' ? { allow_empty_value: true } : {}),
     ...(content ? { content_type: content.type } : {}),
@@ -117,8 +117,7 @@ function styleOf(declared: Located, part: ParameterIn, diagnostics: Diagnostics)
   const styles = STYLES[part];
   const standard = styles[0] as ParameterStyle;
   const style = get(declared.value, 'style');
-  // OpenAPI 3.2 has a style of its own for cookies, which is read as form is.
-  if (style === undefined || (part === 'cookie' && style === 'cookie')) return standard;
+  if (style === undefined) return standard;
   const known = styles.find((each) => each === style);
   if (known) return known;
   diagnostics.add(

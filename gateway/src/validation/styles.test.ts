@@ -103,6 +103,15 @@ it('reads cookies', () => {
   ]);
 });
 
+it('decodes cookies in style form, and not in style cookie (OpenAPI 3.2)', () => {
+  const cookies = splitCookies('p=%41');
+  expect(readPairs(parameter({ in: 'cookie' }), cookies, false)).toBe('A');
+  expect(readPairs(parameter({ in: 'cookie', style: 'cookie' }), cookies, false)).toBe('%41');
+  expect(readPairs(parameter({ ...array, in: 'cookie', style: 'cookie' }), splitCookies('p=1; p=2'), false)).toEqual([
+    1, 2,
+  ]);
+});
+
 it.each([
   ['1.5e3', ['number'], 1500],
   ['0x10', ['number'], '0x10'],

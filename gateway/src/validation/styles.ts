@@ -54,9 +54,9 @@ export function splitCookies(header: string): Pairs {
   });
 }
 
-/** Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject. */
+/** Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject, cookie. */
 export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean): Value {
-  const text = (raw: string) => decode(raw, plus);
+  const text = parameter.style === 'cookie' ? asIs : (raw: string) => decode(raw, plus);
   if (parameter.style === 'deepObject') return readDeepObject(parameter, pairs, text);
   if (isObject(parameter) && parameter.explode) return readExplodedObject(parameter, pairs, text);
   let first: string | undefined;
@@ -100,6 +100,7 @@ export function readText(parameter: Parameter, raw: string, encoded: boolean): V
 }
 
 type Text = (raw: string) => string | undefined;
+const asIs: Text = (raw) => raw;
 
 function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
   if (!raw.startsWith(';')) return MALFORMED;
