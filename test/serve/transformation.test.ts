@@ -46,3 +46,48 @@ describe('correlation-id, through gw serve', () => {
     expect(bad.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
+
+describe('redirect, through gw serve', () => {
+  let gw: Gateway;
+  beforeAll(async () => {
+    const redirect = (config: object) => ({ name: 'redirect', config });
+    const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+    const rest = { ...id, name: 'rest', allowReserved: true };
+    const paths = {
+      '/v1/{id}': {
+        get: {
+          responses,
+          parameters: [id],
+          'x-gw-dispatch': redirect({ target: 'https://example.com/v2/{id}', status: 308 }),
+        },
+      },
+      '/to/{rest+}': { get: { responses, parameters: [rest], 'x-gw-dispatch': redirect({ target: '/{rest}' }) } },
+    };
+    gw = await startGateway(await compileSpec(document(paths), ['redirect']));
+  });
+  afterAll(async () => {
+    await gw?.stop();
+  });
+  const get = async (path: string) => {
+    const { status, headers } = await fetch(gw.url + path, { redirect: 'manual' });
+    return [status, headers.get('location')];
+  };
+
+  it('sends on, with parameter and query', async () => {
+    expect(await get('/v1/a%20b?x=1')).toEqual([308, 'https://example.com/v2/a%20b?x=1']);
+    expect(await get('/v1/a%0d%0ax:y')).toEqual([308, 'https://example.com/v2/a%0D%0Ax%3Ay']);
+    expect(await get('/to/some/where')).toEqual([302, '/some/where']);
+  });
+
+  it('is no open redirect', async () => {
+    for (const path of [
+      '/to//evil.example',
+      '/to/%2Fevil.example',
+      '/to/%5Cevil.example',
+      '/to/https://evil.example',
+    ]) {
+      const [, location] = await get(path);
+      expect(new URL(String(location), gw.url).origin).toBe(gw.url);
+    }
+  });
+});

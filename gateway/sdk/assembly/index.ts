@@ -5,6 +5,7 @@ export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
 export { Log } from "./log";
+export { encoded, PathTemplate } from "./path-template";
 export { randomBytes, Uuid } from "./random";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";

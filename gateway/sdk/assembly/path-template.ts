@@ -1,0 +1,109 @@
+/** Paths with `{param}` in them, which path parameters of the request are filled into (RFC 3986, section 2). */
+import { Config } from "./config";
+import { Request } from "./request";
+import { Text, TextBuilder } from "./text";
+
+const OPEN: u8 = 0x7b;
+const CLOSE: u8 = 0x7d;
+const SLASH: u8 = 0x2f;
+
+@unmanaged
+class Segment {
+  /** Text as it goes out, or the name of a path parameter. */
+  constructor(
+    public value: Text,
+    public isParam: bool,
+    public next: Segment | null,
+  ) {}
+}
+
+@unmanaged
+export class PathTemplate {
+  private first: Segment | null;
+  private last: Segment | null;
+
+  constructor() {
+    this.first = null;
+    this.last = null;
+  }
+
+  /** Null where braces do not pair. A parameter that the operation declares as `{name+}` is `{name}` or `{name+}`. */
+  static parse(path: Text): PathTemplate | null {
+    const template = new PathTemplate();
+    let from = 0;
+    while (from < path.length) {
+      const open = path.indexOf(OPEN, from);
+      const literal = path.slice(from, open < 0 ? path.length : open);
+      if (literal.indexOf(CLOSE) >= 0) return null;
+      if (!literal.isEmpty) template.append(encoded(literal), false);
+      if (open < 0) break;
+      const close = path.indexOf(CLOSE, open);
+      if (close < open + 2) return null;
+      const name = path.slice(open + 1, close);
+      template.append(name.byteAt(name.length - 1) == 0x2b ? name.slice(0, name.length - 1) : name, true);
+      from = close + 1;
+    }
+    return template;
+  }
+
+  private append(value: Text, isParam: bool): void {
+    const segment = new Segment(value, isParam, null);
+    const before = this.last;
+    if (before) before.next = segment;
+    else this.first = segment;
+    this.last = segment;
+  }
+
+  /** With the request's parameters, percent-encoded; slashes of greedy ones stay. Ends the call where one is unknown. */
+  fill(): Text {
+    const out = new TextBuilder(512);
+    let segment = this.first;
+    while (segment !== null) {
+      if (segment.isParam) {
+        const value = Request.pathParam(segment.value);
+        if (value) addParam(out, value, isGreedy(segment.value));
+        // A path with a hole in it would be another one.
+        else Config.refuse("path names {" + segment.value.toString() + "}, which the operation does not have");
+      } else {
+        out.add(segment.value);
+      }
+      segment = segment.next;
+    }
+    return out.take();
+  }
+}
+
+/** Percent-encodes what a path or query cannot hold; what is encoded already stays. */
+export function encoded(literal: Text): Text {
+  const out = new TextBuilder();
+  for (let i = 0; i < literal.length; i++) {
+    const byte = literal.byteAt(i);
+    if (byte > 0x20 && byte < 0x7f && byte != 0x22 && byte != 0x3c && byte != 0x3e && byte != 0x5c && byte != 0x5e && byte != 0x60 && byte != 0x7c) out.byte(byte);
+    else out.percent(byte);
+  }
+  return out.take();
+}
+
+/** Whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
+function isGreedy(name: Text): bool {
+  const path = Request.operationPath();
+  for (let at = path.indexOf(OPEN); at >= 0; at = path.indexOf(OPEN, at + 1)) {
+    const end = at + 1 + name.length;
+    if (end + 1 < path.length && path.byteAt(end) == 0x2b && path.byteAt(end + 1) == CLOSE && path.slice(at + 1, end).equals(name)) return true;
+  }
+  return false;
+}
+
+/** Unreserved characters stay, and slashes of greedy parameters; all else is percent-encoded. */
+function addParam(out: TextBuilder, value: Text, greedy: bool): void {
+  for (let i = 0; i < value.length; i++) {
+    const byte = value.byteAt(i);
+    if (isUnreserved(byte) || (greedy && byte == SLASH)) out.byte(byte);
+    else out.percent(byte);
+  }
+}
+
+@inline function isUnreserved(byte: u8): bool {
+  const letter = byte | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2d || byte == 0x2e || byte == 0x5f || byte == 0x7e;
+}
