@@ -1,4 +1,5 @@
 /** HTTP's finer points through `gw serve`, in both protocols (RFC 9110, RFC 9112, RFC 9113). */
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -187,6 +188,18 @@ describe('messages', () => {
       ['slow', 'fast', 'slow', 'fast'].map((each) => `\r\n\r\n${each}`),
     );
     expect(arrived).toEqual(['/slow', '/fast', '/slow', '/fast']);
+  });
+
+  it('no more is read of a connection while pipelined requests wait', async () => {
+    const residentMiB = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gw.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const [before, resident] = [arrived.length, residentMiB()];
+    const { socket } = raw(Number(new URL(gw.url).port));
+    socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500_000));
+    await expect.poll(() => arrived.length - before, { timeout: 20_000 }).toBeGreaterThan(8);
+    // Half a million requests would take some hundred.
+    expect(residentMiB() - resident).toBeLessThan(60);
+    socket.destroy();
+    await expect.poll(() => get('/fast')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('fields that Connection names end there, in both directions', async () => {

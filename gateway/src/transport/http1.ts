@@ -3,6 +3,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage } from 'n
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Exchange } from '../exchange.ts';
+import { atTurnEnd } from '../turn.ts';
 import { IncomingBody } from './body.ts';
 import { Http1Response } from './http1-response.ts';
 import { inspect } from './inspect.ts';
@@ -52,6 +53,8 @@ export function createHttp1Server(
 
   const latest = new WeakMap<Socket, Http1Response>();
   const broken = new WeakSet<Socket>();
+  /** Connections that are paused when the turn ends. */
+  const pausing = new WeakSet<Socket>();
 
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
     const { rawHeaders, httpVersionMajor, httpVersionMinor, url = '/' } = request;
@@ -77,10 +80,25 @@ export function createHttp1Server(
     if (previous === undefined || previous.writableFinished) events.request(x);
     else {
       // Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2).
+      const { socket } = request;
+      pauseWhileWaiting(socket);
       previous.once('close', () => {
+        if (latest.get(socket) === response) {
+          pausing.delete(socket);
+          socket.resume();
+        } else pauseWhileWaiting(socket);
         if (previous.shouldKeepAlive && !x.closed) events.request(x);
       });
     }
+  }
+
+  /** No more is read while requests wait. Node.js reads on with each request that it has parsed, until the turn ends. */
+  function pauseWhileWaiting(socket: Socket): void {
+    if (pausing.has(socket)) return;
+    pausing.add(socket);
+    atTurnEnd(() => {
+      if (pausing.delete(socket)) socket.pause();
+    });
   }
 
   /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
