@@ -132,15 +132,21 @@ describe('a plugin by URL', () => {
     expect(await readdir(at('xdg', 'gw', 'plugins'))).toEqual([sha256(bytes)]);
   });
 
-  it('follows redirects, and no more than a few', async () => {
+  it('follows redirects, to no internal address, and no more than a few', async () => {
     const bytes = await packageOf();
     routes = {
       '/first': (_, response) => void response.writeHead(302, { location: '/second' }).end(),
       '/second': serves(bytes),
+      '/inward': (_, response) => void response.writeHead(302, { location: 'http://[::1]:1/' }).end(),
       '/round': (_, response) => void response.writeHead(307, { location: '/round' }).end(),
     };
     await declare(`${base}/first`, sha256(bytes));
     expect((await gwCompile()).code).toBe(0);
+    await declare(`${base}/inward`, 'a'.repeat(64));
+    expect(await gwCompile()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('egress to it is not allowed'),
+    });
     await declare(`${base}/round`, 'a'.repeat(64));
     expect(await gwCompile()).toMatchObject({ code: 2, stderr: expect.stringContaining('redirects more than') });
   });
