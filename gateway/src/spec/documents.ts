@@ -193,7 +193,7 @@ function decode(text: string): string | undefined {
 /** The file of the project that a path in another one names. */
 function resolveFile(from: string, ref: string): string | { readonly why: string } {
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(ref))
-    return { why: `"${ref}" lies outside the project, and nothing is fetched` };
+    return { why: `nothing is fetched, and no file of the project has "${ref}" for its $id` };
   const path = decode(ref);
   if (path === undefined) return { why: `"${ref}" is badly percent-encoded` };
   if (path.startsWith('/') || path.includes('\\')) return { why: `"${ref}" is not a relative path with "/"` };
