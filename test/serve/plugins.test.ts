@@ -175,3 +175,23 @@ it('a plugin that imports what it did not declare stops the start, and the reaso
     rmSync(dir, { recursive: true });
   }
 });
+
+describe('a plugin that declares host_request_raw', () => {
+  it('sees the headers that the client sent, and others only those that were admitted (D14)', async () => {
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'Raw', version: '1' },
+      paths: { '/': { get: run({ name: 'raw-counter', config: {} }) } },
+    };
+    const gw = await startGateway(await compileSpec(document, ['mock'], [fixture('raw-counter')]));
+    const headers = { 'X-Probe': "' or 1=1", 'x-auth-consumer': 'admin', Accept: '*/*', Connection: 'close' };
+    const response = await fetch(gw.url, { headers });
+    const sent = response.headers.get('sent')?.split(';');
+    expect(sent).toEqual(expect.arrayContaining(["x-probe=' or 1=1", 'x-auth-consumer=admin', 'accept=*/*']));
+    const admitted = response.headers.get('admitted') ?? '';
+    expect(admitted).toContain('accept;');
+    expect(admitted).not.toContain('x-probe');
+    expect(admitted).not.toContain('x-auth-consumer');
+    await gw.stop();
+  });
+});

@@ -33,6 +33,7 @@
 @external("gw_abi_1", "chunk_write") export declare function chunk_write(p: usize, n: i32): void;
 @external("gw_abi_1", "time_now") export declare function time_now(): f64;
 @external("gw_abi_1", "random_get") export declare function random_get(p: usize, n: i32): void;
+@external("gw_abi_1", "host_request_raw") export declare function host_request_raw(index: i32, part: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_log") export declare function host_log(level: i32, p: usize, n: i32): void;
 @external("gw_abi_1", "host_rate_limit_take") export declare function host_rate_limit_take(p: usize, n: i32, quota: i32, window: i32, out: usize): i32;
 @external("gw_abi_1", "host_credential_find") export declare function host_credential_find(table: usize, tableN: i32, value: usize, valueN: i32): i32;

@@ -7,6 +7,7 @@ export { Credentials } from "./credentials";
 export { Log } from "./log";
 export { encoded, PathTemplate } from "./path-template";
 export { randomBytes, Uuid } from "./random";
+export { RawRequest } from "./raw-request";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";
 export { Response } from "./response";

@@ -12,6 +12,7 @@ import { rateLimitFunctions } from './rate-limit.ts';
 import { requestFunctions } from './request.ts';
 import { requestBodyFunctions } from './request-body.ts';
 import { requestHeaderFunctions } from './request-headers.ts';
+import { requestRawFunctions } from './request-raw.ts';
 import { responseFunctions } from './response.ts';
 
 /** The module that plugins import from. Another version of the ABI has another name. */
@@ -22,6 +23,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...configFunctions,
     ...requestFunctions,
     ...requestHeaderFunctions,
+    ...requestRawFunctions,
     ...requestBodyFunctions,
     ...contextFunctions,
     ...responseFunctions,

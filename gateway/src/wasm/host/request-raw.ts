@@ -1,0 +1,15 @@
+/** `host_request_raw`: the headers as the client sent them, before admission (reference 1, section 2.6, rule 4; D14). */
+import type { HostFunctions } from './host-function.ts';
+
+export const requestRawFunctions: HostFunctions = {
+  host_request_raw: {
+    signature: 'iiii:i',
+    declared: true,
+    make: (call) => (index, part, buf, cap) => {
+      const { rawHeaders } = call.request();
+      const value = rawHeaders[(index >>> 0) * 2 + (part & 1)];
+      if (value !== undefined) call.charge(value.length);
+      return call.memory.writeText(value, buf, cap);
+    },
+  },
+};
