@@ -187,10 +187,10 @@ describe('a plugin that declares host_request_raw', () => {
     const headers = { 'X-Probe': "' or 1=1", 'x-auth-consumer': 'admin', Accept: '*/*', Connection: 'close' };
     const response = await fetch(gw.url, { headers });
     const sent = response.headers.get('sent')?.split(';');
-    expect(sent).toEqual(expect.arrayContaining(["x-probe=' or 1=1", 'x-auth-consumer=admin', 'accept=*/*']));
+    expect(sent).toEqual(expect.arrayContaining(["X-Probe=' or 1=1", 'x-auth-consumer=admin', 'Accept=*/*']));
     const admitted = response.headers.get('admitted') ?? '';
-    expect(admitted).toContain('accept;');
-    expect(admitted).not.toContain('x-probe');
+    expect(admitted).toContain('Accept;');
+    expect(admitted).not.toContain('X-Probe');
     expect(admitted).not.toContain('x-auth-consumer');
     await gw.stop();
   });

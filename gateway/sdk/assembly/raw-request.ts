@@ -14,7 +14,7 @@ export namespace RawRequest {
     return new Text(ptr, length);
   }
 
-  /** Name of header number `index`, in lower case; null past the last. */
+  /** Name of header number `index`, spelled as the client did; null past the last. */
   export function headerName(index: i32): Text | null {
     return part(index, 0);
   }
