@@ -90,7 +90,7 @@ export class Exchange {
   readonly target: string;
   /** As sent, without the query; never decoded. */
   readonly path: string;
-  /** Without `?`; undefined where there is none. A plugin may take parameters out (`request_query_remove`). */
+  /** Without `?`; undefined where there is none. A plugin may take parameters out (`request_query_change`). */
   query: string | undefined;
   /** `http` or `https`. */
   readonly scheme: string;

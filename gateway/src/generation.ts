@@ -211,7 +211,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     preflight: middlewares.find(({ plugin }) => plugin.plugin.preflight) ?? null,
     requestChunks: plugins.some(({ hasRequestChunks }) => hasRequestChunks),
     responseChunks: plugins.some(({ hasResponseChunks }) => hasResponseChunks),
-    buffersResponse: plugins.some(({ plugin }) => plugin.capabilities.response_body === 'buffer'),
+    buffersResponse: plugins.some((plugin) => plugin.buffersResponse),
     responseHooks: plugins.some(({ hasResponseHook }) => hasResponseHook),
     metrics: deps.metrics.operation(method, path, api),
     dispatchTime: dispatchTimes(operation.dispatch.name, deps.metrics),

@@ -9,7 +9,7 @@
 @external("gw_abi_1", "request_header_at") export declare function request_header_at(index: i32, part: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "request_header_change") export declare function request_header_change(op: i32, p: usize, n: i32, v: usize, vn: i32): void;
 @external("gw_abi_1", "request_query_get") export declare function request_query_get(p: usize, n: i32, buf: usize, cap: i32): i32;
-@external("gw_abi_1", "request_query_remove") export declare function request_query_remove(p: usize, n: i32): void;
+@external("gw_abi_1", "request_query_change") export declare function request_query_change(op: i32, p: usize, n: i32, v: usize, vn: i32): void;
 @external("gw_abi_1", "path_param_get") export declare function path_param_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "context_get") export declare function context_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "context_set") export declare function context_set(p: usize, n: i32, v: usize, vn: i32): void;
@@ -25,6 +25,7 @@
 @external("gw_abi_1", "response_status") export declare function response_status(): i32;
 @external("gw_abi_1", "response_status_set") export declare function response_status_set(status: i32): void;
 @external("gw_abi_1", "response_header_get") export declare function response_header_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "response_body_pass") export declare function response_body_pass(): void;
 @external("gw_abi_1", "response_body_length") export declare function response_body_length(): i32;
 @external("gw_abi_1", "response_body_read") export declare function response_body_read(offset: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "response_body_set") export declare function response_body_set(p: usize, n: i32): void;

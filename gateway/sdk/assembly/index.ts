@@ -11,6 +11,9 @@ export { RawRequest } from "./raw-request";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";
 export { Response } from "./response";
+export { HeaderChanges, QueryChanges } from "./changes";
+export { isJson, JsonEdit } from "./json-edit";
+export { HEADER_VALUE, JSON_STRING, PLAIN, TextTemplate } from "./text-template";
 export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
 export { Upstream } from "./upstream";
 

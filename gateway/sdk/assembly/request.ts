@@ -120,7 +120,17 @@ export namespace Request {
 
   /** Takes a query parameter out of what later plugins and the upstream get. */
   export function removeQueryParam(name: Text): void {
-    host.request_query_remove(name.ptr, name.length);
+    host.request_query_change(2, name.ptr, name.length, 0, 0);
+  }
+
+  /** Puts a query parameter in the place of all of its name, for later plugins and the upstream; encoded by the gateway. */
+  export function setQueryParam(name: Text, value: Text): void {
+    host.request_query_change(0, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  /** Adds a query parameter beside those of its name. */
+  export function addQueryParam(name: Text, value: Text): void {
+    host.request_query_change(1, name.ptr, name.length, value.ptr, value.length);
   }
 
   /** A path parameter, decoded; null where the operation has none of this name. */
@@ -141,6 +151,11 @@ export namespace Request {
    */
   export function limitBody(bytes: i32): i32 {
     return host.request_body_limit(bytes);
+  }
+
+  /** Length of the whole body; waits for it. Needs `request_body = "buffer"`. */
+  export function bodyLength(): i32 {
+    return host.request_body_length();
   }
 
   /** The whole body; waits for it. Needs `request_body = "buffer"`. */

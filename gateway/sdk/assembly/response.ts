@@ -49,6 +49,16 @@ export namespace Response {
     return new Text(ptr, length);
   }
 
+  /** In `init`, with `response_body = "buffer"`: this config needs no body, so that it streams as if none was declared. */
+  export function passBody(): void {
+    host.response_body_pass();
+  }
+
+  /** In `on_response`; needs `response_body = "buffer"`. */
+  export function bodyLength(): i32 {
+    return host.response_body_length();
+  }
+
   /** In `on_response`; needs `response_body = "buffer"`. */
   export function body(): Text {
     const length = host.response_body_length();

@@ -15,6 +15,8 @@ export interface Configured {
   readonly config: ConfigView;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly snapshot: Snapshot;
+  /** `init` said that it needs no body of responses. */
+  readonly passesResponse: boolean;
 }
 
 type Observers = { readonly [hook in Hook]: (seconds: number) => void };
@@ -26,6 +28,7 @@ export class ModuleBinding implements BoundPlugin {
   readonly hasResponseHook: boolean;
   readonly hasRequestChunks: boolean;
   readonly hasResponseChunks: boolean;
+  readonly buffersResponse: boolean;
   readonly #pool: ModulePool;
   readonly #snapshot: Snapshot;
   readonly #binding: Binding;
@@ -47,6 +50,7 @@ export class ModuleBinding implements BoundPlugin {
     this.hasResponseHook = hooks.has('on_response');
     this.hasRequestChunks = hooks.has('on_request_chunk');
     this.hasResponseChunks = hooks.has('on_response_chunk');
+    this.buffersResponse = plugin.capabilities.response_body === 'buffer' && !configured.passesResponse;
     this.#hooks = hooks;
     this.#pool = pool;
     this.#snapshot = configured.snapshot;

@@ -52,6 +52,8 @@ export class Call {
   handedOff = false;
   /** Why `init` refused the config. */
   refusal: string | null = null;
+  /** In `init`: with this config, the declared body of responses is not needed. */
+  passesResponse = false;
   /** In chunk hooks: what passes. */
   chunk: Uint8Array = NO_BYTES;
   /** In chunk hooks: what takes its place. */
@@ -82,6 +84,7 @@ export class Call {
     this.responded = false;
     this.handedOff = false;
     this.refusal = null;
+    this.passesResponse = false;
     this.chunk = NO_BYTES;
     this.written = null;
     this.writtenBytes = 0;

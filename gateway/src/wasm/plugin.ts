@@ -50,6 +50,8 @@ export interface BoundPlugin {
   readonly hasResponseHook: boolean;
   readonly hasRequestChunks: boolean;
   readonly hasResponseChunks: boolean;
+  /** It wants the whole body of responses. */
+  readonly buffersResponse: boolean;
   /** Each ends always, at once where the plugin waits for nothing: one that fails answers with a problem (ANSWERED). */
   onRequest(x: Exchange): Outcome | Promise<Outcome>;
   onResponse(x: Exchange): Outcome | Promise<Outcome>;

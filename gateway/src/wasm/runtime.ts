@@ -178,15 +178,15 @@ class Module implements LoadedModule {
     const view = new ConfigView(this.#plugin, config);
     const upstreams = openUpstreams(this.#plugin, config, this.#services);
     const binding = initBinding(this.#plugin, this.#services, view, upstreams);
-    const snapshot = await borrow(this.#pool, this.#pristine, async (instance) => {
+    const ready = await borrow(this.#pool, this.#pristine, async (instance) => {
       const result = await instance.initialise('init', binding, this.#pristine);
-      const { refusal } = instance.call;
+      const { refusal, passesResponse } = instance.call;
       if (result !== 0 || refusal !== null) {
         throw new PluginLoadError(`refuses its config: ${refusal ?? `init returned ${result}`}`);
       }
-      return instance.snapshot();
+      return { snapshot: instance.snapshot(), passesResponse };
     });
-    return { config: view, upstreams, snapshot };
+    return { config: view, upstreams, ...ready };
   }
 }
 

@@ -26,9 +26,9 @@ export const MAX_HEADERS = 256;
 
 const ops: readonly HeaderOp[] = ['set', 'add', 'remove'];
 
-export function headerOp(op: number): HeaderOp {
+export function changeOp(op: number): HeaderOp {
   const name = ops[op];
-  if (name === undefined) throw new HostCallError(`there is no header operation ${op}`);
+  if (name === undefined) throw new HostCallError(`there is no operation ${op}`);
   return name;
 }
 

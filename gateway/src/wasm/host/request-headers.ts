@@ -2,7 +2,7 @@
 import { changeHeader, type HeaderList } from '../../exchange.ts';
 import type { Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
-import { AUTH_PREFIX, authValue, headerName, headerOp, headerValue, MAX_CLAIMS, MAX_HEADERS } from './header-rules.ts';
+import { AUTH_PREFIX, authValue, changeOp, headerName, headerValue, MAX_CLAIMS, MAX_HEADERS } from './header-rules.ts';
 import type { HostFunctions } from './host-function.ts';
 
 export const requestHeaderFunctions: HostFunctions = {
@@ -55,7 +55,7 @@ function changeRequestHeader(
   valueLength: number,
 ): void {
   const x = call.request();
-  const op = headerOp(opCode);
+  const op = changeOp(opCode);
   const header = headerName(call, name, nameLength);
   if (op !== 'remove' && x.headers.length >= MAX_HEADERS * 2) throw new HostCallError('too many request headers');
   if (!header.startsWith(AUTH_PREFIX)) {

@@ -1,7 +1,11 @@
 /** The request line, query and path parameters. */
 import type { Exchange } from '../../exchange.ts';
 import { HostCallError } from '../failures.ts';
+import { changeOp } from './header-rules.ts';
 import type { HostFunctions } from './host-function.ts';
+
+/** Longest query that a plugin may make. */
+const MAX_QUERY = 65_536;
 
 /** The fields of `request_get`, by their number in the ABI. */
 const fields: readonly ((x: Exchange) => string | undefined)[] = [
@@ -33,13 +37,19 @@ export const requestFunctions: HostFunctions = {
       return call.memory.writeText(queryValue(query, call.memory.text(name, length)), buf, cap);
     },
   },
-  request_query_remove: {
-    signature: 'ii:',
-    make: (call) => (name, length) => {
+  request_query_change: {
+    signature: 'iiiii:',
+    make: (call) => (opCode, name, nameLength, value, valueLength) => {
       const x = call.request();
-      if (x.query === undefined) return;
-      call.charge(x.query.length);
-      x.query = withoutParameter(x.query, call.memory.text(name, length));
+      const op = changeOp(opCode);
+      const parameter = call.memory.text(name, nameLength);
+      call.charge((x.query?.length ?? 0) + nameLength + valueLength);
+      if (op !== 'add' && x.query !== undefined) x.query = withoutParameter(x.query, parameter);
+      if (op === 'remove') return;
+      const pair = `${encodeURIComponent(parameter)}=${encodeURIComponent(call.memory.text(value, valueLength))}`;
+      const query = x.query ? `${x.query}&${pair}` : pair;
+      if (query.length > MAX_QUERY) throw new HostCallError(`a query of more than ${MAX_QUERY} bytes`);
+      x.query = query;
     },
   },
   path_param_get: {

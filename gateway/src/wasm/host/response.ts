@@ -3,7 +3,7 @@ import { type Answer, changeHeader, type Exchange } from '../../exchange.ts';
 import { PROBLEM_PREFIX, type Problem } from '../../problems.ts';
 import type { Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
-import { headerName, headerOp, headerValue, MAX_HEADERS } from './header-rules.ts';
+import { changeOp, headerName, headerValue, MAX_HEADERS } from './header-rules.ts';
 import type { HostFunctions } from './host-function.ts';
 import { readHeader } from './request-headers.ts';
 
@@ -54,7 +54,7 @@ export const responseFunctions: HostFunctions = {
     signature: 'iiiii:',
     make: (call) => (opCode, name, nameLength, value, valueLength) => {
       const x = call.request();
-      const op = headerOp(opCode);
+      const op = changeOp(opCode);
       const header = headerName(call, name, nameLength);
       const text = op === 'remove' ? '' : headerValue(call, header, value, valueLength);
       if (call.hook === 'on_response') {
@@ -81,6 +81,14 @@ export const responseFunctions: HostFunctions = {
     signature: 'iiii:i',
     make: (call) => (name, length, buf, cap) =>
       readHeader(call, call.response().responseHeaders, name, length, buf, cap),
+  },
+  response_body_pass: {
+    signature: ':',
+    body: 'response_body',
+    make: (call) => () => {
+      if (call.hook !== 'init') throw new HostCallError(`response_body_pass is for init, not ${call.hook}`);
+      call.passesResponse = true;
+    },
   },
   response_body_length: {
     signature: ':i',

@@ -1,0 +1,137 @@
+/**
+ * Changes of headers or query parameters as a config has them: `remove` (names), `rename` (`from`, `to`), `set` and
+ * `add` (name to text with placeholders), made in this order. What names a value that the request lacks is not made.
+ */
+import { Config } from "./config";
+import { Request } from "./request";
+import { Response } from "./response";
+import { Text } from "./text";
+import { HEADER_VALUE, PLAIN, TextTemplate } from "./text-template";
+
+const REMOVE = 0;
+const RENAME = 1;
+const SET = 2;
+const ADD = 3;
+
+@unmanaged
+class Change {
+  /** `name` is the old name of a renaming, `to` its new one. */
+  constructor(
+    public kind: i32,
+    public name: Text,
+    public to: Text,
+    public value: TextTemplate,
+    public next: Change | null,
+  ) {}
+}
+
+const NOTHING: TextTemplate = new TextTemplate();
+
+/** The changes in the config at a pointer, first to last; null where there are none. */
+function readChanges(pointer: string): Change | null {
+  // From the last on, each before those that are there.
+  let changes = readValues(ADD, pointer + "/add", null);
+  changes = readValues(SET, pointer + "/set", changes);
+  for (let i = Config.count(pointer + "/rename") - 1; i >= 0; i--) {
+    const entry = pointer + "/rename/" + i.toString();
+    changes = new Change(RENAME, Config.get(entry + "/from"), Config.get(entry + "/to"), NOTHING, changes);
+  }
+  const removed = Config.list(pointer + "/remove");
+  for (let i = removed.length - 1; i >= 0; i--) changes = new Change(REMOVE, removed[i], removed[i], NOTHING, changes);
+  return changes;
+}
+
+function readValues(kind: i32, pointer: string, behind: Change | null): Change | null {
+  let changes = behind;
+  for (let i = Config.count(pointer) - 1; i >= 0; i--) {
+    const name = Config.key(pointer, i);
+    if (!name) continue;
+    const value = Config.get(pointer + "/" + name.toString().replaceAll("~", "~0").replaceAll("/", "~1"));
+    changes = new Change(kind, name, name, TextTemplate.parse(value, true), changes);
+  }
+  return changes;
+}
+
+@unmanaged
+export class HeaderChanges {
+  private constructor(private first: Change | null) {}
+
+  static none(): HeaderChanges {
+    return new HeaderChanges(null);
+  }
+
+  static read(pointer: string): HeaderChanges {
+    return new HeaderChanges(readChanges(pointer));
+  }
+
+  applyToRequest(): void {
+    let change = this.first;
+    while (change !== null) {
+      if (change.kind == REMOVE) Request.removeHeader(change.name);
+      else if (change.kind == RENAME) {
+        const value = Request.header(change.name);
+        if (value) {
+          Request.removeHeader(change.name);
+          Request.setHeader(change.to, value);
+        }
+      } else {
+        const value = change.value.resolve(HEADER_VALUE);
+        if (value && change.kind == SET) Request.setHeader(change.name, value);
+        else if (value) Request.addHeader(change.name, value);
+      }
+      change = change.next;
+    }
+  }
+
+  /** In `on_response`. */
+  applyToResponse(): void {
+    let change = this.first;
+    while (change !== null) {
+      if (change.kind == REMOVE) Response.removeHeader(change.name);
+      else if (change.kind == RENAME) {
+        const value = Response.header(change.name);
+        if (value) {
+          Response.removeHeader(change.name);
+          Response.setHeader(change.to, value);
+        }
+      } else {
+        const value = change.value.resolve(HEADER_VALUE);
+        if (value && change.kind == SET) Response.setHeader(change.name, value);
+        else if (value) Response.addHeader(change.name, value);
+      }
+      change = change.next;
+    }
+  }
+}
+
+@unmanaged
+export class QueryChanges {
+  private constructor(private first: Change | null) {}
+
+  static none(): QueryChanges {
+    return new QueryChanges(null);
+  }
+
+  static read(pointer: string): QueryChanges {
+    return new QueryChanges(readChanges(pointer));
+  }
+
+  apply(): void {
+    let change = this.first;
+    while (change !== null) {
+      if (change.kind == REMOVE) Request.removeQueryParam(change.name);
+      else if (change.kind == RENAME) {
+        const value = Request.queryParam(change.name);
+        if (value) {
+          Request.removeQueryParam(change.name);
+          Request.setQueryParam(change.to, value);
+        }
+      } else {
+        const value = change.value.resolve(PLAIN);
+        if (value && change.kind == SET) Request.setQueryParam(change.name, value);
+        else if (value) Request.addQueryParam(change.name, value);
+      }
+      change = change.next;
+    }
+  }
+}

@@ -1,0 +1,421 @@
+/**
+ * Sets and removes members of a JSON text by JSON pointer (RFC 6901) in one pass, without a tree of the text: what is
+ * not named is copied as it stands.
+ */
+import { Config } from "./config";
+import { Text, TextBuilder } from "./text";
+import { JSON_STRING, TextTemplate } from "./text-template";
+
+const QUOTE: u8 = 0x22;
+const BACKSLASH: u8 = 0x5c;
+const COMMA: u8 = 0x2c;
+const COLON: u8 = 0x3a;
+const SLASH: u8 = 0x2f;
+const TILDE: u8 = 0x7e;
+const JSON_TYPE: Text = Text.of("/json");
+const JSON_SUFFIX: Text = Text.of("+json");
+/** RFC 6901, section 4: the element behind the last. */
+const BEHIND_LAST: Text = Text.of("-");
+
+/** `application/json` and `…+json`, with or without parameters. */
+export function isJson(contentType: Text): bool {
+  const end = contentType.indexOf(0x3b);
+  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().lower();
+  return type.endsWith(JSON_TYPE) || type.endsWith(JSON_SUFFIX);
+}
+
+/** A token of pointers, and what is to become of the value there. */
+@unmanaged
+class Node {
+  removes: bool = false;
+  /** JSON text to set. */
+  raw: Text | null = null;
+  /** Text to set, with placeholders. */
+  template: TextTemplate | null = null;
+  /** While a text is edited: the JSON text to set, or null. */
+  value: Text | null = null;
+  /** While a text is edited: the value was found there. */
+  found: bool = false;
+  child: Node | null = null;
+  next: Node | null = null;
+
+  constructor(public key: Text) {}
+
+  /** The child of this name, made where there is none. */
+  at(key: Text): Node {
+    const known = this.find(key);
+    if (known) return known;
+    const node = new Node(key);
+    // Behind the others: what is set is added in the order of the config.
+    let last = this.child;
+    if (!last) this.child = node;
+    else {
+      let after = last.next;
+      while (after !== null) {
+        last = after;
+        after = last.next;
+      }
+      last.next = node;
+    }
+    return node;
+  }
+
+  find(key: Text): Node | null {
+    let node = this.child;
+    while (node !== null) {
+      if (node.key.equals(key)) return node;
+      node = node.next;
+    }
+    return null;
+  }
+
+  /** Finds what is to be set, here and below; whether there is anything. */
+  prepare(): bool {
+    let sets = false;
+    const template = this.template;
+    this.value = this.raw;
+    if (template) {
+      const filled = template.resolve(JSON_STRING);
+      if (filled) this.value = new TextBuilder(filled.length + 2).byte(QUOTE).add(filled).byte(QUOTE).take();
+    }
+    if (this.value) sets = true;
+    let node = this.child;
+    while (node !== null) {
+      if (node.prepare()) sets = true;
+      node = node.next;
+    }
+    return sets;
+  }
+}
+
+@unmanaged
+export class JsonEdit {
+  private root: Node = new Node(new Text(0, 0));
+  private count: i32 = 0;
+
+  /** What a config has at a pointer: `remove`, a list of pointers, and `set`, values by pointer. */
+  static read(pointer: string): JsonEdit {
+    const edit = new JsonEdit();
+    const removed = Config.list(pointer + "/remove");
+    for (let i = 0; i < removed.length; i++) edit.remove(removed[i]);
+    const values = new Editor(Config.get(pointer + "/set", "{}"));
+    for (let i = 0; i < Config.count(pointer + "/set"); i++) {
+      const place = Config.key(pointer + "/set", i);
+      if (!place) break;
+      const json = values.nextMember();
+      if (json.byteAt(0) != QUOTE) edit.setJson(place, json);
+      else edit.setText(place, unescaped(json));
+    }
+    return edit;
+  }
+
+  get isEmpty(): bool {
+    return this.count == 0;
+  }
+
+  remove(pointer: Text): void {
+    this.node(pointer).removes = true;
+  }
+
+  /** Sets a string, with placeholders; nothing where the request has no value for one of them. */
+  setText(pointer: Text, text: Text): void {
+    this.node(pointer).template = TextTemplate.parse(new TextBuilder(text.length).json(text).take(), true);
+  }
+
+  setJson(pointer: Text, json: Text): void {
+    this.node(pointer).raw = json;
+  }
+
+  private node(pointer: Text): Node {
+    this.count++;
+    let node = this.root;
+    let start = 1;
+    while (start <= pointer.length) {
+      const slash = pointer.indexOf(SLASH, start);
+      const end = slash < 0 ? pointer.length : slash;
+      node = node.at(tokenOf(pointer.slice(start, end)));
+      start = end + 1;
+    }
+    return node;
+  }
+
+  /** The changed text; null where it is no JSON. */
+  apply(json: Text): Text | null {
+    this.root.prepare();
+    const editor = new Editor(json);
+    editor.edit(this.root);
+    editor.skipSpace();
+    return editor.failed || editor.at != json.length ? null : editor.out.take();
+  }
+}
+
+/** A token of a pointer, unescaped. */
+function tokenOf(token: Text): Text {
+  if (token.indexOf(TILDE) < 0) return token;
+  const out = new TextBuilder(64);
+  for (let i = 0; i < token.length; i++) {
+    if (token.byteAt(i) != TILDE || i + 1 == token.length) out.byte(token.byteAt(i));
+    else out.byte(token.byteAt(++i) == 0x31 ? SLASH : TILDE);
+  }
+  return out.take();
+}
+
+@unmanaged
+class Editor {
+  at: i32 = 0;
+  failed: bool = false;
+  out: TextBuilder;
+
+  constructor(private json: Text) {
+    this.out = new TextBuilder(json.length + 1024);
+  }
+
+  private peek(): u8 {
+    return this.at < this.json.length ? this.json.byteAt(this.at) : 0;
+  }
+
+  private fail(): void {
+    this.failed = true;
+    this.at = this.json.length;
+  }
+
+  /** The value of the next member of the object that the text is, where it has one more. */
+  nextMember(): Text {
+    // The brace, or the comma behind the last.
+    this.at++;
+    this.skipString();
+    this.at++;
+    const start = this.at;
+    this.skipValue();
+    return this.json.slice(start, this.at);
+  }
+
+  skipSpace(): void {
+    while (this.at < this.json.length) {
+      const byte = this.json.byteAt(this.at);
+      if (byte != 0x20 && byte != 0x0a && byte != 0x0d && byte != 0x09) return;
+      this.at++;
+    }
+  }
+
+  /** Copies the value that begins here, changed as the node says. */
+  edit(node: Node): void {
+    this.skipSpace();
+    const start = this.at;
+    const byte = this.peek();
+    if (node.child !== null && byte == 0x7b) this.editObject(node);
+    else if (node.child !== null && byte == 0x5b) this.editArray(node);
+    else {
+      this.skipValue();
+      this.out.add(this.json.slice(start, this.at));
+    }
+  }
+
+  private editObject(node: Node): void {
+    forget(node);
+    this.at++;
+    this.out.byte(0x7b);
+    let first = true;
+    this.skipSpace();
+    if (this.peek() == 0x7d) this.at++;
+    else {
+      for (;;) {
+        this.skipSpace();
+        const keyStart = this.at;
+        if (this.peek() != QUOTE) return this.fail();
+        this.skipString();
+        const key = this.json.slice(keyStart, this.at);
+        this.skipSpace();
+        if (this.peek() != COLON) return this.fail();
+        this.at++;
+        if (this.member(node, unescaped(key), key, first)) first = false;
+        this.skipSpace();
+        const byte = this.peek();
+        if (this.failed || (byte != COMMA && byte != 0x7d)) return this.fail();
+        this.at++;
+        if (byte == 0x7d) break;
+      }
+    }
+    this.addMissing(node, first);
+    this.out.byte(0x7d);
+  }
+
+  private editArray(node: Node): void {
+    forget(node);
+    this.at++;
+    this.out.byte(0x5b);
+    let first = true;
+    this.skipSpace();
+    if (this.peek() == 0x5d) this.at++;
+    else {
+      for (let index = 0; ; index++) {
+        const token = new TextBuilder(16).integer(index).take();
+        if (this.member(node, token, new Text(0, 0), first)) first = false;
+        this.skipSpace();
+        const byte = this.peek();
+        if (this.failed || (byte != COMMA && byte != 0x5d)) return this.fail();
+        this.at++;
+        if (byte == 0x5d) break;
+      }
+    }
+    const end = node.find(BEHIND_LAST);
+    if (end && sets(end)) {
+      if (!first) this.out.byte(COMMA);
+      this.build(end);
+    }
+    this.out.byte(0x5d);
+  }
+
+  /** Copies a member or element, whose value begins here; false where it is removed. `key` has its quotes. */
+  private member(parent: Node, token: Text, key: Text, first: bool): bool {
+    const node = parent.find(token);
+    this.skipSpace();
+    const start = this.at;
+    if (node && node.removes) {
+      this.skipValue();
+      return false;
+    }
+    if (!first) this.out.byte(COMMA);
+    if (!key.isEmpty) this.out.add(key).byte(COLON);
+    if (!node) {
+      this.skipValue();
+      this.out.add(this.json.slice(start, this.at));
+      return true;
+    }
+    node.found = true;
+    const value = node.value;
+    if (value) {
+      this.skipValue();
+      this.out.add(value);
+    } else this.edit(node);
+    return true;
+  }
+
+  /** Adds the members of an object that are to be set and were not there. */
+  private addMissing(node: Node, none: bool): void {
+    let first = none;
+    let child = node.child;
+    while (child !== null) {
+      if (!child.found && sets(child)) {
+        if (!first) this.out.byte(COMMA);
+        first = false;
+        this.out.byte(QUOTE).json(child.key).byte(QUOTE).byte(COLON);
+        this.build(child);
+      }
+      child = child.next;
+    }
+  }
+
+  /** The value of a node that nothing was found at. */
+  private build(node: Node): void {
+    const value = node.value;
+    if (value) {
+      this.out.add(value);
+      return;
+    }
+    forget(node);
+    this.out.byte(0x7b);
+    this.addMissing(node, true);
+    this.out.byte(0x7d);
+  }
+
+  private skipValue(): void {
+    const start = this.at;
+    let depth = 0;
+    while (this.at < this.json.length) {
+      const byte = this.json.byteAt(this.at);
+      if (byte == QUOTE) {
+        this.skipString();
+        if (depth == 0) return;
+        continue;
+      }
+      if (depth == 0 && (byte == COMMA || byte == 0x7d || byte == 0x5d || byte <= 0x20)) break;
+      this.at++;
+      if (byte == 0x7b || byte == 0x5b) depth++;
+      else if (byte == 0x7d || byte == 0x5d) {
+        if (--depth == 0) return;
+      }
+    }
+    if (depth > 0 || this.at == start) this.fail();
+  }
+
+  private skipString(): void {
+    this.at++;
+    while (this.at < this.json.length) {
+      const byte = this.json.byteAt(this.at++);
+      if (byte == QUOTE) return;
+      if (byte == BACKSLASH) this.at++;
+    }
+    this.fail();
+  }
+}
+
+function forget(node: Node): void {
+  let child = node.child;
+  while (child !== null) {
+    child.found = false;
+    child = child.next;
+  }
+}
+
+/** Whether something is set at a node or below it. */
+function sets(node: Node): bool {
+  if (node.value) return true;
+  let child = node.child;
+  while (child !== null) {
+    if (sets(child)) return true;
+    child = child.next;
+  }
+  return false;
+}
+
+/** What a JSON string, with its quotes, says. */
+function unescaped(json: Text): Text {
+  const inner = json.slice(1, json.length - 1);
+  if (inner.indexOf(BACKSLASH) < 0) return inner;
+  const out = new TextBuilder(inner.length);
+  for (let i = 0; i < inner.length; i++) {
+    const byte = inner.byteAt(i);
+    if (byte != BACKSLASH || i + 1 >= inner.length) {
+      out.byte(byte);
+      continue;
+    }
+    const letter = inner.byteAt(++i);
+    if (letter == 0x75) {
+      let code = hexOf(inner, i + 1);
+      i += 4;
+      if (code >= 0xd800 && code < 0xdc00 && i + 6 < inner.length + 1 && inner.byteAt(i + 1) == BACKSLASH) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (hexOf(inner, i + 3) - 0xdc00);
+        i += 6;
+      }
+      addUtf8(out, code);
+    } else if (letter == 0x6e) out.byte(0x0a);
+    else if (letter == 0x74) out.byte(0x09);
+    else if (letter == 0x72) out.byte(0x0d);
+    else if (letter == 0x62) out.byte(0x08);
+    else if (letter == 0x66) out.byte(0x0c);
+    else out.byte(letter);
+  }
+  return out.take();
+}
+
+/** Four hexadecimal digits; what is none counts as 0. */
+function hexOf(text: Text, from: i32): i32 {
+  let value = 0;
+  for (let i = from; i < from + 4; i++) {
+    const byte: u8 = i < text.length ? text.byteAt(i) | 0x20 : 0x30;
+    value = (value << 4) | (byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : (byte - 0x10) & 15);
+  }
+  return value;
+}
+
+function addUtf8(out: TextBuilder, code: i32): void {
+  if (code < 0x80) out.byte(<u8>code);
+  else if (code < 0x800) out.byte(<u8>(0xc0 | (code >> 6))).byte(<u8>(0x80 | (code & 63)));
+  else if (code < 0x10000) {
+    out.byte(<u8>(0xe0 | (code >> 12))).byte(<u8>(0x80 | ((code >> 6) & 63))).byte(<u8>(0x80 | (code & 63)));
+  } else {
+    out.byte(<u8>(0xf0 | (code >> 18))).byte(<u8>(0x80 | ((code >> 12) & 63)));
+    out.byte(<u8>(0x80 | ((code >> 6) & 63))).byte(<u8>(0x80 | (code & 63)));
+  }
+}
