@@ -2,6 +2,7 @@
 
 import type { JsonObject, Operation, PluginUse } from './artifact/format.ts';
 import type { Artifact } from './artifact/index.ts';
+import type { HttpClient } from './egress/http-client.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
 import { Admission } from './headers/admission.ts';
@@ -12,6 +13,7 @@ import { parseTemplate } from './router/template.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { State } from './state/state.ts';
 import type { Cell, Metrics, OperationMetrics } from './telemetry/metrics.ts';
+import type { Tokens } from './tokens/tokens.ts';
 import { AcceptCheck } from './validation/accept.ts';
 import { BodyValidator } from './validation/body.ts';
 import { ParameterValidator } from './validation/parameters.ts';
@@ -97,6 +99,9 @@ export interface GenerationDeps {
   readonly metrics: Metrics;
   readonly state: State;
   readonly upstreams: UpstreamOptions;
+  /** Of the process: keys of issuers outlive an artifact. */
+  readonly http: HttpClient;
+  readonly tokens: Tokens;
   readonly limits: PluginLimits;
   readonly dev: boolean;
   /** Bytes of a response that is held to be validated. */
@@ -107,9 +112,12 @@ export interface GenerationDeps {
 /** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
 export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
   const upstreams = new Upstreams(deps.upstreams);
+  const tokens = deps.tokens.scope();
   const runtime = createPluginRuntime(
     {
       state: deps.state,
+      http: deps.http,
+      tokens,
       openUpstream: (url, config) => upstreams.open(url, config),
       log: deps.log,
       observe: (plugin, fn) => {
@@ -130,10 +138,12 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     }
     return new Generation(artifact, router, () => {
       runtime.close();
+      tokens.close();
       void upstreams.close();
     });
   } catch (error) {
     runtime.close();
+    tokens.close();
     await upstreams.close();
     throw error;
   }

@@ -8,6 +8,7 @@ export { readPluginPackage, wasmFileOf } from './plugins/package.ts';
 export { renderProblem } from './problems.ts';
 export { MemoryState } from './state/memory-state.ts';
 export { type State, StateUnavailable } from './state/state.ts';
+export { standaloneOutside } from './tokens/standalone.ts';
 export {
   type BoundPlugin,
   createPluginRuntime,

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Artifact } from './artifact/index.ts';
 import { EgressGuard } from './egress/guard.ts';
+import { HttpClient } from './egress/http-client.ts';
 import type { Exchange } from './exchange.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
 import { ClientAddress } from './headers/client-ip.ts';
@@ -14,6 +15,7 @@ import type { Level, Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
+import { Tokens } from './tokens/tokens.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
 import type { KeyPair } from './transport/tls.ts';
 import { expiryOf } from './transport/tls-expiry.ts';
@@ -85,6 +87,8 @@ export class LocalTraffic implements Traffic {
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
   readonly #guard: EgressGuard;
+  readonly #http: HttpClient;
+  readonly #tokens: Tokens;
   readonly #recorder: Recorder;
   readonly #transport: Transport;
   #tracing: Tracing | null = null;
@@ -97,6 +101,12 @@ export class LocalTraffic implements Traffic {
     this.#deps = deps;
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#http = new HttpClient({
+      guard: this.#guard,
+      allowPlaintext: options.allowPlaintextUpstream || options.dev,
+      maxResponseBytes: options.maxUpstreamResponseBytes,
+    });
+    this.#tokens = new Tokens(this.#http, (level, message) => deps.log.logger[level](message));
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && { keyPair: deps.keyPair, minVersion: options.tlsMinVersion };
@@ -148,6 +158,7 @@ export class LocalTraffic implements Traffic {
     const until = performance.now() + timeoutMs;
     await this.#transport.close(timeoutMs);
     this.#generation?.retire();
+    void this.#http.close();
     await this.#deps.state.close();
     const left = Math.max(until - performance.now(), FLUSH_MS.least);
     await this.#tracing?.close(Math.min(left, FLUSH_MS.most));
@@ -198,6 +209,8 @@ export class LocalTraffic implements Traffic {
         readPem: (path) => secrets.readFile(path),
         allowPlaintext: options.allowPlaintextUpstream || options.dev,
       },
+      http: this.#http,
+      tokens: this.#tokens,
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
       maxHeldResponse: options.maxUpstreamResponseBytes,

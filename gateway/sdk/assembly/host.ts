@@ -38,4 +38,13 @@
 @external("gw_abi_1", "host_log") export declare function host_log(level: i32, p: usize, n: i32): void;
 @external("gw_abi_1", "host_rate_limit_take") export declare function host_rate_limit_take(p: usize, n: i32, quota: i32, window: i32, out: usize): i32;
 @external("gw_abi_1", "host_credential_find") export declare function host_credential_find(table: usize, tableN: i32, value: usize, valueN: i32): i32;
+@external("gw_abi_1", "host_http_call") export declare function host_http_call(method: usize, methodN: i32, url: usize, urlN: i32, headers: usize, headersN: i32, body: usize, bodyN: i32, timeoutMs: i32, maxBytes: i32, redirects: i32): i32;
+@external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "http_call_body_length") export declare function http_call_body_length(): i32;
+@external("gw_abi_1", "http_call_body_read") export declare function http_call_body_read(offset: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_token_open") export declare function host_token_open(rules: usize, n: i32): i32;
+@external("gw_abi_1", "host_token_verify") export declare function host_token_verify(verifier: i32, token: usize, n: i32): i32;
+@external("gw_abi_1", "token_claim_get") export declare function token_claim_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "token_claim_count") export declare function token_claim_count(p: usize, n: i32): i32;
+@external("gw_abi_1", "token_refusal_get") export declare function token_refusal_get(buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstreamN: i32, path: usize, pathN: i32, timeoutMs: i32): i32;

@@ -4,6 +4,7 @@ export { now } from "./clock";
 export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
+export { CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall } from "./http-call";
 export { Log } from "./log";
 export { encoded, PathTemplate } from "./path-template";
 export { randomBytes, Uuid } from "./random";
@@ -15,6 +16,7 @@ export { HeaderChanges, QueryChanges } from "./changes";
 export { isJson, JsonEdit } from "./json-edit";
 export { HEADER_VALUE, JSON_STRING, PLAIN, TextTemplate } from "./text-template";
 export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
+export { Token, TOKEN_HOLDS, TOKEN_REFUSED, TOKEN_UNAVAILABLE } from "./token";
 export { Upstream } from "./upstream";
 
 /** `init`: the config is good. */

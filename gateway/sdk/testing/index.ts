@@ -16,6 +16,7 @@ import {
   type Outcome,
   type PluginLimits,
   type State,
+  standaloneOutside,
 } from '@gw/gateway/plugin-testing';
 import { readPluginFolder } from './plugin-folder.ts';
 import {
@@ -91,9 +92,12 @@ const outcomes: Readonly<Record<Outcome, HookResult['outcome']>> = { 0: 'continu
 export async function testPlugin(folder: string, options: KitOptions = {}): Promise<PluginKit> {
   const { plugin, wasm, complete } = await readPluginFolder(folder);
   const logs: LogLine[] = [];
+  const outside = standaloneOutside((level, message) => logs.push({ level, message }));
   const runtime = createPluginRuntime(
     {
       state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
+      http: outside.http,
+      tokens: outside.tokens,
       openUpstream: (url) => ({ name: url }),
       log: (level, _plugin, message) => logs.push({ level, message }),
       observe: () => () => {},
@@ -139,7 +143,10 @@ export async function testPlugin(folder: string, options: KitOptions = {}): Prom
       const end = await (direction === 'request' ? bound.requestEnd(x) : bound.responseEnd(x));
       return out + Buffer.from(end ?? []).toString();
     },
-    close: () => runtime.close(),
+    close() {
+      runtime.close();
+      outside.close();
+    },
   };
 }
 

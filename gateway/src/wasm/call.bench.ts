@@ -8,6 +8,7 @@ import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import type { Exchange } from '../exchange.ts';
 import { MemoryState } from '../state/memory-state.ts';
+import { standaloneOutside } from '../tokens/standalone.ts';
 import { createPluginRuntime } from './index.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -16,6 +17,7 @@ const CALLS = 30_000;
 
 const runtime = createPluginRuntime({
   state: new MemoryState(),
+  ...standaloneOutside(),
   openUpstream: (url) => ({ name: url }),
   log: (level, plugin, message) => process.stderr.write(`${level} ${plugin}: ${message}\n`),
   observe: () => () => {},

@@ -1,5 +1,7 @@
 /** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
+import type { HttpAnswer } from '../egress/http-client.ts';
 import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../exchange.ts';
+import type { TokenClaims } from '../tokens/token-claims.ts';
 import type { ConfigView } from './config-view.ts';
 import { CpuClock, type FuelRate } from './cpu.ts';
 import { HostCallError, WaitExceeded } from './failures.ts';
@@ -62,6 +64,11 @@ export class Call {
   /** In `on_response`: changes made, for a response that replaces the one at hand. */
   changes: StagedHeader[] | null = null;
   logLines = 0;
+  /** Of the last `host_http_call`. */
+  httpAnswer: HttpAnswer | null = null;
+  /** Of the last token, where it holds; and why it does not. */
+  tokenClaims: TokenClaims | null = null;
+  tokenRefusal: string | null = null;
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
 
@@ -98,6 +105,9 @@ export class Call {
     this.chunk = NO_BYTES;
     this.written = null;
     this.changes = null;
+    this.httpAnswer = null;
+    this.tokenClaims = null;
+    this.tokenRefusal = null;
   }
 
   /** The request; an error in `init`, which has none. */

@@ -2,18 +2,24 @@
 import type { ArtifactPlugin, Json, JsonObject } from '../artifact/format.ts';
 import { marked } from '../compiler/config-marks.ts';
 import { pointerTokens, valueAt } from '../spec/pointer.ts';
+import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import { CredentialTable } from './credential-table.ts';
 import { PluginLoadError } from './plugin.ts';
 
 export class ConfigView {
   /** Credential tables, by the pointer under which the plugin names them. */
   readonly credentials: ReadonlyMap<string, CredentialTable>;
+  /** What `init` has opened with `host_token_open`. */
+  readonly verifiers: TokenVerifier[] = [];
+  /** With what the plugin does not see. */
+  readonly whole: JsonObject;
   readonly #visible: Json;
   /** Pointers that have been looked up and exist; no larger than the config. */
   readonly #texts = new Map<string, string>();
   readonly #counts = new Map<string, number>();
 
   constructor(plugin: ArtifactPlugin, config: JsonObject) {
+    this.whole = config;
     const credentials = new Map<string, CredentialTable>();
     let visible: Json = config;
     for (const { pointer, property } of plugin.config_marks?.credentials ?? []) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryState } from '../state/memory-state.ts';
+import { standaloneOutside } from '../tokens/standalone.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
@@ -12,6 +13,7 @@ let runtime: PluginRuntime;
 beforeAll(() => {
   runtime = createPluginRuntime({
     state: new MemoryState(),
+    ...standaloneOutside(),
     openUpstream: (url) => ({ name: url }),
     log: () => {},
     observe: () => () => {},

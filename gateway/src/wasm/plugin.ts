@@ -1,7 +1,9 @@
 /** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+import type { HttpClient } from '../egress/http-client.ts';
 import type { Exchange, Upstream } from '../exchange.ts';
 import type { State } from '../state/state.ts';
+import type { TokenScope } from '../tokens/tokens.ts';
 
 /** What a hook decided. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
@@ -20,6 +22,9 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 /** What the runtime needs of the gateway around it. */
 export interface PluginServices {
   readonly state: State;
+  /** For `host_http_call`. */
+  readonly http: Pick<HttpClient, 'call'>;
+  readonly tokens: Pick<TokenScope, 'open'>;
   /** Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses what D7 and D26 forbid. */
   openUpstream(url: string, config: JsonObject): Upstream;
   log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;

@@ -11,6 +11,7 @@ import { problem } from '../problems.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { RateLimitStore } from '../state/rate-limit-store.ts';
 import type { State } from '../state/state.ts';
+import { standaloneOutside } from '../tokens/standalone.ts';
 import { createPluginRuntime, PluginLoadError, type PluginServices } from './index.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
@@ -29,6 +30,7 @@ afterEach(() => {
 
 const services: PluginServices = {
   state: new MemoryState(),
+  ...standaloneOutside(),
   openUpstream: (url) => ({ name: url }),
   log: () => {},
   observe: () => () => {},

@@ -5,6 +5,7 @@ import { configFunctions } from './config.ts';
 import { contextFunctions } from './context.ts';
 import { credentialFunctions } from './credential.ts';
 import type { HostFunction } from './host-function.ts';
+import { httpCallFunctions } from './http-call.ts';
 import { httpStreamFunctions } from './http-stream.ts';
 import { logFunctions } from './log.ts';
 import { randomFunctions } from './random.ts';
@@ -14,6 +15,7 @@ import { requestBodyFunctions } from './request-body.ts';
 import { requestHeaderFunctions } from './request-headers.ts';
 import { requestRawFunctions } from './request-raw.ts';
 import { responseFunctions } from './response.ts';
+import { tokenFunctions } from './token.ts';
 
 /** The module that plugins import from. Another version of the ABI has another name. */
 export const ABI_MODULE = 'gw_abi_1';
@@ -34,5 +36,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...rateLimitFunctions,
     ...credentialFunctions,
     ...httpStreamFunctions,
+    ...httpCallFunctions,
+    ...tokenFunctions,
   }),
 );

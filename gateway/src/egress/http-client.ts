@@ -1,0 +1,215 @@
+/** Whole HTTP calls through the egress guard, for plugins and for what the gateway itself asks of others. */
+import { Agent, type Dispatcher } from 'undici';
+import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { messageOf } from '../message-of.ts';
+import type { Span } from '../telemetry/span.ts';
+import { traceparentOf } from '../telemetry/trace-context.ts';
+import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
+import type { EgressGuard } from './guard.ts';
+
+/** Why there is no answer. */
+export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large';
+
+export class HttpCallError extends Error {
+  readonly failure: HttpCallFailure;
+
+  constructor(failure: HttpCallFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+export interface HttpCall {
+  readonly method: string;
+  /** Absolute, `http:` or `https:`. */
+  readonly url: string;
+  /** Lower-case name and value in turn. `host`, framing and trace headers are the gateway's. */
+  readonly headers?: HeaderList;
+  readonly body?: Uint8Array | string | null;
+  /** Milliseconds for all of it, redirects included. */
+  readonly timeoutMs: number;
+  /** Bytes of the answer's body; the process's own limit holds too. */
+  readonly maxBytes?: number;
+  /** Redirects that are followed, each vetted as the first URL is. Default 0: they are answers. */
+  readonly redirects?: number;
+  /** The request that it is made for: its trace goes on in the call, which ends when its client leaves. */
+  readonly exchange?: Exchange | null;
+  /** It goes on when the client of that request leaves, since others wait for it too. Default false. */
+  readonly shared?: boolean;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+}
+
+export interface HttpClientOptions {
+  readonly guard: EgressGuard;
+  /** `--allow-plaintext-upstream`, or dev mode. */
+  readonly allowPlaintext: boolean;
+  /** `GW_MAX_UPSTREAM_RESPONSE_BYTES`. */
+  readonly maxResponseBytes: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Connections to one server. */
+const CONNECTIONS = 64;
+const MOST_REDIRECTS = 10;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
+const CREDENTIALS = new Set(['authorization', 'cookie']);
+
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #agent: Agent;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    this.#agent = new Agent({
+      connect: createConnector({ guard: options.guard, timeoutMs: CONNECT_TIMEOUT_MS }),
+      connections: CONNECTIONS,
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: 30_000,
+      maxHeaderSize: 64 << 10,
+    });
+  }
+
+  /** Rejects with HttpCallError, which names the server and never a query, header or body. */
+  async call(call: HttpCall): Promise<HttpAnswer> {
+    const ended = new AbortController();
+    const late = setTimeout(
+      () => ended.abort(new HttpCallError('timeout', `no answer in ${call.timeoutMs} ms`)),
+      call.timeoutMs,
+    );
+    const withdraw = (call.shared ? null : call.exchange)?.onClose(() =>
+      ended.abort(new HttpCallError('failed', 'the client has gone')),
+    );
+    let at = this.#urlOf(call.url);
+    try {
+      let { method, headers = [], body = null } = call;
+      for (let left = Math.min(call.redirects ?? 0, MOST_REDIRECTS); ; left--) {
+        const answer = await this.#once({ ...call, method, headers, body }, at, ended.signal);
+        const location = REDIRECTS.has(answer.status) ? headerOf(answer.headers, 'location') : undefined;
+        if (location === undefined || left === 0) return answer;
+        const next = this.#urlOf(location, at);
+        if (next.origin !== at.origin) headers = without(headers, CREDENTIALS);
+        if (answer.status === 303 || (answer.status < 303 && method === 'POST')) {
+          if (method !== 'HEAD') method = 'GET';
+          body = null;
+          headers = without(headers, new Set(['content-type', 'content-length']));
+        }
+        at = next;
+      }
+    } catch (error) {
+      throw failureOf(ended.signal.aborted ? ended.signal.reason : error, at);
+    } finally {
+      clearTimeout(late);
+      withdraw?.();
+    }
+  }
+
+  /** Ends what is idle now, and what is under way when it has ended. */
+  async close(): Promise<void> {
+    await this.#agent.close();
+  }
+
+  #urlOf(text: string, base?: URL): URL {
+    let url: URL;
+    try {
+      url = new URL(text, base);
+    } catch {
+      throw new HttpCallError('refused', 'the URL is not a valid URL');
+    }
+    const name = nameOf(url);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+      throw new HttpCallError('refused', `${url.protocol} is not http: or https:`);
+    }
+    if (url.username !== '' || url.password !== '') {
+      throw new HttpCallError('refused', `${name} holds credentials in its URL: send them in a header`);
+    }
+    if (url.protocol === 'http:' && !this.#options.allowPlaintext) {
+      throw new HttpCallError(
+        'refused',
+        `${name} is plaintext: use https://, or allow it with --allow-plaintext-upstream`,
+      );
+    }
+    return url;
+  }
+
+  async #once(call: HttpCall & { headers: HeaderList }, url: URL, signal: AbortSignal): Promise<HttpAnswer> {
+    const x = call.exchange ?? null;
+    const span = x?.trace?.call(call.method, url, url.pathname) ?? null;
+    try {
+      const response = await this.#agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: call.method as Dispatcher.HttpMethod,
+        headers: withTrace(call.headers, x, span),
+        body: call.body ?? null,
+        signal,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      span?.received(response.statusCode);
+      const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
+      const body = await read(response, most, url);
+      return { status: response.statusCode, headers: headerList(response.headers), body };
+    } catch (error) {
+      span?.failed(failureOf(signal.aborted ? signal.reason : error, url).failure);
+      throw error;
+    } finally {
+      span?.end();
+    }
+  }
+}
+
+async function read({ headers, body }: Dispatcher.ResponseData, most: number, url: URL): Promise<Buffer> {
+  const tooLarge = () => new HttpCallError('too-large', `${nameOf(url)} answered with more than ${most} bytes`);
+  if (Number(headers['content-length']) > most) {
+    body.on('error', () => {}).destroy();
+    throw tooLarge();
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (length > most) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function withTrace(headers: HeaderList, x: Exchange | null, span: Span | null): string[] {
+  const sent = without(headers, new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent']));
+  const traceparent = x && traceparentOf(x, span?.id ?? null);
+  if (!traceparent) return sent;
+  const state = headerOf(x.headers, 'tracestate');
+  return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];
+}
+
+function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
+  return headers.filter((_, i) => !names.has(headers[i - (i % 2)] ?? ''));
+}
+
+function headerList(parsed: Record<string, string | string[] | undefined>): HeaderList {
+  return Object.entries(parsed).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : value === undefined ? [] : [value]).flatMap((each) => [name, each]),
+  );
+}
+
+/** Without query and fragment. */
+function nameOf(url: URL): string {
+  return url.origin + url.pathname;
+}
+
+function failureOf(error: unknown, url: URL): HttpCallError {
+  if (error instanceof HttpCallError) return error;
+  const name = nameOf(url);
+  const says = `${name}: ${messageOf(error)}`;
+  if (error instanceof EgressRefused) return new HttpCallError('refused', says, { cause: error });
+  if (error instanceof ConnectTimeout) return new HttpCallError('timeout', says, { cause: error });
+  return new HttpCallError('failed', says, { cause: error });
+}

@@ -1,0 +1,58 @@
+/** What is asked of an issuer: JSON objects, of bounded size, in bounded time. */
+import { type HttpCall, HttpCallError, type HttpClient } from '../egress/http-client.ts';
+import { messageOf } from '../message-of.ts';
+import { get, type Obj } from '../spec/json.ts';
+import { strictObject } from './strict-json.ts';
+import { IssuerUnavailable } from './token-refused.ts';
+
+/** Bytes of a discovery document, and of a key set. */
+const MAX_DISCOVERY = 256 << 10;
+const MAX_KEY_SET = 1 << 20;
+
+/** The object that an issuer answers with. Rejects with IssuerUnavailable. */
+export async function askIssuer(client: HttpClient, call: HttpCall): Promise<Obj> {
+  const { status, body } = await answerOf(client, call);
+  const { origin, pathname } = new URL(call.url);
+  if (status !== 200) throw new IssuerUnavailable(`${origin}${pathname} answered with status ${status}`);
+  const object = strictObject(body);
+  if (object === null)
+    throw new IssuerUnavailable(`${origin}${pathname} answered with something else than a JSON object`);
+  return object;
+}
+
+async function answerOf(client: HttpClient, call: HttpCall) {
+  try {
+    return await client.call({ ...call, headers: ['accept', 'application/json', ...(call.headers ?? [])] });
+  } catch (error) {
+    if (error instanceof HttpCallError) throw new IssuerUnavailable(messageOf(error), { cause: error });
+    throw error;
+  }
+}
+
+export function fetchKeySet(client: HttpClient, url: string, timeoutMs: number): Promise<Obj> {
+  return askIssuer(client, { method: 'GET', url, timeoutMs, maxBytes: MAX_KEY_SET });
+}
+
+export interface Issuer {
+  /** `issuer_url`. */
+  readonly url: string;
+  /** Tokens name another issuer, and the document may, too. */
+  readonly overridden: boolean;
+}
+
+/** Where the issuer says that its keys are (OpenID Connect Discovery 1.0, section 4). Rejects with IssuerUnavailable. */
+export async function discoverKeySet(client: HttpClient, issuer: Issuer, timeoutMs: number): Promise<string> {
+  const url = `${issuer.url.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const document = await askIssuer(client, { method: 'GET', url, timeoutMs, maxBytes: MAX_DISCOVERY });
+  const named = get(document, 'issuer');
+  // Section 4.3: one issuer could else speak for another.
+  if (named !== issuer.url && !issuer.overridden) {
+    const says = typeof named === 'string' ? `names the issuer "${named.slice(0, 200)}"` : 'names no issuer';
+    throw new IssuerUnavailable(
+      `${url} ${says}, and issuer_url is "${issuer.url}": make them equal, or set issuer_override`,
+    );
+  }
+  const keys = get(document, 'jwks_uri');
+  if (typeof keys !== 'string' || !URL.canParse(keys)) throw new IssuerUnavailable(`${url} names no jwks_uri`);
+  return keys;
+}

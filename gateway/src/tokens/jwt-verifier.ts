@@ -1,0 +1,82 @@
+/** Verifies JSON Web Tokens: RFC 7519 with the practices of RFC 8725, signatures by jose. */
+import { compactVerify, errors } from 'jose';
+import { type ClaimRules, checkClaims, checkTime } from './claims.ts';
+import { type Algorithm, type ReadToken, readToken } from './jws.ts';
+import type { KeySource } from './key-source.ts';
+import type { KeyTable } from './key-table.ts';
+import { TokenClaims } from './token-claims.ts';
+import { TokenRefused } from './token-refused.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { digestOf, VerifiedTokens } from './verified-tokens.ts';
+
+export interface JwtRules extends ClaimRules {
+  readonly algorithms: ReadonlySet<Algorithm>;
+  /** `unchecked` skips the signature (D8, D19); null: there is no key, so every signature is refused. */
+  readonly keys: KeySource | 'unchecked' | null;
+}
+
+export class JwtVerifier implements TokenVerifier {
+  readonly #rules: JwtRules;
+  readonly #verified = new VerifiedTokens();
+  /** The keys that the remembered tokens were verified with. */
+  #verifiedWith: KeyTable | null = null;
+
+  constructor(rules: JwtRules) {
+    this.#rules = rules;
+  }
+
+  verify(token: string): TokenClaims | Promise<TokenClaims> {
+    const { keys, skewMs } = this.#rules;
+    const digest = digestOf(token);
+    if (typeof keys === 'object' && keys?.current === this.#verifiedWith) {
+      const known = this.#verified.get(digest);
+      if (known) {
+        checkTime(known.validity, skewMs, Date.now());
+        return known.claims;
+      }
+    }
+    return this.#verifyAnew(token, digest);
+  }
+
+  async #verifyAnew(token: string, digest: string): Promise<TokenClaims> {
+    const { keys, skewMs, algorithms } = this.#rules;
+    const read = readToken(token, algorithms);
+    // Before the signature: what is refused anyway costs the issuer nothing.
+    const validity = checkClaims(read.claims, this.#rules);
+    checkTime(validity, skewMs, Date.now());
+    const claims = new TokenClaims(read.claims);
+    if (keys === 'unchecked') return claims;
+    if (keys === null) throw new TokenRefused("the token's signature cannot be verified: no key is configured");
+    const table = await keys.keysFor(read.kid);
+    await checkSignature(token, read, table);
+    this.#remember(digest, { claims, validity }, token.length, table);
+    return claims;
+  }
+
+  #remember(digest: string, verified: Parameters<VerifiedTokens['set']>[1], length: number, table: KeyTable): void {
+    const current = typeof this.#rules.keys === 'object' ? this.#rules.keys?.current : null;
+    if (table !== current) return;
+    if (table !== this.#verifiedWith) {
+      this.#verified.clear();
+      this.#verifiedWith = table;
+    }
+    this.#verified.set(digest, verified, length);
+  }
+}
+
+/** Rejects with TokenRefused. */
+async function checkSignature(token: string, { alg, kid }: ReadToken, keys: KeyTable): Promise<void> {
+  const candidates = keys.candidates(alg, kid);
+  if (candidates.length === 0) throw new TokenRefused('the token is signed with a key that is not known');
+  for (const candidate of candidates) {
+    const key = await candidate;
+    if (key === null) continue;
+    try {
+      await compactVerify(token, key, { algorithms: [alg] });
+      return;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+    }
+  }
+  throw new TokenRefused("the token's signature is not valid");
+}

@@ -1,0 +1,22 @@
+/** Where a verifier has its keys from. */
+import type { KeyTable } from './key-table.ts';
+
+export interface KeySource {
+  /** The keys at hand: another table when they have changed; null where there are none yet. */
+  readonly current: KeyTable | null;
+  /** The keys to look for `kid` in, newer ones where it is not known. Rejects with IssuerUnavailable. */
+  keysFor(kid: string | undefined): Promise<KeyTable>;
+}
+
+/** Keys that stand in the config. */
+export class FixedKeys implements KeySource {
+  readonly current: KeyTable;
+
+  constructor(keys: KeyTable) {
+    this.current = keys;
+  }
+
+  async keysFor(): Promise<KeyTable> {
+    return this.current;
+  }
+}

@@ -1,0 +1,28 @@
+/** Says once that something is away, and once that it is back. */
+
+export type TokenLog = (level: 'info' | 'error', message: string) => void;
+
+export class Outage {
+  readonly #what: string;
+  readonly #log: TokenLog;
+  #since: number | null = null;
+
+  /** `what`: for the log, such as `keys of https://issuer.example`. */
+  constructor(what: string, log: TokenLog) {
+    this.#what = what;
+    this.#log = log;
+  }
+
+  failed(reason: string): void {
+    if (this.#since !== null) return;
+    this.#since = performance.now();
+    this.#log('error', `${this.#what}: not to be had: ${reason}`);
+  }
+
+  succeeded(): void {
+    if (this.#since === null) return;
+    const seconds = Math.round((performance.now() - this.#since) / 1000);
+    this.#since = null;
+    this.#log('info', `${this.#what}: there again after ${seconds} s`);
+  }
+}

@@ -1,0 +1,31 @@
+/** The claims of a token that holds, as plugins read them: by JSON pointer (RFC 6901). */
+import type { Obj } from '../spec/json.ts';
+import { valueAt } from '../spec/pointer.ts';
+
+export class TokenClaims {
+  readonly #claims: Obj;
+  /** What has been asked for and is there: the same plugins ask for the same claims each time. */
+  readonly #texts = new Map<string, string>();
+
+  constructor(claims: Obj) {
+    this.#claims = claims;
+  }
+
+  /** Strings as they are, all else as JSON text; undefined where there is nothing. The empty pointer: all claims. */
+  text(pointer: string): string | undefined {
+    const known = this.#texts.get(pointer);
+    if (known !== undefined) return known;
+    const value = valueAt(this.#claims, pointer);
+    if (value === undefined) return undefined;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    this.#texts.set(pointer, text);
+    return text;
+  }
+
+  /** Elements of an array or members of an object, -1 for others. */
+  count(pointer: string): number {
+    const value = valueAt(this.#claims, pointer);
+    if (typeof value !== 'object' || value === null) return -1;
+    return Array.isArray(value) ? value.length : Object.keys(value).length;
+  }
+}
