@@ -40,11 +40,23 @@ describe('cors preflight', () => {
         vary: PREFLIGHT_VARY,
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, PUT',
-        'access-control-allow-headers': 'X-One, X-Two',
+        'access-control-allow-headers': 'X-One, X-Two, content-type',
         'access-control-max-age': '3600',
       },
       body: '',
     });
+  });
+
+  it('names the safelisted headers that it was asked for, once more than those of its config', async () => {
+    const asked = async (names?: string) =>
+      (await preflight(config, 'GET', names)).answer?.headers['access-control-allow-headers'];
+    expect(await asked()).toBe('X-One, X-Two');
+    expect(await asked('x-one')).toBe('X-One, X-Two');
+    expect(await asked('content-type, range')).toBe('X-One, X-Two, content-type, range');
+    const none = { allowed_origins: [origin], allowed_headers: ['Content-Type'] };
+    expect((await preflight(none, 'GET', 'content-type')).answer?.headers['access-control-allow-headers']).toBe(
+      'Content-Type',
+    );
   });
 
   it('allows GET and POST, and no header of its own, by default', async () => {
@@ -79,6 +91,21 @@ describe('cors preflight', () => {
       'access-control-allow-headers': '*',
       'access-control-allow-methods': '*',
     });
+  });
+
+  it('takes * for any header but authorization, as browsers do', async () => {
+    const any = { allowed_origins: ['*'], allowed_headers: ['*'] };
+    expect((await preflight(any, 'GET', 'x-anything, authorization')).answer?.status).toBe(403);
+    const { answer } = await preflight({ ...any, allowed_headers: ['*', 'Authorization'] }, 'GET', 'authorization,x-a');
+    expect(answer?.headers).toMatchObject({ 'access-control-allow-headers': '*, Authorization' });
+  });
+
+  it('allows no method that is not listed, but for HEAD where GET is', async () => {
+    const get = { allowed_origins: [origin], allowed_methods: ['GET'] };
+    expect((await preflight(get, 'HEAD')).answer?.status).toBe(204);
+    expect((await preflight(get, 'POST')).answer?.status).toBe(403);
+    expect((await preflight({ ...get, allowed_methods: ['PUT'] }, 'GET')).answer?.status).toBe(403);
+    expect((await preflight({ ...get, allowed_methods: ['PUT'] }, 'HEAD')).answer?.status).toBe(403);
   });
 
   it('takes max_age and credentials from its config', async () => {
@@ -146,6 +173,10 @@ describe('cors on requests', () => {
     ['*.example.com', 'https://evil.example:80.example.com', false],
     ['*.example.com', 'null', false],
     [origin, 'https://app.example.com:443', false],
+    ['https://app.example.com:443', 'https://app.example.com', true],
+    ['HTTP://App.Example.com:80', 'http://app.example.com', true],
+    ['http://app.example.com:443', 'http://app.example.com', false],
+    ['http://[::1]:3000', 'http://[::1]:3000', true],
     [origin, 'https://app.example.com.evil.example', false],
     [origin, 'http://app.example.com', false],
     ['null', 'null', true],

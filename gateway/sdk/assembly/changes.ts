@@ -15,17 +15,15 @@ const ADD = 3;
 
 @unmanaged
 class Change {
-  /** `name` is the old name of a renaming, `to` its new one. */
+  /** `name` is the old name of a renaming, `to` its new one; `value` is null but for `SET` and `ADD`. */
   constructor(
     public kind: i32,
     public name: Text,
     public to: Text,
-    public value: TextTemplate,
+    public value: TextTemplate | null,
     public next: Change | null,
   ) {}
 }
-
-const NOTHING: TextTemplate = new TextTemplate();
 
 /** The changes in the config at a pointer, first to last; null where there are none. */
 function readChanges(pointer: string): Change | null {
@@ -34,10 +32,10 @@ function readChanges(pointer: string): Change | null {
   changes = readValues(SET, pointer + "/set", changes);
   for (let i = Config.count(pointer + "/rename") - 1; i >= 0; i--) {
     const entry = pointer + "/rename/" + i.toString();
-    changes = new Change(RENAME, Config.get(entry + "/from"), Config.get(entry + "/to"), NOTHING, changes);
+    changes = new Change(RENAME, Config.get(entry + "/from"), Config.get(entry + "/to"), null, changes);
   }
   const removed = Config.list(pointer + "/remove");
-  for (let i = removed.length - 1; i >= 0; i--) changes = new Change(REMOVE, removed[i], removed[i], NOTHING, changes);
+  for (let i = removed.length - 1; i >= 0; i--) changes = new Change(REMOVE, removed[i], removed[i], null, changes);
   return changes;
 }
 
@@ -50,6 +48,12 @@ function readValues(kind: i32, pointer: string, behind: Change | null): Change |
     changes = new Change(kind, name, name, TextTemplate.parse(value, true), changes);
   }
   return changes;
+}
+
+/** Null where the request lacks a value that it is made of. */
+function valueOf(change: Change, form: i32): Text | null {
+  const template = change.value;
+  return template ? template.resolve(form) : null;
 }
 
 @unmanaged
@@ -75,7 +79,7 @@ export class HeaderChanges {
           Request.setHeader(change.to, value);
         }
       } else {
-        const value = change.value.resolve(HEADER_VALUE);
+        const value = valueOf(change, HEADER_VALUE);
         if (value && change.kind == SET) Request.setHeader(change.name, value);
         else if (value) Request.addHeader(change.name, value);
       }
@@ -95,7 +99,7 @@ export class HeaderChanges {
           Response.setHeader(change.to, value);
         }
       } else {
-        const value = change.value.resolve(HEADER_VALUE);
+        const value = valueOf(change, HEADER_VALUE);
         if (value && change.kind == SET) Response.setHeader(change.name, value);
         else if (value) Response.addHeader(change.name, value);
       }
@@ -127,7 +131,7 @@ export class QueryChanges {
           Request.setQueryParam(change.to, value);
         }
       } else {
-        const value = change.value.resolve(PLAIN);
+        const value = valueOf(change, PLAIN);
         if (value && change.kind == SET) Request.setQueryParam(change.name, value);
         else if (value) Request.addQueryParam(change.name, value);
       }

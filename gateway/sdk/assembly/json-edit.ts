@@ -3,7 +3,7 @@
  * not named is copied as it stands.
  */
 import { Config } from "./config";
-import { Text, TextBuilder } from "./text";
+import { Text, text, TextBuilder } from "./text";
 import { JSON_STRING, TextTemplate } from "./text-template";
 
 const QUOTE: u8 = 0x22;
@@ -12,16 +12,12 @@ const COMMA: u8 = 0x2c;
 const COLON: u8 = 0x3a;
 const SLASH: u8 = 0x2f;
 const TILDE: u8 = 0x7e;
-const JSON_TYPE: Text = Text.of("/json");
-const JSON_SUFFIX: Text = Text.of("+json");
-/** RFC 6901, section 4: the element behind the last. */
-const BEHIND_LAST: Text = Text.of("-");
 
 /** `application/json` and `…+json`, with or without parameters. */
 export function isJson(contentType: Text): bool {
   const end = contentType.indexOf(0x3b);
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().lower();
-  return type.endsWith(JSON_TYPE) || type.endsWith(JSON_SUFFIX);
+  return type.endsWith(text("/json")) || type.endsWith(text("+json"));
 }
 
 /** A token of pointers, and what is to become of the value there. */
@@ -118,8 +114,8 @@ export class JsonEdit {
   }
 
   /** Sets a string, with placeholders; nothing where the request has no value for one of them. */
-  setText(pointer: Text, text: Text): void {
-    this.node(pointer).template = TextTemplate.parse(new TextBuilder(text.length).json(text).take(), true);
+  setText(pointer: Text, value: Text): void {
+    this.node(pointer).template = TextTemplate.parse(new TextBuilder(value.length).json(value).take(), true);
   }
 
   setJson(pointer: Text, json: Text): void {
@@ -258,7 +254,8 @@ class Editor {
         if (byte == 0x5d) break;
       }
     }
-    const end = node.find(BEHIND_LAST);
+    // RFC 6901, section 4: the element behind the last.
+    const end = node.find(text("-"));
     if (end && sets(end)) {
       if (!first) this.out.byte(COMMA);
       this.build(end);

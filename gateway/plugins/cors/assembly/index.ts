@@ -22,8 +22,11 @@ const METHOD_REFUSED = text("the method is not allowed for this origin");
 const HEADERS_REFUSED = text("a request header is not allowed for this origin");
 const SCHEME_END = text("://");
 
-/** Of the Fetch standard, section 3.3: allowed whatever the config says. */
-const SAFE_METHODS: StaticArray<Text> = [text("GET"), text("HEAD"), text("POST")];
+const GET = text("GET");
+const HEAD = text("HEAD");
+const AUTHORIZATION = text("authorization");
+
+/** Of the Fetch standard, section 2.2.2: allowed whatever the config says. */
 const SAFE_HEADERS: StaticArray<Text> = [text("accept"), text("accept-language"), text("content-language"), text("content-type"), text("range")];
 
 let origins: StaticArray<Text> = new StaticArray<Text>(0);
@@ -40,6 +43,7 @@ let maxAge: Text = EMPTY;
 
 export function init(): i32 {
   origins = Config.list("/allowed_origins");
+  for (let i = 0; i < origins.length; i++) origins[i] = withoutDefaultPort(origins[i]);
   methods = Config.has("/allowed_methods") ? Config.list("/allowed_methods") : [text("GET"), text("POST")];
   headers = Config.list("/allowed_headers");
   credentials = Config.flag("/allow_credentials");
@@ -71,11 +75,12 @@ function preflight(origin: Text, method: Text): i32 {
   Response.setHeader(VARY, VARY_PREFLIGHT);
   if (!allowsOrigin(origin)) return refuse(ORIGIN_REFUSED);
   allowOrigin(origin);
-  if (!anyMethod && !contains(methods, method) && !contains(SAFE_METHODS, method)) return refuse(METHOD_REFUSED);
+  if (!allowsMethod(method)) return refuse(METHOD_REFUSED);
   const asked = Request.header(REQUEST_HEADERS);
-  if (asked && !allowsHeaders(asked)) return refuse(HEADERS_REFUSED);
+  const allowed = asked ? allowedHeaders(asked) : headersText;
+  if (!allowed) return refuse(HEADERS_REFUSED);
   Response.setHeader(ALLOW_METHODS, methodsText);
-  Response.setHeader(ALLOW_HEADERS, headersText);
+  Response.setHeader(ALLOW_HEADERS, allowed);
   Response.setHeader(MAX_AGE, maxAge);
   Response.send(204);
   return ANSWERED;
@@ -85,7 +90,10 @@ function actual(origin: Text): i32 {
   if (!anyOrigin) Response.addHeader(VARY, VARY_ORIGIN);
   if (!allowsOrigin(origin)) return refuse(ORIGIN_REFUSED);
   allowOrigin(origin);
-  if (!exposed.isEmpty) Response.setHeader(EXPOSE_HEADERS, exposed);
+  // What an upstream says of CORS holds for its own config of it, not for this one.
+  if (!credentials) Response.removeHeader(ALLOW_CREDENTIALS);
+  if (exposed.isEmpty) Response.removeHeader(EXPOSE_HEADERS);
+  else Response.setHeader(EXPOSE_HEADERS, exposed);
   return CONTINUE;
 }
 
@@ -99,7 +107,20 @@ function refuse(detail: Text): i32 {
   return ANSWERED;
 }
 
-/** Origins are compared byte by byte, as the Fetch standard serialises them: in lower case. */
+/** `HEAD` goes with `GET`, which serves it. */
+function allowsMethod(method: Text): bool {
+  return anyMethod || contains(methods, method) || (method.equals(HEAD) && contains(methods, GET));
+}
+
+/** As browsers write it: without the port that its scheme has anyway. */
+function withoutDefaultPort(origin: Text): Text {
+  const lower = origin.lower();
+  if (lower.startsWith(text("https://")) && lower.endsWith(text(":443"))) return origin.slice(0, origin.length - 4);
+  if (lower.startsWith(text("http://")) && lower.endsWith(text(":80"))) return origin.slice(0, origin.length - 3);
+  return origin;
+}
+
+/** In any case, though browsers send them in lower case. */
 function allowsOrigin(origin: Text): bool {
   if (anyOrigin) return true;
   for (let i = 0; i < origins.length; i++) {
@@ -134,17 +155,29 @@ function afterScheme(origin: Text): i32 {
   return colon + 3;
 }
 
-/** Whether every header named in a list separated by commas is allowed; in any case. */
-function allowsHeaders(asked: Text): bool {
-  if (anyHeader) return true;
+/**
+ * What Access-Control-Allow-Headers says to the names asked for, a list separated by commas; null where one of them is
+ * not allowed. Browsers ask for a safelisted header whose value is not (a Content-Type of JSON), and want it named.
+ */
+function allowedHeaders(asked: Text): Text | null {
+  let out: TextBuilder | null = null;
   let start = 0;
   for (let i = 0; i <= asked.length; i++) {
     if (i < asked.length && asked.byteAt(i) != 0x2c) continue;
     const name = asked.slice(start, i).trim();
     start = i + 1;
-    if (!name.isEmpty && !containsIgnoreCase(headers, name) && !containsIgnoreCase(SAFE_HEADERS, name)) return false;
+    if (name.isEmpty || isListed(name)) continue;
+    if (!containsIgnoreCase(SAFE_HEADERS, name)) return null;
+    if (!out) out = new TextBuilder(256).add(headersText);
+    if (out.length > 0) out.byte(0x2c).byte(0x20);
+    out.add(name);
   }
-  return true;
+  return out ? out.take() : headersText;
+}
+
+/** `*` stands for all but `Authorization`, to browsers too: that must be named. */
+function isListed(name: Text): bool {
+  return (anyHeader && !name.equalsIgnoreCase(AUTHORIZATION)) || containsIgnoreCase(headers, name);
 }
 
 /** Methods are compared exactly, as the Fetch standard does. */
