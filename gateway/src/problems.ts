@@ -81,6 +81,11 @@ const table = {
     title: 'Service unavailable',
     when: 'the state that pods share is away, and a policy says that it is needed',
   },
+  'issuer-unavailable': {
+    status: 503,
+    title: 'Service unavailable',
+    when: 'the issuer of tokens is away, slow or answers nonsense, and nobody else can say whether a token holds',
+  },
   'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
 } as const satisfies Record<string, ProblemType>;
 

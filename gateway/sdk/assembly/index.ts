@@ -1,12 +1,19 @@
 /** The plugin SDK: `import { Request, Response, text } from "@gw/plugin-sdk/assembly"`. */
+export { Bearer, grants } from "./bearer";
+export { BasicCredentials } from "./basic-credentials";
+export { decodeBase64, isUtf8 } from "./base64";
+export { Condition, Match } from "./cel";
 export { Chunk } from "./chunk";
 export { now } from "./clock";
 export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
 export { CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall } from "./http-call";
+export { addGroup, groupsAt } from "./groups";
+export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
 export { Log } from "./log";
 export { encoded, PathTemplate } from "./path-template";
+export { PASSWORDS_BUSY, Passwords } from "./passwords";
 export { randomBytes, Uuid } from "./random";
 export { RawRequest } from "./raw-request";
 export { RateLimit, RateLimitResult } from "./rate-limit";

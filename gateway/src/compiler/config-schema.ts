@@ -3,6 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { parseCidr } from '../headers/client-ip.ts';
+import { get } from '../spec/json.ts';
 import { child, valueAt } from '../spec/pointer.ts';
 
 export interface ConfigError {
@@ -21,7 +22,14 @@ export type ConfigValidator = (config: JsonObject) => {
 
 /** Throws an Error with the reason where the schema is not one. */
 export function configValidator(schema: JsonObject): ConfigValidator {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true, logger: false, addUsedSchema: false });
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    useDefaults: true,
+    logger: false,
+    addUsedSchema: false,
+    verbose: true,
+  });
   addFormats.default(ajv);
   ajv.addFormat('regex', { type: 'string', validate: isRegExp });
   ajv.addFormat('ip-range', { type: 'string', validate: isIpRange });
@@ -76,7 +84,8 @@ function isTelling({ keyword }: ErrorObject): boolean {
   return keyword !== 'if';
 }
 
-function describe({ instancePath, keyword, message = 'is not valid', params }: ErrorObject): ConfigError {
+/** A `not` with a `description` says by it what the config must not do: its own message would not. */
+function describe({ instancePath, keyword, message = 'is not valid', params, schema }: ErrorObject): ConfigError {
   const expression = keyword === 'format' && params['format'] === 'regex';
   const { additionalProperty, allowedValues, missingProperty } = params;
   const detail =
@@ -87,5 +96,7 @@ function describe({ instancePath, keyword, message = 'is not valid', params }: E
         : '';
   const what = instancePath === '' || typeof missingProperty === 'string' ? 'the config' : `"${instancePath.slice(1)}"`;
   const pointer = typeof additionalProperty === 'string' ? child(instancePath, additionalProperty) : instancePath;
+  const forbidden = keyword === 'not' ? get(schema, 'description') : undefined;
+  if (typeof forbidden === 'string') return { pointer, message: `${what} must not ${forbidden}`, expression };
   return { pointer, message: `${what} ${message}${detail}`, expression };
 }

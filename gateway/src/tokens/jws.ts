@@ -42,7 +42,7 @@ export function readToken(token: string, algorithms: ReadonlySet<Algorithm>): Re
   if (!isAlgorithm(alg) || !algorithms.has(alg)) throw new TokenRefused("the token's algorithm is not accepted");
   // No extension is understood here, and one that is critical must be (RFC 7515, section 4.1.11).
   for (const name of ['crit', 'b64', 'zip', 'enc']) {
-    if (get(header, name) !== undefined) throw new TokenRefused(`the token's header has "${name}"`);
+    if (get(header, name) !== undefined) throw new TokenRefused(`the token's header has the parameter ${name}`);
   }
   const typ = get(header, 'typ');
   if (typ !== undefined && !(typeof typ === 'string' && TYPES.has(typ.toLowerCase()))) {

@@ -65,12 +65,16 @@ function changeRequestHeader(
   if (!call.binding.authenticates) {
     throw new HostCallError(`the header ${header} may be changed only by a plugin with \`authenticates = true\``);
   }
+  if (header === 'x-auth-claims' && valueLength >>> 0 > MAX_CLAIMS) return leaveOutClaims(call, valueLength >>> 0);
   const text = op === 'remove' ? '' : authValue(call, header, value, valueLength);
-  if (header === 'x-auth-claims' && text.length > MAX_CLAIMS) {
-    changeHeader(x.headers, 'remove', header, '');
-    const { services, name: plugin } = call.binding;
-    services.log('warn', plugin, `x-auth-claims left out: ${text.length} bytes, of at most ${MAX_CLAIMS}`, x);
-    return;
-  }
+  if (header === 'x-auth-claims' && text.length > MAX_CLAIMS) return leaveOutClaims(call, text.length);
   changeHeader(x.headers, op, header, text);
+}
+
+/** D20. */
+function leaveOutClaims(call: Call, bytes: number): void {
+  const x = call.request();
+  changeHeader(x.headers, 'remove', 'x-auth-claims', '');
+  const { services, name } = call.binding;
+  services.log('warn', name, `x-auth-claims left out: ${bytes} bytes, of at most ${MAX_CLAIMS}`, x);
 }
