@@ -1,8 +1,10 @@
 /**
  * What a call into a plugin costs, in microseconds: `node gateway/src/wasm/call.bench.ts` after `npm run plugins`.
- * Each figure is the best of several rounds, with restoring the instance, entering it and the outcome included.
+ * Each figure is the best of several rounds, with restoring the instance, entering it and the outcome included; bytes are
+ * those that the call allocates on the host's heap.
  */
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../artifact/format.ts';
@@ -30,38 +32,163 @@ const headers = {
   'accept-encoding': 'gzip, br',
   'x-request-id': '0f8fad5b-d9cb-469f-a165-70867728950e',
   'x-api-key': 'k-4711',
+  'x-trace': '0f8fad5b-d9cb-469f-a165-70867728950e',
+  'x-auth-consumer': 'alice',
+  'x-auth-consumer-groups': 'writers,staff,readers',
+  'content-type': 'application/json',
   origin: 'https://app.example.com',
 };
 
-async function measure(label: string, folder: string, config: JsonObject): Promise<void> {
-  const { plugin, wasm, complete } = await readPluginFolder(join(root, folder));
-  const bound = await (await runtime.load(plugin, wasm)).bind(complete(config));
-  const call = bound.hasRequestHook ? (x: Exchange) => bound.onRequest(x) : (x: Exchange) => bound.dispatch(x);
-  const x = recordedExchange({ path: '/books/7?limit=3', headers });
-  const sent = [...x.headers];
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; round++) {
-    const started = performance.now();
-    for (let i = 0; i < CALLS; i++) {
-      await call(x);
-      x.staged = null;
-      x.answer = null;
-      x.context = null;
-      if (x.headers.length !== sent.length) x.headers = [...sent];
-    }
-    best = Math.min(best, ((performance.now() - started) * 1000) / CALLS);
-  }
-  process.stdout.write(`${label.padEnd(28)} ${best.toFixed(2)} µs\n`);
+interface Call {
+  readonly label: string;
+  readonly folder: string;
+  readonly config: JsonObject;
+  /** Default: `on_request`, or `dispatch` of a dispatcher. */
+  readonly hook?: 'on_response';
+  readonly body?: string;
 }
 
-await measure('empty hook', 'test/fixtures/plugins/empty', {});
-await measure('two header reads', 'test/fixtures/plugins/two-headers', {});
-await measure('rate-limit take', 'gateway/plugins/rate-limit', { quota: 1_000_000_000, window: 60 });
-await measure('apikey-auth, known key', 'gateway/plugins/apikey-auth', {
-  keys: [{ key: 'k-4711', id: 'alice', name: 'Alice', scopes: ['read', 'write'] }],
-});
-await measure('apikey-auth, unknown key', 'gateway/plugins/apikey-auth', { keys: [{ key: 'other', id: 'bob' }] });
-await measure('cors, allowed origin', 'gateway/plugins/cors', { allowed_origins: ['https://app.example.com'] });
-await measure('mock, constant body', 'gateway/plugins/mock', { body: '{"ok":true}' });
-await measure('http-upstream, as sent', 'gateway/plugins/http-upstream', { url: 'https://upstream.example' });
+/** As requests are, so that no call sees what another has changed. */
+function refresh(x: Exchange, body: string | undefined): void {
+  x.staged = null;
+  x.answer = null;
+  x.context = null;
+  x.headers = [...sent];
+  x.query = 'limit=3';
+  x.responseHeaders = [...answered];
+  if (body === undefined) return;
+  x.body = Buffer.from(body);
+  x.responseBody = Buffer.from(body);
+}
+
+const sent = [...recordedExchange({ headers }).headers];
+const answered = [
+  'content-type',
+  'application/json',
+  'x-powered-by',
+  'someone',
+  'date',
+  'Sat, 01 Jan 2026 00:00:00 GMT',
+];
+
+async function measure({ label, folder, config, hook, body }: Call): Promise<void> {
+  const { plugin, wasm, complete } = await readPluginFolder(join(root, folder));
+  const bound = await (await runtime.load(plugin, wasm)).bind(complete(config));
+  const entry = hook === 'on_response' ? 'onResponse' : bound.hasRequestHook ? 'onRequest' : 'dispatch';
+  const call = (x: Exchange) => bound[entry](x);
+  const x = recordedExchange({
+    path: '/books/7?limit=3',
+    headers,
+    operation: { path: '/books/{id}', params: { id: '7' } },
+  });
+  const run = async (each: (x: Exchange) => unknown): Promise<[microseconds: number, bytes: number]> => {
+    let best = Number.POSITIVE_INFINITY;
+    let least = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < ROUNDS; round++) {
+      const allocated = getHeapStatistics().total_allocated_bytes;
+      const started = performance.now();
+      for (let i = 0; i < CALLS; i++) {
+        const outcome = each(x);
+        if (outcome instanceof Promise) await outcome;
+        refresh(x, body);
+      }
+      best = Math.min(best, ((performance.now() - started) * 1000) / CALLS);
+      least = Math.min(least, (getHeapStatistics().total_allocated_bytes - allocated) / CALLS);
+    }
+    return [best, least];
+  };
+  const [bare, bareBytes] = await run(() => undefined);
+  const [whole, bytes] = await run(call);
+  const figures = `${(whole - bare).toFixed(2).padStart(6)} µs ${Math.max(0, bytes - bareBytes)
+    .toFixed(0)
+    .padStart(6)} bytes`;
+  process.stdout.write(`${label.padEnd(40)} ${figures}\n`);
+}
+
+const plugins = 'gateway/plugins';
+const calls: readonly Call[] = [
+  { label: 'empty hook', folder: 'test/fixtures/plugins/empty', config: {} },
+  { label: 'two header reads', folder: 'test/fixtures/plugins/two-headers', config: {} },
+  { label: 'rate-limit take', folder: `${plugins}/rate-limit`, config: { quota: 1_000_000_000, window: 60 } },
+  {
+    label: 'apikey-auth, known key',
+    folder: `${plugins}/apikey-auth`,
+    config: { keys: [{ key: 'k-4711', id: 'alice', name: 'Alice', scopes: ['read', 'write'] }] },
+  },
+  {
+    label: 'apikey-auth, unknown key',
+    folder: `${plugins}/apikey-auth`,
+    config: { keys: [{ key: 'other', id: 'bob' }] },
+  },
+  {
+    label: 'acl, a group of three',
+    folder: `${plugins}/acl`,
+    config: { allow_groups: ['admins', 'editors', 'readers'], deny_consumers: ['mallory'] },
+  },
+  { label: 'acl, refused', folder: `${plugins}/acl`, config: { allow_groups: ['admins'] } },
+  {
+    label: 'ip-restriction, two ranges',
+    folder: `${plugins}/ip-restriction`,
+    config: { allow: ['192.0.2.0/24'], deny: ['10.0.0.0/8'] },
+  },
+  {
+    label: 'ip-restriction, 1,000 ranges',
+    folder: `${plugins}/ip-restriction`,
+    config: { deny: Array.from({ length: 1_000 }, (_, i) => `2001:db8:${i.toString(16)}::/48`) },
+  },
+  {
+    label: 'bot-detection, 3 entries',
+    folder: `${plugins}/bot-detection`,
+    config: { deny: ['curl', 'python-requests', 'bot'] },
+  },
+  {
+    label: 'bot-detection, 500 entries',
+    folder: `${plugins}/bot-detection`,
+    config: { deny: Array.from({ length: 500 }, (_, i) => `${String.fromCharCode(97 + (i % 26))}-agent-${i}`) },
+  },
+  { label: 'request-size-limit', folder: `${plugins}/request-size-limit`, config: { max_bytes: 1000 } },
+  { label: 'correlation-id, new', folder: `${plugins}/correlation-id`, config: {} },
+  {
+    label: 'correlation-id, of the client',
+    folder: `${plugins}/correlation-id`,
+    config: { header_name: 'x-trace', accept: 'uuid' },
+  },
+  {
+    label: 'cors, allowed origin',
+    folder: `${plugins}/cors`,
+    config: { allowed_origins: ['https://app.example.com'] },
+  },
+  {
+    label: 'request-transformer, 3 headers',
+    folder: `${plugins}/request-transformer`,
+    config: { headers: { set: { 'x-a': '1', 'x-id': '{{path_params.id}}' }, remove: ['user-agent'] } },
+  },
+  {
+    label: 'request-transformer, JSON of 1 KiB',
+    folder: `${plugins}/request-transformer`,
+    config: { body: { set: { '/ip': '{{request.client_ip}}' }, remove: ['/secret'] } },
+    body: JSON.stringify({ secret: 1, note: 'x'.repeat(1000) }),
+  },
+  {
+    label: 'response-transformer, 3 headers',
+    folder: `${plugins}/response-transformer`,
+    config: { headers: { set: { 'x-a': '1', 'x-path': '{{request.path}}' }, remove: ['x-powered-by'] } },
+    hook: 'on_response',
+  },
+  {
+    label: 'response-transformer, JSON of 1 KiB',
+    folder: `${plugins}/response-transformer`,
+    config: { body: { remove: ['/secret'] } },
+    hook: 'on_response',
+    body: JSON.stringify({ secret: 1, note: 'x'.repeat(1000) }),
+  },
+  { label: 'mock, constant body', folder: `${plugins}/mock`, config: { body: '{"ok":true}' } },
+  { label: 'redirect, one parameter', folder: `${plugins}/redirect`, config: { target: '/new/{id}' } },
+  {
+    label: 'http-upstream, as sent',
+    folder: `${plugins}/http-upstream`,
+    config: { url: 'https://upstream.example' },
+  },
+];
+for (const each of calls) await measure(each);
 runtime.close();
