@@ -47,4 +47,5 @@
 @external("gw_abi_1", "token_claim_get") export declare function token_claim_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "token_claim_count") export declare function token_claim_count(p: usize, n: i32): i32;
 @external("gw_abi_1", "token_refusal_get") export declare function token_refusal_get(buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_password_verify") export declare function host_password_verify(table: usize, tableN: i32, name: usize, nameN: i32, password: usize, passwordN: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstreamN: i32, path: usize, pathN: i32, timeoutMs: i32): i32;

@@ -61,8 +61,21 @@ export interface ArtifactPlugin {
 export interface ConfigMarks {
   /** `x-gw-upstream: true`: a URL that the host connects to (D7, D26). */
   readonly upstreams?: readonly string[];
-  /** `x-gw-credentials: "<property>"`: an array of objects that stays in the host, found by that property. */
-  readonly credentials?: readonly { readonly pointer: string; readonly property: string }[];
+  /** `x-gw-credentials`: arrays of objects that stay in the host. */
+  readonly credentials?: readonly CredentialsMark[];
+}
+
+/** What the entries of an array are for: `key` where the mark is the property's name alone. */
+export const CREDENTIAL_KINDS = ['key', 'password', 'hmac'] as const;
+
+export interface CredentialsMark {
+  readonly pointer: string;
+  /** The property that never enters the plugin's memory. */
+  readonly property: string;
+  /** Default `key`: found by that property. `password` and `hmac`: found by `name`. */
+  readonly kind?: (typeof CREDENTIAL_KINDS)[number];
+  /** The property that says whose it is. */
+  readonly name?: string;
 }
 
 export interface Manifest {

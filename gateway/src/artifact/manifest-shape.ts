@@ -1,7 +1,14 @@
 /** Reads `manifest.json` and `routes.json` as what format.ts says: shapes are checked before anything trusts them. */
 import { isObject } from '../spec/json.ts';
 import { ArtifactError } from './error.ts';
-import { ARTIFACT_VERSION, type JsonObject, type Manifest, type RoutesFile, VERSION_FIELD } from './format.ts';
+import {
+  ARTIFACT_VERSION,
+  CREDENTIAL_KINDS,
+  type JsonObject,
+  type Manifest,
+  type RoutesFile,
+  VERSION_FIELD,
+} from './format.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -49,7 +56,16 @@ const plugin = shape({
   config_marks: optional(
     shape({
       upstreams: optional(listOf(text)),
-      credentials: optional(listOf(shape({ pointer: text, property: text }))),
+      credentials: optional(
+        listOf(
+          shape({
+            pointer: text,
+            property: text,
+            kind: optional(oneOf(...CREDENTIAL_KINDS)),
+            name: optional(text),
+          }),
+        ),
+      ),
     }),
   ),
 });

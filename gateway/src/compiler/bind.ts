@@ -1,9 +1,11 @@
 /** Binds an operation's plugin uses to plugins: config merged, validated and checked (D1, D7, D8; E1030 to E1073). */
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
+import { isKeyHash } from '../passwords/key-hash.ts';
+import { isPasswordHash } from '../passwords/password-hash.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { member, placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
-import { valueAt } from '../spec/pointer.ts';
+import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { mapMarked, marked } from './config-marks.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
@@ -95,6 +97,7 @@ export class Binder {
   #secrets(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): void {
     for (const { pointer, value } of plugin.marks.secrets.flatMap((pattern) => marked(config, pattern))) {
       if (typeof value !== 'string' || value === '' || isReference(value)) continue;
+      if (isHashed(plugin, pointer, value)) continue;
       this.#diagnostics.add(
         'E1070',
         placeIn(declared, pointer),
@@ -113,6 +116,15 @@ function placeIn({ at, config }: DeclaredUse, pointer: string): Place {
   if (pointer !== '' && valueAt(config, pointer) === undefined) return placeOf(at);
   const { file, pointer: base } = placeOf(member(at, 'config'));
   return { file, pointer: base + pointer };
+}
+
+/** Hashes of passwords and keys are no secrets in plain text; elsewhere a hash would be one. */
+function isHashed({ marks }: PreparedPlugin, pointer: string, value: string): boolean {
+  const tokens = pointerTokens(pointer) ?? [];
+  const table = tokens.slice(0, -2).reduce(child, '');
+  const mark = marks.credentials.find((each) => each.pointer === table && each.property === tokens.at(-1));
+  if (!mark || mark.kind === 'hmac') return false;
+  return mark.kind === 'password' ? isPasswordHash(value) : isKeyHash(value);
 }
 
 function withoutCredentials(url: string): string {

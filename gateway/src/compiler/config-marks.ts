@@ -1,5 +1,11 @@
 /** Marks in a plugin's config-schema.json that the gateway goes by (D6, D7, D13): keywords of ours beside the schema's. */
-import type { ConfigMarks, Json, JsonObject } from '../artifact/format.ts';
+import {
+  type ConfigMarks,
+  CREDENTIAL_KINDS,
+  type CredentialsMark,
+  type Json,
+  type JsonObject,
+} from '../artifact/format.ts';
 import { get, isObject } from '../spec/json.ts';
 import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
 
@@ -9,8 +15,8 @@ export interface Marks {
   readonly upstreams: readonly string[];
   /** `x-gw-header-name: true`. */
   readonly headers: readonly string[];
-  /** `x-gw-credentials: "<property>"`. */
-  readonly credentials: readonly { readonly pointer: string; readonly property: string }[];
+  /** `x-gw-credentials: "<property>"`, or `{property, kind, name}`. */
+  readonly credentials: readonly CredentialsMark[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
 }
@@ -27,7 +33,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const upstreams = new Set<string>();
   const headers = new Set<string>();
   const secrets = new Set<string>();
-  const credentials = new Map<string, string>();
+  const credentials = new Map<string, CredentialsMark>();
   const seen = new Set<string>();
   let places = 0;
 
@@ -40,8 +46,8 @@ export function marksOf(schema: JsonObject | undefined): Marks {
       if (isObject(get(node, 'items'))) headers.add(child(pointer, '*'));
     }
     if (get(node, 'writeOnly') === true) secrets.add(pointer);
-    const property = get(node, 'x-gw-credentials');
-    if (typeof property === 'string') credentials.set(pointer, property);
+    const credential = credentialsMark(pointer, get(node, 'x-gw-credentials'));
+    if (credential) credentials.set(pointer, credential);
     const ref = get(node, '$ref');
     if (typeof ref === 'string' && ref.startsWith('#') && !seen.has(`${ref} ${pointer}`)) {
       seen.add(`${ref} ${pointer}`);
@@ -66,9 +72,17 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   return {
     upstreams: [...upstreams].sort(),
     headers: [...headers].sort(),
-    credentials: [...credentials].map(([pointer, property]) => ({ pointer, property })),
+    credentials: [...credentials.values()],
     secrets: [...secrets].sort(),
   };
+}
+
+function credentialsMark(pointer: string, mark: unknown): CredentialsMark | null {
+  if (typeof mark === 'string') return { pointer, property: mark };
+  const [property, name] = [get(mark, 'property'), get(mark, 'name')];
+  const kind = CREDENTIAL_KINDS.find((each) => each === get(mark, 'kind'));
+  if (typeof property !== 'string' || typeof name !== 'string' || kind === undefined) return null;
+  return { pointer, property, kind, name };
 }
 
 /** What the artifact's manifest carries of them; undefined where there is nothing. */

@@ -1,39 +1,45 @@
-/** Credentials that stay in the host: found by digest, so that neither time nor the plugin's memory tells them. */
+/** API keys that stay in the host: found by digest, so that neither time nor the plugin's memory tells them. */
 import { hash, randomBytes } from 'node:crypto';
-import type { Json } from '../artifact/format.ts';
+import { hashedKey } from '../passwords/key-hash.ts';
+import { isPasswordHash } from '../passwords/password-hash.ts';
+import type { CredentialEntry } from './credentials.ts';
 import { PluginLoadError } from './plugin.ts';
 
 /** Makes digests of this process unlike those of any other, so that lookups cannot be steered from outside. */
 const pepper = randomBytes(32).toString('base64');
 
-function digest(value: string): string {
-  return hash('sha256', pepper + value, 'base64');
+/** Latin-1, and not ASCII alone. */
+const BEYOND_ASCII = /^[\0-\x7f]*[\x80-\xff][\0-\xff]*$/;
+
+function digest(sha256: string): string {
+  return hash('sha256', pepper + sha256, 'base64');
 }
 
 export class CredentialTable {
   readonly #entries = new Map<string, number>();
 
-  /** Throws PluginLoadError where an entry has no credential, an empty one, or one that another entry has too. */
-  constructor(pointer: string, property: string, entries: readonly Json[]) {
-    entries.forEach((entry, index) => {
-      const at = `config ${pointer}/${index}`;
-      const value = typeof entry === 'object' && entry !== null ? Object.entries(entry) : [];
-      const credential = value.find(([name]) => name === property)?.[1];
-      if (typeof credential !== 'string' || credential === '') {
-        throw new PluginLoadError(`${at} needs a ${property} that is not empty`);
+  /** Throws PluginLoadError where two entries have one credential, or it is a hash of passwords. */
+  constructor(entries: readonly CredentialEntry[]) {
+    entries.forEach(({ at, secret, property }, index) => {
+      if (isPasswordHash(secret)) {
+        throw new PluginLoadError(
+          `${at}: ${property} is the hash of a password, by which no key can be found: use sha256:<hex>, as "gw hash --algorithm sha256" makes it`,
+        );
       }
-      const key = digest(credential);
+      const key = digest(hashedKey(secret) ?? hash('sha256', secret, 'hex'));
       const other = this.#entries.get(key);
       if (other !== undefined)
         throw new PluginLoadError(`${at} has the same ${property} as entry ${other}: use each once`);
       this.#entries.set(key, index);
-      // HTTP header values reach us as Latin-1; a credential beyond ASCII is found as its UTF-8 bytes too.
-      this.#entries.set(digest(Buffer.from(credential, 'utf8').toString('latin1')), index);
     });
   }
 
   /** Index of the entry, or -1; in time that does not depend on how much of a credential matches. */
   find(value: string): number {
-    return this.#entries.get(digest(value)) ?? -1;
+    const found = this.#entries.get(digest(hash('sha256', value, 'hex')));
+    if (found !== undefined) return found;
+    // HTTP header values reach us as Latin-1; a credential beyond ASCII is found by its UTF-8 bytes too.
+    if (!BEYOND_ASCII.test(value)) return -1;
+    return this.#entries.get(digest(hash('sha256', Buffer.from(value, 'latin1'), 'hex'))) ?? -1;
   }
 }

@@ -11,7 +11,7 @@ export const credentialFunctions: HostFunctions = {
     declared: true,
     make: (call) => (table, tableLength, value, valueLength) => {
       const pointer = call.memory.text(table, tableLength);
-      const entries = call.binding.config.credentials.get(pointer);
+      const entries = call.binding.config.credentials.keys.get(pointer);
       if (entries === undefined) {
         throw new HostCallError(`host_credential_find: "${pointer}" is no credential table: mark it x-gw-credentials`);
       }

@@ -1,4 +1,5 @@
 /** Every host function of ABI version 1: adding a capability is its file and one line here. */
+import { celFunctions } from './cel.ts';
 import { chunkFunctions } from './chunk.ts';
 import { clockFunctions } from './clock.ts';
 import { configFunctions } from './config.ts';
@@ -8,6 +9,7 @@ import type { HostFunction } from './host-function.ts';
 import { httpCallFunctions } from './http-call.ts';
 import { httpStreamFunctions } from './http-stream.ts';
 import { logFunctions } from './log.ts';
+import { passwordFunctions } from './password.ts';
 import { randomFunctions } from './random.ts';
 import { rateLimitFunctions } from './rate-limit.ts';
 import { requestFunctions } from './request.ts';
@@ -35,6 +37,8 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...logFunctions,
     ...rateLimitFunctions,
     ...credentialFunctions,
+    ...celFunctions,
+    ...passwordFunctions,
     ...httpStreamFunctions,
     ...httpCallFunctions,
     ...tokenFunctions,
