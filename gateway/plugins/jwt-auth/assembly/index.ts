@@ -3,6 +3,7 @@ import {
 } from "@gw/plugin-sdk/assembly";
 
 const RULES = `{"jwt": {
+  "algorithms": {"$config": "/algorithms"},
   "issuer": {"$config": "/issuer"},
   "audience": {"$config": "/audience"},
   "clock_skew_seconds": {"$config": "/clock_skew_seconds"},
