@@ -1,4 +1,5 @@
 /** The request's body in memory, for plugins that declare `request_body = "buffer"`. */
+import type { Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
 
@@ -20,15 +21,7 @@ export const requestBodyFunctions: HostFunctions = {
     signature: ':i',
     waits: true,
     body: 'request_body',
-    make: (call) => () => {
-      const x = call.request();
-      if (x.body !== null) return x.body.length;
-      // Also where nothing was sent: the operation may require a body.
-      return call.wait(x.readBody(), BODY_DEADLINE_MS, (body) => {
-        if (x.bodyStream !== null) x.body ??= body;
-        return x.body?.length ?? 0;
-      });
-    },
+    make: (call) => () => withBody(call, (body) => body?.length ?? 0),
   },
   request_body_read: {
     signature: 'iii:i',
@@ -51,3 +44,14 @@ export const requestBodyFunctions: HostFunctions = {
     },
   },
 };
+
+/** Has the body read, where nothing has yet; `result` gets null where there is none. */
+export function withBody(call: Call, result: (body: Uint8Array | null) => number): number | Promise<number> {
+  const x = call.request();
+  if (x.body !== null) return result(x.body);
+  // Also where nothing was sent: the operation may require a body.
+  return call.wait(x.readBody(), BODY_DEADLINE_MS, (body) => {
+    if (x.bodyStream !== null) x.body ??= body;
+    return result(x.body);
+  });
+}

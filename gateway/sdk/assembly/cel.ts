@@ -1,0 +1,26 @@
+/** Conditions in the Common Expression Language; declare the two host functions and `request_body = "buffer"`. */
+// @ts-nocheck
+import { Text } from "./text";
+
+@external("gw_abi_1", "host_cel_compile") declare function host_cel_compile(p: usize, n: i32): i32;
+@external("gw_abi_1", "host_cel_evaluate") declare function host_cel_evaluate(handle: i32): i32;
+
+/** What an evaluation came to. */
+export enum Match {
+  /** It could not be evaluated; the host has logged why. */
+  Failed = -1,
+  No = 0,
+  Yes = 1,
+}
+
+export namespace Condition {
+  /** In `init`: a handle, or -1 where it is not right; then return 1, the host knows why. */
+  export function compile(expression: Text): i32 {
+    return host_cel_compile(expression.ptr, expression.length);
+  }
+
+  /** Waits for the body where the expression reads it. */
+  export function evaluate(handle: i32): Match {
+    return host_cel_evaluate(handle);
+  }
+}

@@ -1,0 +1,28 @@
+/** What an expression can read: the parts of `request`, and their types. */
+import { CelScalar, type CelType, listType, mapType, objectType } from '@bufbuild/cel';
+
+const { STRING, DYN } = CelScalar;
+export const TIMESTAMP = objectType('google.protobuf.Timestamp');
+
+export const REQUEST = 'request';
+
+/** docs and messages list them in this order. */
+export const REQUEST_PARTS = {
+  method: STRING,
+  path: STRING,
+  path_params: mapType(STRING, STRING),
+  query: mapType(STRING, listType(STRING)),
+  headers: mapType(STRING, STRING),
+  body_json: DYN,
+  client_ip: STRING,
+  consumer: STRING,
+  groups: listType(STRING),
+  claims: mapType(STRING, DYN),
+  time: TIMESTAMP,
+} as const satisfies Readonly<Record<string, CelType>>;
+
+export type RequestPart = keyof typeof REQUEST_PARTS;
+
+export function isRequestPart(name: string): name is RequestPart {
+  return Object.hasOwn(REQUEST_PARTS, name);
+}
