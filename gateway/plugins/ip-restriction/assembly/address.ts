@@ -1,40 +1,36 @@
 /** IP addresses as 128 bits. IPv4 has the form that IPv6 maps it to, so that both spellings of one are the same. */
-import { lowerByte, Text } from "@gw/plugin-sdk/assembly";
+import { lowerByte } from "@gw/plugin-sdk/assembly";
 
-@unmanaged
-export class Address {
-  constructor(
-    public high: u64,
-    public low: u64,
-  ) {}
+/** The address that `parseAddress` has read last: kept here, since memory that it took would not be freed. */
+export let high: u64 = 0;
+export let low: u64 = 0;
 
-  /** IPv4, or IPv4 mapped into IPv6 (RFC 4291, section 2.5.5.2). */
-  get isIPv4(): bool {
-    return this.high == 0 && this.low >>> 32 == 0xffff;
-  }
+/** Whether it is IPv4, or IPv4 mapped into IPv6 (RFC 4291, section 2.5.5.2). */
+export function isIPv4(): bool {
+  return high == 0 && low >>> 32 == 0xffff;
 }
 
 const COLON: u8 = 0x3a;
 const DOT: u8 = 0x2e;
 const GROUPS: usize = heap.alloc(16);
 
-/** Null for what is no address, for one with a zone, and for IPv4 with leading zeros, which readers differ on. */
-export function parseAddress(text: Text): Address | null {
-  return text.indexOf(COLON) < 0 ? mapped(parseIPv4(text)) : parseIPv6(text);
-}
-
-function mapped(address: i64): Address | null {
-  return address < 0 ? null : new Address(0, 0xffff_0000_0000 | <u64>address);
+/** False for what is no address, for one with a zone, and for IPv4 with leading zeros, which readers differ on. */
+export function parseAddress(ptr: usize, length: i32): bool {
+  for (let i = 0; i < length; i++) if (load<u8>(ptr + i) == COLON) return parseIPv6(ptr, length);
+  const address = parseIPv4(ptr, length);
+  high = 0;
+  low = 0xffff_0000_0000 | <u64>address;
+  return address >= 0;
 }
 
 /** -1 where it is none. */
-function parseIPv4(text: Text): i64 {
+function parseIPv4(ptr: usize, length: i32): i64 {
   let address: i64 = 0;
   let octet = 0;
   let digits = 0;
   let dots = 0;
-  for (let i = 0; i < text.length; i++) {
-    const byte = text.byteAt(i);
+  for (let i = 0; i < length; i++) {
+    const byte = load<u8>(ptr + i);
     if (byte == DOT) {
       if (digits == 0 || ++dots > 3) return -1;
       address = (address << 8) | octet;
@@ -49,52 +45,50 @@ function parseIPv4(text: Text): i64 {
   return dots == 3 && digits > 0 ? (address << 8) | octet : -1;
 }
 
-function parseIPv6(text: Text): Address | null {
-  const end = text.length;
+function parseIPv6(ptr: usize, end: i32): bool {
   let count = 0;
   let gap = -1;
   let at = 0;
-  if (end >= 2 && text.byteAt(0) == COLON) {
-    if (text.byteAt(1) != COLON) return null;
+  if (end >= 2 && load<u8>(ptr) == COLON) {
+    if (load<u8>(ptr, 1) != COLON) return false;
     gap = 0;
     at = 2;
   }
   while (at < end) {
-    if (count == 8) return null;
+    if (count == 8) return false;
     const start = at;
     let group: i32 = 0;
     for (; at < end && at - start < 4; at++) {
-      const digit = hexValue(text.byteAt(at));
+      const digit = hexValue(load<u8>(ptr + at));
       if (digit < 0) break;
       group = (group << 4) | digit;
     }
-    if (at == start) return null;
-    if (at < end && text.byteAt(at) == DOT) {
-      const tail = count > 6 ? -1 : parseIPv4(text.slice(start));
-      if (tail < 0) return null;
+    if (at == start) return false;
+    if (at < end && load<u8>(ptr + at) == DOT) {
+      const tail = count > 6 ? -1 : parseIPv4(ptr + start, end - start);
+      if (tail < 0) return false;
       put(count++, <i32>(tail >>> 16));
       put(count++, <i32>(tail & 0xffff));
       break;
     }
     put(count++, group);
     if (at == end) break;
-    if (text.byteAt(at++) != COLON || at == end) return null;
-    if (text.byteAt(at) == COLON) {
-      if (gap >= 0) return null;
+    if (load<u8>(ptr + at++) != COLON || at == end) return false;
+    if (load<u8>(ptr + at) == COLON) {
+      if (gap >= 0) return false;
       gap = count;
       at++;
     }
   }
-  if (gap < 0 ? count != 8 : count > 7) return null;
-  let high: u64 = 0;
-  let low: u64 = 0;
+  if (gap < 0 ? count != 8 : count > 7) return false;
+  high = low = 0;
   const missing = 8 - count;
   for (let i = 0; i < 8; i++) {
     const index = gap < 0 || i < gap ? i : i < gap + missing ? -1 : i - missing;
     high = (high << 16) | (low >>> 48);
     low = (low << 16) | (index < 0 ? 0 : <u64>load<u16>(GROUPS + (<usize>index << 1)));
   }
-  return new Address(high, low);
+  return true;
 }
 
 @inline function put(index: i32, group: i32): void {

@@ -31,9 +31,9 @@ export function on_request(): i32 {
   const client = Request.clientIp();
   // The zone of a link-local address names an interface of this machine: it says nothing of the client.
   const zone = client.indexOf(PERCENT);
-  const address = parseAddress(zone < 0 ? client : client.slice(0, zone));
+  const known = parseAddress(client.ptr, zone < 0 ? client.length : zone);
   // Of a client without an address nobody knows that it is not denied.
-  if (address && !deny.has(address) && (allow.isEmpty || allow.has(address))) return CONTINUE;
+  if (known && !deny.has() && (allow.isEmpty || allow.has())) return CONTINUE;
   const members = new TextBuilder(96).add(MEMBERS_START).json(client).add(MEMBERS_END).take();
   Response.problem(status, TYPE, TITLE, message, members);
   return ANSWERED;
@@ -47,11 +47,16 @@ function readRanges(list: string): Ranges | null {
   const pointer = new TextBuilder(32);
   const room = heap.alloc(ROOM_FOR_ONE);
   for (let i = 0; i < count; i++) {
-    const entry = Config.read(pointer.clear().add(prefix).integer(i).take(), room, ROOM_FOR_ONE);
+    const place = pointer.clear().add(prefix).integer(i).take();
+    const entry = Config.read(place, room, ROOM_FOR_ONE);
     if (!entry || !ranges.add(entry)) {
       Config.refuse(list.slice(1) + "/" + i.toString() + " is neither an IP address nor a CIDR range such as 10.0.0.0/8");
       return null;
     }
+    // The last that was taken can be given back: what is left over would be put back before every call.
+    heap.free(changetype<usize>(entry));
+    heap.free(changetype<usize>(place));
   }
+  ranges.sort();
   return ranges;
 }
