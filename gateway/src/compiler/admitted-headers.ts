@@ -16,6 +16,8 @@ const RESERVED = 'x-auth-';
 export interface BoundUse {
   readonly plugin: PreparedPlugin;
   readonly use: PluginUse;
+  /** Names of headers that expressions in its config read. */
+  readonly conditionHeaders: readonly string[];
 }
 
 export interface HeaderSources {
@@ -41,13 +43,13 @@ function admitsCredentials(name: string): boolean {
 }
 
 /** Headers that a plugin reads: those of its manifest, and those that its config names. */
-export function headersOfUse({ plugin, use }: BoundUse): readonly string[] {
+export function headersOfUse({ plugin, use, conditionHeaders }: BoundUse): readonly string[] {
   const fixed = (plugin.manifest.request_headers ?? []).map((name) => name.toLowerCase());
-  return [...fixed, ...markedHeaders({ plugin, use }), ...namedInText(use.config)];
+  return [...fixed, ...markedHeaders({ plugin, use }), ...namedInText(use.config), ...conditionHeaders];
 }
 
 /** The values of config properties that hold header names. */
-export function markedHeaders({ plugin, use }: BoundUse): readonly string[] {
+export function markedHeaders({ plugin, use }: Pick<BoundUse, 'plugin' | 'use'>): readonly string[] {
   return plugin.marks.headers
     .flatMap((pattern) => marked(use.config, pattern))
     .flatMap(({ value }) =>

@@ -7,6 +7,7 @@ import { member, placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
 import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
 import type { BoundUse } from './admitted-headers.ts';
+import { checkConditions, type ReadCondition } from './conditions.ts';
 import { mapMarked, marked } from './config-marks.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { Plugins, PreparedPlugin } from './plugins.ts';
@@ -21,12 +22,14 @@ export class Binder {
   readonly #plugins: Plugins;
   readonly #project: Project;
   readonly #diagnostics: Diagnostics;
+  readonly #readCondition: ReadCondition | null;
   readonly #configs = new Map<string, Bound>();
 
-  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics) {
+  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, readCondition: ReadCondition | null) {
     this.#plugins = plugins;
     this.#project = project;
     this.#diagnostics = diagnostics;
+    this.#readCondition = readCondition;
   }
 
   /** Null, and a diagnostic, where the plugin cannot be used so. */
@@ -51,8 +54,12 @@ export class Binder {
     }
     const resolved = this.#upstreams(plugin, declared, config);
     this.#secrets(plugin, declared, resolved);
+    const conditions = checkConditions(plugin, resolved, this.#readCondition);
+    for (const { pointer, message } of conditions.errors) {
+      this.#diagnostics.add('E1032', placeIn(declared, pointer), `plugin "${name}": ${message}`);
+    }
     const use: PluginUse = { name, config: resolved };
-    return { plugin, use };
+    return { plugin, use, conditionHeaders: conditions.headers };
   }
 
   /** Default, then project, then operation, by property (D1); equal configs are validated once. */

@@ -8,6 +8,7 @@ import { get } from '../spec/json.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { Binder } from './bind.ts';
+import type { ReadCondition } from './conditions.ts';
 import type { ParsedSpec } from './parse.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
@@ -36,6 +37,7 @@ export function checkAndBind(
   project: Project,
   documents: Documents,
   diagnostics: Diagnostics,
+  readCondition: ReadCondition | null,
 ): Compiled {
   const names = new Map([
     ...references,
@@ -43,7 +45,7 @@ export function checkAndBind(
   ]);
   const plugins = new Plugins(project.plugins, diagnostics);
   const schemas = new SchemaTable(documents, diagnostics, (file) => names.get(file) ?? file);
-  const deps = { documents, diagnostics, schemas, binder: new Binder(plugins, project, diagnostics) };
+  const deps = { documents, diagnostics, schemas, binder: new Binder(plugins, project, diagnostics, readCondition) };
   const conflicts = new Conflicts(diagnostics);
   const operations = specs.flatMap(({ spec, base }) => {
     const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;

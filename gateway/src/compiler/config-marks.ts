@@ -17,6 +17,8 @@ export interface Marks {
   readonly headers: readonly string[];
   /** `x-gw-credentials: "<property>"`, or `{property, kind, name}`. */
   readonly credentials: readonly CredentialsMark[];
+  /** `x-gw-cel: true`: conditions in the Common Expression Language. */
+  readonly conditions: readonly string[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
 }
@@ -33,6 +35,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const upstreams = new Set<string>();
   const headers = new Set<string>();
   const secrets = new Set<string>();
+  const conditions = new Set<string>();
   const credentials = new Map<string, CredentialsMark>();
   const seen = new Set<string>();
   let places = 0;
@@ -45,6 +48,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
       headers.add(pointer);
       if (isObject(get(node, 'items'))) headers.add(child(pointer, '*'));
     }
+    if (get(node, 'x-gw-cel') === true) conditions.add(pointer);
     if (get(node, 'writeOnly') === true) secrets.add(pointer);
     const credential = credentialsMark(pointer, get(node, 'x-gw-credentials'));
     if (credential) credentials.set(pointer, credential);
@@ -73,6 +77,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     upstreams: [...upstreams].sort(),
     headers: [...headers].sort(),
     credentials: [...credentials.values()],
+    conditions: [...conditions].sort(),
     secrets: [...secrets].sort(),
   };
 }

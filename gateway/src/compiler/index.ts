@@ -8,6 +8,7 @@ import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
 import { Documents } from '../spec/documents.ts';
 import { checkAndBind } from './check.ts';
+import { conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
 import { parse } from './parse.ts';
 import type { Project } from './project.ts';
@@ -51,11 +52,12 @@ export async function compile(project: Project): Promise<CompileResult> {
     diagnostics: diagnostics.list((file) => documents.textOf(file)),
   });
   const signer = signerOf(project, diagnostics);
+  const readCondition = await conditionReader(project);
   let compiled: ReturnType<typeof checkAndBind> | null = null;
   try {
     const specs = parse(sources, documents, diagnostics);
     const resolved = resolve(specs, documents, diagnostics);
-    compiled = checkAndBind(resolved, project, documents, diagnostics);
+    compiled = checkAndBind(resolved, project, documents, diagnostics, readCondition);
   } catch (error) {
     // The stack ends before the limits on depth do only for input made to exhaust it.
     if (!(error instanceof RangeError)) throw error;

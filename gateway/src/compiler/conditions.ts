@@ -1,0 +1,52 @@
+/** Expressions in config (`x-gw-cel: true`), checked as the gateway will compile them (D6). */
+import type { JsonObject } from '../artifact/format.ts';
+import { messageOf } from '../message-of.ts';
+import { marked } from './config-marks.ts';
+import { isReference } from './config-schema.ts';
+import type { PreparedPlugin } from './plugins.ts';
+import type { Project } from './project.ts';
+
+/** Throws an Error, with line and column in the expression, where it is not right. */
+export type ReadCondition = (text: string) => { readonly headers: ReadonlySet<string> };
+
+export interface CheckedConditions {
+  /** Names of request headers that the expressions read, in lower case. */
+  readonly headers: readonly string[];
+  readonly errors: readonly { readonly pointer: string; readonly message: string }[];
+}
+
+/**
+ * The language, where the project may use it: loading it takes longer than compiling a small project, and whoever
+ * uses a plugin names it in a document.
+ */
+export async function conditionReader({ plugins, files }: Project): Promise<ReadCondition | null> {
+  const used = plugins.some(
+    ({ name, configSchema }) =>
+      mentionsMark(configSchema) &&
+      files.some(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)),
+  );
+  return used ? (await import('../cel/expression.ts')).compileCondition : null;
+}
+
+function mentionsMark(schema: JsonObject | undefined): boolean {
+  return schema !== undefined && JSON.stringify(schema).includes('"x-gw-cel":true');
+}
+
+/** What the expressions of a plugin's config read, and what is wrong with them. */
+export function checkConditions(
+  plugin: PreparedPlugin,
+  config: JsonObject,
+  read: ReadCondition | null,
+): CheckedConditions {
+  const headers = new Set<string>();
+  const errors: { pointer: string; message: string }[] = [];
+  for (const { pointer, value } of plugin.marks.conditions.flatMap((pattern) => marked(config, pattern))) {
+    if (typeof value !== 'string' || isReference(value) || read === null) continue;
+    try {
+      for (const name of read(value).headers) headers.add(name);
+    } catch (error) {
+      errors.push({ pointer, message: `"${pointer.slice(1)}", ${messageOf(error)}` });
+    }
+  }
+  return { headers: [...headers], errors };
+}
