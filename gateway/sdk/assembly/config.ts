@@ -1,6 +1,6 @@
 /** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep what you need in global variables. */
 import * as host from "./host";
-import { ROOM, Text, text } from "./text";
+import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
 export namespace Config {
   /** The value: strings as they are, all else as JSON text; null where there is none. */
@@ -12,7 +12,8 @@ export namespace Config {
       ptr = heap.alloc(length);
       host.config_get(pointer.ptr, pointer.length, ptr, length);
     }
-    return new Text(ptr, length);
+    // Gives back what the value does not need: what `init` leaves is put back before every call.
+    return new Text(heap.realloc(ptr, length), length);
   }
 
   /** As `at`, into memory of the caller's: for long lists, since memory is not freed. Null also where it does not fit. */
@@ -69,7 +70,12 @@ export namespace Config {
   export function list(pointer: string): StaticArray<Text> {
     const size = count(pointer);
     const items = new StaticArray<Text>(size);
-    for (let i = 0; i < size; i++) items[i] = get(pointer + "/" + i.toString());
+    const prefix = text(pointer + "/");
+    const place = new TextBuilder(prefix.length + 12);
+    for (let i = 0; i < size; i++) {
+      const value = at(place.clear().add(prefix).integer(i).take());
+      items[i] = value ? value : EMPTY;
+    }
     return items;
   }
 

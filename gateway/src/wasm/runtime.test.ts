@@ -108,6 +108,9 @@ describe('a plugin that goes wrong', () => {
     ['status', /99 is not the status/],
     ['members', /not a JSON object/],
     ['quota', /quota and window/],
+    ['random', /random_get: more than 1024 bytes/],
+    ['random-pointer', /pointer outside memory/],
+    ['query', /a query of more than 65536 bytes/],
     ['continue-after-answer', /returned 0 but has answered/],
   ])('is stopped when it misuses the host: %s', async (act, reason) => {
     const kit = await fixture('misuser');
@@ -129,8 +132,16 @@ describe('a plugin that goes wrong', () => {
     runtime.close();
   });
 
-  it('cannot read a request in init', async () => {
+  it('cannot limit a body when the response is there', async () => {
     const kit = await fixture('misuser');
+    const { problem, logs } = await kit.onResponse({ config: { act: 'body-limit' }, response: { status: 200 } });
+    expect(problem).toEqual(FAILED);
+    expect(logs.map(({ message }) => message)).toEqual([expect.stringMatching('request_body_limit is for on_request')]);
+  });
+
+  it('cannot read a request in init, nor have random bytes there that every call would share', async () => {
+    const kit = await fixture('misuser');
+    await expect(kit.bind({ act: 'random-in-init' })).rejects.toThrow('the same bytes');
     await expect(kit.bind({ act: 'request-in-init' })).rejects.toThrow('there is no request in init');
   });
 

@@ -92,7 +92,6 @@ export const responseFunctions: HostFunctions = {
   },
   response_body_length: {
     signature: ':i',
-    waits: true,
     body: 'response_body',
     make: (call) => () => responseBody(call.response()).length,
   },
