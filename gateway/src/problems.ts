@@ -30,6 +30,11 @@ const table = {
     title: 'Forbidden',
     when: '`bot-detection` refused the `User-Agent`; its `status` may be another',
   },
+  denied: {
+    status: 403,
+    title: 'Request denied',
+    when: 'an expression of `cel` matched; its `status` may be another, and `code` says which rule',
+  },
   'route-not-found': { status: 404, title: 'Not found', when: 'no operation has this path' },
   'method-not-allowed': {
     status: 405,
