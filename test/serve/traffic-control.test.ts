@@ -109,7 +109,9 @@ describe('request-size-limit, through gw serve', () => {
     const text = { content: { 'text/plain': { schema: { type: 'string' } } } };
     const small = limit({ max_bytes: 1000 });
     const unannounced = limit({ max_bytes: 1000, check_content_length: false });
+    const reader = { name: 'request-transformer', config: { body: { set: { '/seen': true } } } };
     const paths = {
+      '/read-before': { post: run(reader, unannounced) },
       '/mock': { post: run(small) },
       '/mock-late': { post: run(unannounced) },
       '/stream': { post: { responses, 'x-gw-middlewares': [small], 'x-gw-dispatch': proxy } },
@@ -117,7 +119,12 @@ describe('request-size-limit, through gw serve', () => {
       '/checked': { post: { responses, requestBody: text, 'x-gw-middlewares': [small], 'x-gw-dispatch': proxy } },
       '/echo': { post: { responses, 'x-gw-middlewares': [small], 'x-gw-dispatch': echo } },
     };
-    const artifact = await compileSpec(document(paths), ['mock', 'http-upstream', 'request-size-limit']);
+    const artifact = await compileSpec(document(paths), [
+      'mock',
+      'http-upstream',
+      'request-size-limit',
+      'request-transformer',
+    ]);
     gw = await startGateway(artifact, { args: ['--max-body-size', '100000'] });
   });
   afterAll(async () => {
@@ -180,6 +187,19 @@ describe('request-size-limit, through gw serve', () => {
       expect(whole.length).toBe(before[0]);
       expect(await Promise.all(broken.slice(before[1]))).not.toContain('whole');
     }
+  });
+
+  it('checks a body that an earlier plugin has had read', async () => {
+    const send = (text: string) =>
+      fetch(`${gw.url}/read-before`, {
+        method: 'POST',
+        body: JSON.stringify({ text }),
+        headers: { 'content-type': 'application/json' },
+      });
+    expect((await send('x')).status).toBe(200);
+    const refused = await send('x'.repeat(2000));
+    expect(refused.status).toBe(413);
+    expect((await jsonOf(refused))['detail']).toMatch(/^The request body has 20\d\d bytes; the limit is 1000 bytes\.$/);
   });
 
   it('leaves framing alone: a Content-Length that is within the limit goes on with its body', async () => {

@@ -130,6 +130,13 @@ describe('ip-restriction', () => {
     expect(await passes({ deny: deny.reverse() }, '2001:db8:1a::1')).toBe(false);
   });
 
+  it('refuses at the start what the schema cannot see, and names the property', async () => {
+    // What a secret reference stands for is not known before; here it stands for itself.
+    await expect(kit.bind({ deny: ['10.0.0.0/8', 'env://RANGE'] })).rejects.toThrow(
+      'refuses its config: deny/1 is neither an IP address nor a CIDR range',
+    );
+  });
+
   it.each([
     { allow: ['fe80::1%eth0'] },
     { allow: ['example.com'] },

@@ -230,6 +230,32 @@ describe('request-transformer: body', () => {
     );
   });
 
+  it('takes any bytes for JSON or for none', async () => {
+    const noise = fc.string({ unit: fc.constantFrom(...'{}[]:,"\\u0dé a1-'), maxLength: 30 });
+    const cut = fc.tuple(fc.json(), fc.nat(60), noise).map(([json, at, more]) => json.slice(0, at) + more);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(noise, cut, fc.json()), async (text) => {
+        const { outcome, problem, logs } = await run({ remove: ['/a', '/0/b'], set: { '/a/b': 1, '/-': 2 } }, text);
+        expect(logs).toEqual([]);
+        if (outcome === 'answered') expect(problem).toMatchObject({ status: 400 });
+        let valid = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          valid = false;
+        }
+        if (valid) expect(outcome).toBe('continue');
+      }),
+      propertyRuns(500),
+    );
+  });
+
+  it('is not led astray by depth', async () => {
+    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)},"b":1}`;
+    expect(await after({ remove: ['/a'] }, deep)).toBe('{"b":1}');
+    expect(await after({ remove: ['/b'] }, deep)).toBe(`${deep.slice(0, -7)}}`);
+  });
+
   it('changes a body of 1 MiB within its CPU time', async () => {
     const items = Array.from({ length: 12_000 }, (_, i) => ({
       id: i,
