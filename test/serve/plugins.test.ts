@@ -1,21 +1,9 @@
 /** Plugins that misbehave, and plugins that watch a stream, through a real `gw serve` (D15, D31). */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProjectPlugin } from '../../gateway/src/compiler/index.ts';
-import { readPluginPackage } from '../../gateway/src/compiler/index.ts';
+import { fixture } from './fixture-plugin.ts';
 import { compileSpec, type Echo, type Gateway, jsonOf, refusedStart, startGateway } from './gateway.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
-
-function fixture(name: string): ProjectPlugin {
-  const folder = join(import.meta.dirname, '..', 'fixtures', 'plugins', name);
-  const file = (base: string) => readFileSync(join(folder, base));
-  return readPluginPackage({
-    wasm: file(`${name}.wasm`),
-    manifest: file('plugin.toml'),
-    configSchema: file('config-schema.json'),
-  });
-}
 
 const FIXTURES = ['looper', 'allocator', 'trapper', 'stream-upper', 'body-reverser'];
 const responses = { 200: { description: 'OK' } };
