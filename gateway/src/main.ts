@@ -5,11 +5,23 @@ import { gwCommand } from './cli/gw.ts';
 
 const gw = gwCommand({
   env: process.env,
+  stdin: (most) => readWhole(process.stdin, most),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   exit: (code) => process.exit(code),
   onSignal: (signal, listener) => void process.on(signal, listener),
 });
+
+async function readWhole(input: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    length += chunk.length;
+    if (length > most) throw new Error(`standard input is longer than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
 
 try {
   await gw.parseAsync();

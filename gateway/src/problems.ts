@@ -91,6 +91,11 @@ const table = {
     title: 'Service unavailable',
     when: 'the issuer of tokens is away, slow or answers nonsense, and nobody else can say whether a token holds',
   },
+  'ldap-unavailable': {
+    status: 503,
+    title: 'Service unavailable',
+    when: '`ldap-auth` cannot ask its directory, or may not in plaintext',
+  },
   'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
 } as const satisfies Record<string, ProblemType>;
 

@@ -13,12 +13,14 @@ export async function runCommand(
   create: (program: Program) => Command,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  input = '',
 ): Promise<CapturedRun> {
   let stdout = '';
   let stderr = '';
   const codes: number[] = [];
   const command = create({
     env,
+    stdin: async () => Buffer.from(input),
     stdout: (text) => {
       stdout += text;
     },

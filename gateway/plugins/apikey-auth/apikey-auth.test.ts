@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -73,6 +74,38 @@ describe('apikey-auth', () => {
     expect(only.query).toBeUndefined();
     const none = await kit.onRequest({ config, path: '/a?x=1', headers: { 'x-api-key': 'k-bob' } });
     expect(none.answer?.headers['www-authenticate']).toBe('ApiKey realm="api", in="query", name="api_key"');
+  });
+
+  it('leaves the key in a header and takes it out of the query, or as strip_credentials says', async () => {
+    const header = { 'x-api-key': 'k-bob' };
+    const stripped = await kit.onRequest({ config: { keys, strip_credentials: true }, headers: header });
+    expect(stripped.outcome).toBe('continue');
+    expect(stripped.requestHeaders).not.toHaveProperty('x-api-key');
+    const config = { keys, key_location: 'query', strip_credentials: false };
+    expect((await kit.onRequest({ config, path: '/a?api_key=k-bob' })).query).toBe('api_key=k-bob');
+  });
+
+  it('finds keys by their sha256, and never by the hash itself', async () => {
+    const hex = createHash('sha256').update('schlüssel').digest('hex');
+    for (const key of [`sha256:${hex}`, `sha256:${hex.toUpperCase()}`]) {
+      const config = { keys: [{ key, id: 'hashed' }, ...keys] };
+      const found = await kit.onRequest({
+        config,
+        headers: { 'x-api-key': Buffer.from('schlüssel').toString('latin1') },
+      });
+      expect(found.requestHeaders['x-auth-consumer']).toBe('hashed');
+      expect((await kit.onRequest({ config, headers: { 'x-api-key': 'k-bob' } })).outcome).toBe('continue');
+      for (const wrong of [key, hex, `sha256:${hex}`]) {
+        expect((await kit.onRequest({ config, headers: { 'x-api-key': wrong } })).answer?.status).toBe(401);
+      }
+    }
+  });
+
+  it('refuses the same key twice, hashed once; and hashes of passwords', async () => {
+    const hash = `sha256:${createHash('sha256').update('k-bob').digest('hex')}`;
+    await expect(kit.bind({ keys: [...keys, { key: hash, id: 'c' }] })).rejects.toThrow(/keys\/2 has the same key as/);
+    const argon2 = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    await expect(kit.bind({ keys: [{ key: argon2, id: 'c' }] })).rejects.toThrow(/gw hash --algorithm sha256/);
   });
 
   it('percent-encodes what is not ASCII, and commas within scopes', async () => {

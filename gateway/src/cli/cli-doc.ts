@@ -4,7 +4,14 @@ import { gwCommand } from './gw.ts';
 import { variableOf } from './variables.ts';
 
 export function renderCli(): string {
-  const nobody = { env: {}, stdout: () => {}, stderr: () => {}, exit: () => {}, onSignal: () => {} };
+  const nobody = {
+    env: {},
+    stdin: async () => new Uint8Array(0),
+    stdout: () => {},
+    stderr: () => {},
+    exit: () => {},
+    onSignal: () => {},
+  };
   const gw = gwCommand(nobody);
   const index = gw.commands.map(
     (command) => `- [\`gw ${command.name()}\`](#gw-${command.name()}): ${command.description()}`,

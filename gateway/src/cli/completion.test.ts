@@ -25,6 +25,7 @@ beforeAll(async () => {
       stdout: (text) => void scripts.set(shell, text),
       stderr: () => {},
       exit: () => {},
+      stdin: async () => new Uint8Array(0),
       onSignal: () => {},
     };
     gw = new Command('gw');

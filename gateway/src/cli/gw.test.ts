@@ -8,7 +8,14 @@ import { gwCommand } from './gw.ts';
 import type { Program } from './program.ts';
 import { variableOf } from './variables.ts';
 
-const program: Program = { env: {}, stdout: () => {}, stderr: () => {}, exit: () => {}, onSignal: () => {} };
+const program: Program = {
+  env: {},
+  stdin: async () => new Uint8Array(0),
+  stdout: () => {},
+  stderr: () => {},
+  exit: () => {},
+  onSignal: () => {},
+};
 const { commands } = gwCommand(program);
 const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
 

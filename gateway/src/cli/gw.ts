@@ -5,6 +5,7 @@ import { compileCommand } from './compile.ts';
 import { completionCommand } from './completion.ts';
 import { devCommand } from './dev.ts';
 import { diffCommand } from './diff.ts';
+import { hashCommand } from './hash.ts';
 import { initCommand } from './init.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly ((program: Program) => Command)[] = [
   diffCommand,
   keygenCommand,
   verifyCommand,
+  hashCommand,
   completionCommand,
 ];
 

@@ -1,6 +1,8 @@
 /** What a command may do to the process around it; main.ts has the only real one. */
 export interface Program {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Standard input, for commands that read it; whole, when it has ended. Rejects where it is longer than `most` bytes. */
+  stdin(most: number): Promise<Uint8Array>;
   stdout(text: string): void;
   stderr(text: string): void;
   exit(code: number): void;

@@ -1,16 +1,12 @@
-import { ANSWERED, Config, Context, CONTINUE, Credentials, EMPTY, READY, Request, Response, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
+import { ANSWERED, Config, CONTINUE, Credentials, EMPTY, groupsAt, Identity, READY, Request, Response, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
 
 const KEYS = text("/keys");
-const CONSUMER = text("x-auth-consumer");
-const GROUPS = text("x-auth-consumer-groups");
 const KEY_ID = text("x-auth-key-id");
 const KEY_NAME = text("x-auth-key-name");
 const KEY_SCOPES = text("x-auth-key-scopes");
-const CONTEXT_CONSUMER = text("auth.consumer");
 const ID = text("/id");
 const NAME = text("/name");
 const SCOPES = text("/scopes");
-const SCOPE = text("/scopes/");
 const WWW_AUTHENTICATE = text("www-authenticate");
 const UNAUTHORIZED = text("unauthorized");
 const TITLE = text("Unauthorized");
@@ -31,11 +27,14 @@ class Consumer {
 
 let consumers: StaticArray<Consumer> = new StaticArray<Consumer>(0);
 let inHeader = true;
+let strips = false;
 let credential: Text = EMPTY;
 let challenge: Text = EMPTY;
 
 export function init(): i32 {
   inHeader = !Config.get("/key_location", "header").equals(text("query"));
+  // A key in the query would end up in the upstream's logs; a header does not.
+  strips = Config.has("/strip_credentials") ? Config.flag("/strip_credentials") : !inHeader;
   credential = inHeader ? Config.get("/header_name", "X-API-Key") : Config.get("/query_param", "api_key");
   const out = new TextBuilder().add(text('ApiKey realm="api", in="')).add(text(inHeader ? "header" : "query"));
   out.add(text('", name="'));
@@ -59,15 +58,18 @@ export function on_request(): i32 {
   if (index < 0) return refuse(UNKNOWN);
 
   const consumer = index < consumers.length ? consumers[index] : readConsumer(index);
-  Request.setHeader(CONSUMER, consumer.id);
-  Request.setHeader(GROUPS, consumer.scopes);
+  Identity.consumer(consumer.id);
+  Identity.groups(consumer.scopes);
   Request.setHeader(KEY_ID, consumer.id);
   Request.setHeader(KEY_NAME, consumer.name);
   Request.setHeader(KEY_SCOPES, consumer.scopes);
-  Context.set(CONTEXT_CONSUMER, consumer.id);
-  // A key in the query would end up in the upstream's logs; a header does not.
-  if (!inHeader) Request.removeQueryParam(credential);
+  if (strips) strip();
   return CONTINUE;
+}
+
+function strip(): void {
+  if (inHeader) Request.removeHeader(credential);
+  else Request.removeQueryParam(credential);
 }
 
 function refuse(detail: Text): i32 {
@@ -78,27 +80,10 @@ function refuse(detail: Text): i32 {
 
 function readConsumer(index: i32): Consumer {
   const entry = new TextBuilder(64).add(KEYS).byte(0x2f).integer(index).take();
-  return new Consumer(property(entry, ID), property(entry, NAME), scopesOf(entry));
+  return new Consumer(property(entry, ID), property(entry, NAME), groupsAt(new TextBuilder(64).add(entry).add(SCOPES).take()));
 }
 
 function property(entry: Text, name: Text): Text {
   const value = Config.at(new TextBuilder(64).add(entry).add(name).take());
   return value ? value : EMPTY;
-}
-
-/** Joined with commas; commas within one are percent-encoded. */
-function scopesOf(entry: Text): Text {
-  const count = Config.countAt(new TextBuilder(64).add(entry).add(SCOPES).take());
-  const out = new TextBuilder(128);
-  for (let i = 0; i < count; i++) {
-    const scope = Config.at(new TextBuilder(64).add(entry).add(SCOPE).integer(i).take());
-    if (!scope) continue;
-    if (i > 0) out.byte(0x2c);
-    for (let j = 0; j < scope.length; j++) {
-      const byte = scope.byteAt(j);
-      if (byte == 0x2c) out.percent(byte);
-      else out.byte(byte);
-    }
-  }
-  return out.take();
 }

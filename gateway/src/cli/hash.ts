@@ -1,0 +1,52 @@
+/** `gw hash`: hashes of passwords and API keys, for config that may hold them in the open. */
+import { Command } from 'commander';
+import { messageOf } from '../message-of.ts';
+import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../passwords/make-hash.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { option } from './variables.ts';
+
+interface Flags {
+  readonly algorithm: HashAlgorithm;
+}
+
+/** More than anybody's password, and than any request header may hold. */
+const MOST_BYTES = 8192;
+
+const HELP = `
+Examples:
+  $ gw hash < password.txt
+  $ openssl rand -hex 32 | tee key.txt | gw hash --algorithm sha256
+
+Reads the secret from standard input, without one line break at its end, so that it is in no list of processes and no
+history. What is printed stands in the config of basic-auth (argon2id, scrypt) or apikey-auth (sha256) in its place.
+sha256 is for keys made at random: passwords would be guessed.
+
+Exit codes: 0 success, 1 nothing to hash, or not UTF-8.`;
+
+export function hashCommand(program: Program): Command {
+  return new Command('hash')
+    .description('Print the hash of a password or API key that is read from standard input.')
+    .addOption(
+      option('--algorithm <algorithm>', 'how it is hashed', 'GW_HASH_ALGORITHM')
+        .choices(HASH_ALGORITHMS)
+        .default('argon2id'),
+    )
+    .addHelpText('after', HELP)
+    .action((flags: Flags) => run(flags, program));
+}
+
+async function run({ algorithm }: Flags, { stdin, stdout, stderr, exit }: Program): Promise<void> {
+  let secret: string;
+  try {
+    secret = new TextDecoder('utf-8', { fatal: true }).decode(await stdin(MOST_BYTES)).replace(/\r?\n$/, '');
+  } catch (error) {
+    stderr(`gw hash: cannot read the secret: ${messageOf(error)}\n`);
+    return exit(EXIT_FAILURE);
+  }
+  if (secret === '' || /[\r\n]/.test(secret)) {
+    stderr('gw hash: give one secret on standard input, such as by "gw hash < password.txt"\n');
+    return exit(EXIT_FAILURE);
+  }
+  stdout(`${makeHash(secret, algorithm)}\n`);
+  exit(0);
+}
