@@ -128,7 +128,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     deps.limits,
   );
   try {
-    const chains = new Chains(await loadModules(artifact, runtime), deps.secrets);
+    const chains = new Chains(artifact, await loadModules(artifact, runtime), deps.secrets);
     const schemas = new Schemas(artifact.routes.schemas, deps.dev);
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
@@ -161,11 +161,14 @@ async function loadModules(artifact: Artifact, runtime: PluginRuntime): Promise<
 
 /** Binds plugins to configs, each pair once: operations that say the same share a pool. */
 class Chains {
+  readonly #optional: ReadonlyMap<string, readonly string[]>;
   readonly #modules: ReadonlyMap<string, LoadedModule>;
   readonly #secrets: Secrets;
   readonly #bound = new Map<string, Promise<BoundPlugin>>();
 
-  constructor(modules: ReadonlyMap<string, LoadedModule>, secrets: Secrets) {
+  constructor({ manifest }: Artifact, modules: ReadonlyMap<string, LoadedModule>, secrets: Secrets) {
+    const { plugins = [] } = manifest;
+    this.#optional = new Map(plugins.map((plugin) => [plugin.name, plugin.config_marks?.optional ?? []]));
     this.#modules = modules;
     this.#secrets = secrets;
   }
@@ -183,7 +186,7 @@ class Chains {
   #bind(name: string, config: JsonObject): Promise<BoundPlugin> {
     const module = this.#modules.get(name);
     if (!module) throw new PluginLoadError(`an operation uses plugin "${name}", which the artifact does not hold`);
-    return module.bind(this.#secrets.resolve(config));
+    return module.bind(this.#secrets.resolve(config, this.#optional.get(name)));
   }
 }
 

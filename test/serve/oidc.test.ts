@@ -84,10 +84,10 @@ describe('oidc-auth', () => {
         '/query': oidc({ allow_query_token: true }),
         '/slash': oidc({ issuer_url: `${issuer.url}/` }),
         '/override': oidc({ issuer_override: 'https://public.example' }),
-        '/empty-override': oidc({ issuer_override: '' }),
+        '/empty-override': oidc({ issuer_override: 'env://NO_OVERRIDE' }),
         '/strip': oidc({ strip_credentials: true }),
       },
-      { upstream: upstream.url, args: ['--log-level', 'trace'] },
+      { upstream: upstream.url, args: ['--log-level', 'trace'], env: { NO_OVERRIDE: '' } },
     );
   });
   afterAll(async () => {

@@ -63,6 +63,8 @@ export interface ConfigMarks {
   readonly upstreams?: readonly string[];
   /** `x-gw-credentials`: arrays of objects that stay in the host. */
   readonly credentials?: readonly CredentialsMark[];
+  /** `x-gw-empty-is-unset: true`: a reference to an empty variable is empty text, which counts as unset (D24). */
+  readonly optional?: readonly string[];
 }
 
 /** What the entries of an array are for: `key` where the mark is the property's name alone. */

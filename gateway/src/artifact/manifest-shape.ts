@@ -56,6 +56,7 @@ const plugin = shape({
   config_marks: optional(
     shape({
       upstreams: optional(listOf(text)),
+      optional: optional(listOf(text)),
       credentials: optional(
         listOf(
           shape({

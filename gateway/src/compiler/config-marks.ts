@@ -19,6 +19,8 @@ export interface Marks {
   readonly credentials: readonly CredentialsMark[];
   /** `x-gw-cel: true`: conditions in the Common Expression Language. */
   readonly conditions: readonly string[];
+  /** `x-gw-empty-is-unset: true`. */
+  readonly optional: readonly string[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
 }
@@ -35,6 +37,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const upstreams = new Set<string>();
   const headers = new Set<string>();
   const secrets = new Set<string>();
+  const optional = new Set<string>();
   const conditions = new Set<string>();
   const credentials = new Map<string, CredentialsMark>();
   const seen = new Set<string>();
@@ -50,6 +53,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     }
     if (get(node, 'x-gw-cel') === true) conditions.add(pointer);
     if (get(node, 'writeOnly') === true) secrets.add(pointer);
+    if (get(node, 'x-gw-empty-is-unset') === true) optional.add(pointer);
     const credential = credentialsMark(pointer, get(node, 'x-gw-credentials'));
     if (credential) credentials.set(pointer, credential);
     const ref = get(node, '$ref');
@@ -78,6 +82,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     headers: [...headers].sort(),
     credentials: [...credentials.values()],
     conditions: [...conditions].sort(),
+    optional: [...optional].sort(),
     secrets: [...secrets].sort(),
   };
 }
@@ -91,9 +96,9 @@ function credentialsMark(pointer: string, mark: unknown): CredentialsMark | null
 }
 
 /** What the artifact's manifest carries of them; undefined where there is nothing. */
-export function manifestMarks({ upstreams, credentials }: Marks): ConfigMarks | undefined {
-  if (upstreams.length === 0 && credentials.length === 0) return undefined;
-  return { ...(upstreams.length > 0 ? { upstreams } : {}), ...(credentials.length > 0 ? { credentials } : {}) };
+export function manifestMarks({ upstreams, credentials, optional }: Marks): ConfigMarks | undefined {
+  const kept = Object.entries({ upstreams, credentials, optional }).filter(([, pointers]) => pointers.length > 0);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 /** The values of a config that a marked pointer stands for, with the pointer to each. */

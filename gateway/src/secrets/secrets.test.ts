@@ -31,6 +31,14 @@ describe('secret references (reference 1, section 2.5; D24)', () => {
 
   const secrets = () => new Secrets({ env: { TOKEN: 't', EMPTY: '', GW_API_KEY: 'planted-value' }, dir });
 
+  it('resolves an empty variable to empty text only where that counts as unset (D24)', () => {
+    const empty = new Secrets({ env: { EMPTY: '', SET: 'x' }, dir: undefined });
+    const config = { a: 'env://EMPTY', b: { c: 'env://SET' } };
+    expect(empty.resolve(config, ['/a'])).toEqual({ a: '', b: { c: 'x' } });
+    expect(() => empty.resolve(config)).toThrow('env://EMPTY: the variable is empty');
+    expect(() => empty.resolve({ a: 'env://UNSET' }, ['/a'])).toThrow('env://UNSET: the variable is not set');
+  });
+
   it('resolves in nested objects and arrays, and leaves the rest alone', () => {
     const config = { a: 'env://TOKEN', b: [{ c: `file://${dir}/key` }, 1, null], d: 'https://env://x', e: true };
     expect(secrets().resolve(config)).toEqual({

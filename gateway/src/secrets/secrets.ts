@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, sep } from 'node:path';
 import type { Json, JsonObject } from '../artifact/format.ts';
+import { mapMarked } from '../compiler/config-marks.ts';
 
 /** A reference that does not resolve: `gw serve` exits with 13. The message names the reference, never a value. */
 export class SecretError extends Error {}
@@ -23,9 +24,17 @@ export class Secrets {
     this.#dir = dir;
   }
 
-  /** The config with every reference replaced, also in arrays and nested objects. Throws SecretError. */
-  resolve(config: JsonObject): JsonObject {
-    return this.#object(config);
+  /**
+   * The config with every reference replaced, also in arrays and nested objects; at the pointers of `optional` an empty
+   * variable is empty text. Throws SecretError.
+   */
+  resolve(config: JsonObject, optional: readonly string[] = []): JsonObject {
+    return this.#object(mapMarked(config, optional, (text) => (this.#isEmptyVariable(text) ? '' : text)));
+  }
+
+  #isEmptyVariable(text: string): boolean {
+    const name = /^env:\/\/(?!GW_)(.*)$/s.exec(text)?.[1];
+    return name !== undefined && Object.hasOwn(this.#env, name) && this.#env[name] === '';
   }
 
   /** A file inside the secrets directory, as text without one newline at its end. Throws SecretError. */
