@@ -3,6 +3,7 @@
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { Visit } from './cache/visit.ts';
 import type { Problem } from './problems.ts';
 import type { RequestTrace } from './telemetry/request-trace.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
@@ -46,6 +47,10 @@ export interface Responder {
 export interface MatchedOperation {
   readonly path: string;
   readonly operationId: string | undefined;
+  /** Slug of the API's title. */
+  readonly api: string;
+  /** Request headers that it admits beyond the baseline, lower case; `*` at the end makes a prefix. */
+  readonly admitted: readonly string[];
   /** Names of path parameters, in the order of `Exchange.params`. */
   readonly paramNames: readonly string[];
 }
@@ -130,6 +135,9 @@ export class Exchange {
   /** What one plugin keeps for itself between its hooks of this request. */
   states: Map<BoundPlugin, Map<string, Uint8Array>> | null = null;
 
+  /** What a cache in the chain knows of it; null where there is none, or the answer came from it. */
+  caching: Visit | null = null;
+
   staged: StagedHeader[] | null = null;
   answer: Answer | null = null;
   handOff: HandOff | null = null;
@@ -139,6 +147,10 @@ export class Exchange {
   responseHeaders: HeaderList = [];
   /** Body of the response where it is in memory; null while it streams. */
   responseBody: Uint8Array | string | null = null;
+  /** The body of the response is not in memory, but on its way from the upstream. */
+  responseStreams = false;
+  /** Nothing but the end of the upstream's connection says where that body ends. */
+  endsByClosing = false;
 
   /** The client has gone, or the response is complete: nobody waits for anything any more. */
   closed = false;

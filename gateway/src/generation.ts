@@ -2,6 +2,7 @@
 
 import type { JsonObject, Operation, PluginUse } from './artifact/format.ts';
 import type { Artifact } from './artifact/index.ts';
+import { Directories } from './directory/directories.ts';
 import type { HttpClient } from './egress/http-client.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
@@ -113,11 +114,17 @@ export interface GenerationDeps {
 export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
   const upstreams = new Upstreams(deps.upstreams);
   const tokens = deps.tokens.scope();
+  const directories = new Directories({
+    ...deps.upstreams,
+    cache: deps.state.cache,
+    log: (level, message) => deps.log(level, 'ldap-auth', message, null),
+  });
   const runtime = createPluginRuntime(
     {
       state: deps.state,
       http: deps.http,
       tokens,
+      directories,
       openUpstream: (url, config) => upstreams.open(url, config),
       log: deps.log,
       observe: (plugin, fn) => {
@@ -139,11 +146,13 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     return new Generation(artifact, router, () => {
       runtime.close();
       tokens.close();
+      directories.close();
       void upstreams.close();
     });
   } catch (error) {
     runtime.close();
     tokens.close();
+    directories.close();
     await upstreams.close();
     throw error;
   }
@@ -213,7 +222,13 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
   const plugins = middlewares.map(({ plugin }) => plugin);
   return {
     operation,
-    matched: { path, operationId: operation.operation_id, paramNames: names },
+    matched: {
+      path,
+      operationId: operation.operation_id,
+      api,
+      admitted: operation.admitted_headers,
+      paramNames: names,
+    },
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, names, deps.schemas),
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,

@@ -4,6 +4,7 @@
  * response hooks, standard headers, metrics.
  */
 import type { Writable } from 'node:stream';
+import { RecordingSink } from './cache/recording.ts';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
 import {
   type Answer,
@@ -45,7 +46,7 @@ import {
   readToLimit,
   tooLarge,
 } from './validation/read-body.ts';
-import { ANSWERED, HANDED_OFF } from './wasm/plugin.ts';
+import { ANSWERED, type BoundPlugin, HANDED_OFF } from './wasm/plugin.ts';
 
 export interface PipelineOptions {
   readonly limits: RequestLimits;
@@ -284,15 +285,41 @@ class Course implements ProxyEvents, BodyReading {
     const { responseStatus: status, responseHeaders: headers } = x;
     headers.push(...op.headers);
     addStandardHeaders(x, headers);
-    if (!op.responseChunks || this.#ran === 0) return x.responder.stream(x, status, headers);
+    const recording = x.caching?.recording ?? null;
+    if (!op.responseChunks || this.#ran === 0) {
+      const sink = x.responder.stream(x, status, headers);
+      return recording === null ? sink : new RecordingSink(sink, recording);
+    }
     changeHeader(headers, 'remove', 'content-length', '');
     const plugins = op.middlewares.slice(0, this.#ran).map(({ plugin }) => plugin);
-    const transform = chunkTransform(x, plugins.reverse(), 'response');
-    transform.on('error', () => x.responder.abort()).pipe(x.responder.stream(x, status, headers));
+    plugins.reverse();
+    const sink = x.responder.stream(x, status, headers);
+    const owner = x.caching?.owner ?? null;
+    if (recording === null || owner === null) return this.#hooked(plugins, sink);
+    // What is stored is what the cache's place in the chain sees.
+    const place = plugins.indexOf(owner);
+    return this.#hooked(
+      plugins.slice(0, place),
+      new RecordingSink(this.#hooked(plugins.slice(place + 1), sink), recording),
+    );
+  }
+
+  /** Passes a body through the chunk hooks of plugins on its way. */
+  #hooked(plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+    if (!plugins.some(({ hasResponseChunks }) => hasResponseChunks)) return sink;
+    const x = this.#x;
+    const transform = chunkTransform(x, plugins, 'response');
+    transform
+      .on('error', () => {
+        x.caching?.close();
+        x.responder.abort();
+      })
+      .pipe(sink);
     return transform;
   }
 
   async #hookedHead(op: LoadedOperation): Promise<ResponseSink | null> {
+    this.#x.responseStreams = true;
     if (!(await this.#responseHooks(op))) return this.#sink(op);
     this.#buffering = true;
     this.#send();

@@ -37,6 +37,9 @@
 @external("gw_abi_1", "host_request_raw") export declare function host_request_raw(index: i32, part: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_log") export declare function host_log(level: i32, p: usize, n: i32): void;
 @external("gw_abi_1", "host_rate_limit_take") export declare function host_rate_limit_take(p: usize, n: i32, quota: i32, window: i32, out: usize): i32;
+@external("gw_abi_1", "host_cache_open") export declare function host_cache_open(rules: usize, n: i32): i32;
+@external("gw_abi_1", "host_cache_lookup") export declare function host_cache_lookup(cache: i32, partition: usize, n: i32): i32;
+@external("gw_abi_1", "host_cache_settle") export declare function host_cache_settle(cache: i32): i32;
 @external("gw_abi_1", "host_credential_find") export declare function host_credential_find(table: usize, tableN: i32, value: usize, valueN: i32): i32;
 @external("gw_abi_1", "host_http_call") export declare function host_http_call(method: usize, methodN: i32, url: usize, urlN: i32, headers: usize, headersN: i32, body: usize, bodyN: i32, timeoutMs: i32, maxBytes: i32, redirects: i32): i32;
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(p: usize, n: i32, buf: usize, cap: i32): i32;
@@ -48,4 +51,9 @@
 @external("gw_abi_1", "token_claim_count") export declare function token_claim_count(p: usize, n: i32): i32;
 @external("gw_abi_1", "token_refusal_get") export declare function token_refusal_get(buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_password_verify") export declare function host_password_verify(table: usize, tableN: i32, name: usize, nameN: i32, password: usize, passwordN: i32): i32;
+@external("gw_abi_1", "host_directory_open") export declare function host_directory_open(): i32;
+@external("gw_abi_1", "host_directory_verify") export declare function host_directory_verify(name: usize, nameN: i32, password: usize, passwordN: i32): i32;
+@external("gw_abi_1", "directory_user_get") export declare function directory_user_get(field: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "directory_group_count") export declare function directory_group_count(): i32;
+@external("gw_abi_1", "directory_group_get") export declare function directory_group_get(index: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstreamN: i32, path: usize, pathN: i32, timeoutMs: i32): i32;

@@ -1,14 +1,16 @@
 /** The plugin SDK: `import { Request, Response, text } from "@gw/plugin-sdk/assembly"`. */
 export { Bearer, grants } from "./bearer";
-export { BasicCredentials } from "./basic-credentials";
+export { BasicChallenge, BasicCredentials } from "./basic-credentials";
 export { decodeBase64, isUtf8 } from "./base64";
 export { Condition, Match } from "./cel";
+export { Cache } from "./cache";
 export { Chunk } from "./chunk";
 export { now } from "./clock";
 export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
 export { CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall } from "./http-call";
+export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Directory } from "./directory";
 export { addGroup, groupsAt } from "./groups";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
 export { Log } from "./log";

@@ -97,6 +97,8 @@ export function recordedExchange(init: RequestInit): Exchange {
     x.operation = {
       path: operation.path,
       operationId: operation.operationId,
+      api: 'test',
+      admitted: [],
       paramNames: params.map(([name]) => name),
     };
     x.params = params.map(([, value]) => value);

@@ -82,6 +82,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #sink: ResponseSink | null = null;
   /** Content-Length of the answer, or -1. */
   #expected = -1;
+  /** The answer has no body, by its status or length. */
+  #bodiless = false;
   /** The body came in one chunk, and the sink was ended with it. */
   #whole = false;
   #headSent = false;
@@ -144,6 +146,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#span?.received(status);
     const length = parsed['content-length'];
     this.#expected = typeof length === 'string' && this.#x.method !== 'HEAD' ? Number(length) : -1;
+    this.#bodiless = status === 204 || status === 304 || this.#x.method === 'HEAD' || length === '0';
+    this.#x.endsByClosing = !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
     const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
     if ('then' in sink) {
       controller.pause();
@@ -158,7 +162,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     if (sink === null) {
       // A response hook answered instead: the upstream's body goes nowhere.
       this.#finish();
-      this.#controller?.abort(new Error('replaced by a response hook'));
+      if (this.#bodiless) paused?.resume();
+      else this.#controller?.abort(new Error('replaced by a response hook'));
       return;
     }
     this.#headSent = true;

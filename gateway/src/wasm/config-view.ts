@@ -1,5 +1,7 @@
 /** A plugin's config as the plugin sees it, by JSON pointer (RFC 6901), with credential tables kept in the host. */
 import type { ArtifactPlugin, Json, JsonObject } from '../artifact/format.ts';
+import type { ResponseCache } from '../cache/response-cache.ts';
+import type { Directory } from '../directory/directory.ts';
 import { valueAt } from '../spec/pointer.ts';
 import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import { type CredentialTables, credentialTables } from './credentials.ts';
@@ -9,6 +11,10 @@ export class ConfigView {
   readonly credentials: CredentialTables;
   /** What `init` has opened with `host_token_open`. */
   readonly verifiers: TokenVerifier[] = [];
+  /** What `init` has opened with `host_cache_open`. */
+  readonly caches: ResponseCache[] = [];
+  /** What `init` has opened with `host_directory_open`. */
+  directory: Directory | null = null;
   /** With what the plugin does not see. */
   readonly whole: JsonObject;
   readonly #visible: Json;

@@ -1,10 +1,12 @@
 /** Every host function of ABI version 1: adding a capability is its file and one line here. */
 import { celFunctions } from './cel.ts';
+import { cacheFunctions } from './cache.ts';
 import { chunkFunctions } from './chunk.ts';
 import { clockFunctions } from './clock.ts';
 import { configFunctions } from './config.ts';
 import { contextFunctions } from './context.ts';
 import { credentialFunctions } from './credential.ts';
+import { directoryFunctions } from './directory.ts';
 import type { HostFunction } from './host-function.ts';
 import { httpCallFunctions } from './http-call.ts';
 import { httpStreamFunctions } from './http-stream.ts';
@@ -36,9 +38,11 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...randomFunctions,
     ...logFunctions,
     ...rateLimitFunctions,
+    ...cacheFunctions,
     ...credentialFunctions,
     ...celFunctions,
     ...passwordFunctions,
+    ...directoryFunctions,
     ...httpStreamFunctions,
     ...httpCallFunctions,
     ...tokenFunctions,

@@ -1,0 +1,26 @@
+/** A shared HTTP cache (RFC 9111) in the gateway; declare `host_cache_open`, `host_cache_lookup` and `host_cache_settle`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+export namespace Cache {
+  /** In `init`: opens a cache by its rules, JSON as ABI.md has them. */
+  export function open(rules: Text): i32 {
+    return host.host_cache_open(rules.ptr, rules.length);
+  }
+
+  /**
+   * In `on_request`: whether the request is answered from what is stored; return `ANSWERED` then. What is stored in one
+   * partition is seen in no other; the empty one is everyone's. May wait for another request that fetches the same.
+   */
+  export function lookup(cache: i32, partition: Text): bool {
+    return host.host_cache_lookup(cache, partition.ptr, partition.length) != 0;
+  }
+
+  /**
+   * In `on_response`: stores the response where it may be, as it goes by, and forgets what an unsafe request has
+   * changed. Whether a stored one takes its place; return `ANSWERED` then, and change no header of it.
+   */
+  export function settle(cache: i32): bool {
+    return host.host_cache_settle(cache) != 0;
+  }
+}
