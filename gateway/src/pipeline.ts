@@ -4,7 +4,6 @@
  * response hooks, standard headers, metrics.
  */
 import type { Writable } from 'node:stream';
-import { RecordingSink } from './cache/recording.ts';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
 import {
   type Answer,
@@ -28,7 +27,7 @@ import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/rese
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { decodePath } from './router/template.ts';
-import { chunkTransform, transformedBody } from './streams.ts';
+import { responseBody, transformedBody } from './streams.ts';
 import type { ValidationReason } from './telemetry/metric-table.ts';
 import type { OperationMetrics } from './telemetry/metrics.ts';
 import type { Recorder } from './telemetry/recorder.ts';
@@ -46,7 +45,7 @@ import {
   readToLimit,
   tooLarge,
 } from './validation/read-body.ts';
-import { ANSWERED, type BoundPlugin, HANDED_OFF } from './wasm/plugin.ts';
+import { ANSWERED, HANDED_OFF } from './wasm/plugin.ts';
 
 export interface PipelineOptions {
   readonly limits: RequestLimits;
@@ -285,37 +284,9 @@ class Course implements ProxyEvents, BodyReading {
     const { responseStatus: status, responseHeaders: headers } = x;
     headers.push(...op.headers);
     addStandardHeaders(x, headers);
-    const recording = x.caching?.recording ?? null;
-    if (!op.responseChunks || this.#ran === 0) {
-      const sink = x.responder.stream(x, status, headers);
-      return recording === null ? sink : new RecordingSink(sink, recording);
-    }
-    changeHeader(headers, 'remove', 'content-length', '');
     const plugins = op.middlewares.slice(0, this.#ran).map(({ plugin }) => plugin);
-    plugins.reverse();
-    const sink = x.responder.stream(x, status, headers);
-    const owner = x.caching?.owner ?? null;
-    if (recording === null || owner === null) return this.#hooked(plugins, sink);
-    // What is stored is what the cache's place in the chain sees.
-    const place = plugins.indexOf(owner);
-    return this.#hooked(
-      plugins.slice(0, place),
-      new RecordingSink(this.#hooked(plugins.slice(place + 1), sink), recording),
-    );
-  }
-
-  /** Passes a body through the chunk hooks of plugins on its way. */
-  #hooked(plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
-    if (!plugins.some(({ hasResponseChunks }) => hasResponseChunks)) return sink;
-    const x = this.#x;
-    const transform = chunkTransform(x, plugins, 'response');
-    transform
-      .on('error', () => {
-        x.caching?.close();
-        x.responder.abort();
-      })
-      .pipe(sink);
-    return transform;
+    if (op.responseChunks && this.#ran > 0) changeHeader(headers, 'remove', 'content-length', '');
+    return responseBody(x, plugins.reverse(), x.responder.stream(x, status, headers));
   }
 
   async #hookedHead(op: LoadedOperation): Promise<ResponseSink | null> {

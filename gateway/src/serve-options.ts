@@ -49,6 +49,8 @@ export interface ServeOptions {
   readonly exposeSpecs: boolean;
   /** URL of a Redis or Valkey that pods share; undefined: state is this gateway's own. */
   readonly state?: string | undefined;
+  /** What all keys in it begin with, so that gateways that share a server share nothing else. */
+  readonly statePrefix: string;
   /** Milliseconds that the state server may take to answer. */
   readonly stateTimeoutMs: number;
   /** CPU milliseconds a plugin call (D31). */

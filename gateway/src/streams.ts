@@ -1,6 +1,7 @@
 /** Passes a streaming body through the chunk hooks of plugins, one chunk at a time (D15). */
 import { Transform } from 'node:stream';
-import type { Exchange } from './exchange.ts';
+import { RecordingSink } from './cache/recording.ts';
+import type { Exchange, ResponseSink } from './exchange.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 
 type Direction = 'request' | 'response';
@@ -14,8 +15,25 @@ export function transformedBody(x: Exchange, middlewares: readonly { readonly pl
   return transform;
 }
 
+/** Where a response's body goes on its way to `sink`: through the hooks of plugins, and past a cache that stores it. */
+export function responseBody(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+  const { recording = null, owner = null } = x.caching ?? {};
+  if (recording === null || owner === null) return hooked(x, plugins, sink);
+  // What is stored is what the cache's place in the chain sees.
+  const place = plugins.indexOf(owner);
+  const recorded = new RecordingSink(hooked(x, plugins.slice(place + 1), sink), recording);
+  return hooked(x, plugins.slice(0, place), recorded);
+}
+
+function hooked(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+  if (!plugins.some(({ hasResponseChunks }) => hasResponseChunks)) return sink;
+  const transform = chunkTransform(x, plugins, 'response');
+  transform.on('error', () => x.responder.abort()).pipe(sink);
+  return transform;
+}
+
 /** In the order given: the chain's for requests, its reverse for responses. */
-export function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
+function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
   const hooked = plugins.filter((each) => (direction === 'request' ? each.hasRequestChunks : each.hasResponseChunks));
 
   /** What comes out of the hooks from `from` on for a chunk that goes in there. */

@@ -19,6 +19,7 @@ const stores: readonly (readonly [name: string, open: () => Promise<State>])[] =
     () =>
       RedisState.open({
         url: REDIS_URL ?? '',
+        prefix: 'gw',
         timeoutMs: 5_000,
         away: (reason) => expect.fail(reason),
         back: () => {},
@@ -92,3 +93,22 @@ function suite(open: () => Promise<State>): void {
     expect(await state.cache.get(key)).toBeNull();
   });
 }
+
+describe.skipIf(REDIS_URL === undefined)('two gateways on one server (needs REDIS_URL)', () => {
+  it('see nothing of each other where their prefixes differ', async () => {
+    const open = (prefix: string) =>
+      RedisState.open({
+        ...{ url: REDIS_URL ?? '', prefix, timeoutMs: 5_000, away: (reason) => expect.fail(reason) },
+        back: () => {},
+      });
+    const [shop, bank] = await Promise.all([open('shop'), open('bank')]);
+    const name = crypto.randomUUID();
+    await shop.cache.set(name, Buffer.from('books'), 60);
+    expect(await bank.cache.get(name)).toBeNull();
+    expect(Buffer.from((await shop.cache.get(name)) ?? []).toString()).toBe('books');
+    expect(await shop.rateLimits.take(name, 1, 60)).toMatchObject({ allowed: true });
+    expect(await bank.rateLimits.take(name, 1, 60)).toMatchObject({ allowed: true });
+    expect(await shop.rateLimits.take(name, 1, 60)).toMatchObject({ allowed: false });
+    await Promise.all([shop.close(), bank.close()]);
+  });
+});

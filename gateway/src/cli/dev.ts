@@ -213,6 +213,7 @@ class DevServer {
         artifact: this.#artifact,
         watchArtifact: false,
         workers: 1,
+        statePrefix: 'gw',
         stateTimeoutMs: 250,
         dev: true,
         allowPlaintextUpstream: true,

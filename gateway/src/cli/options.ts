@@ -38,6 +38,12 @@ export function seconds(text: string): number {
   return value;
 }
 
+/** What keys in a store begin with: no character that such a store gives a meaning to. */
+export function statePrefix(text: string): string {
+  if (/^[A-Za-z0-9_.:-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give a name of letters, digits and _ . : -, such as shop-production.');
+}
+
 /** From 0.0 to 1.0. */
 export function share(text: string): number {
   const value = Number(text);

@@ -16,6 +16,7 @@ import {
   logLevelOption,
   seconds,
   share,
+  statePrefix,
   wholeNumber,
   workers,
   yesOrNo,
@@ -68,6 +69,11 @@ export function serveCommand(program: Program): Command {
         '--state <url>',
         'Redis or Valkey with the counters and caches that pods share, such as redis://redis:6379',
       ),
+    )
+    .addOption(
+      option('--state-prefix <name>', 'what keys in it begin with: one for each project that shares a server')
+        .argParser(statePrefix)
+        .default('gw'),
     )
     .addOption(
       option('--state-timeout-ms <ms>', 'time that the state server may take to answer')

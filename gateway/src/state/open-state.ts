@@ -5,11 +5,12 @@ import { MemoryState } from './memory-state.ts';
 import type { State } from './state.ts';
 
 /** A server that is away is no error: it is logged, and asked again. */
-export async function openState({ state, stateTimeoutMs }: ServeOptions, { logger }: Log): Promise<State> {
+export async function openState({ state, statePrefix, stateTimeoutMs }: ServeOptions, { logger }: Log): Promise<State> {
   if (state === undefined) return new MemoryState();
   const { RedisState } = await import('./redis-state.ts');
   return RedisState.open({
     url: state,
+    prefix: statePrefix,
     timeoutMs: stateTimeoutMs,
     away: (reason) => logger.error({ reason }, 'the state server is away: policies say what becomes of requests'),
     back: () => logger.info('the state server is back'),

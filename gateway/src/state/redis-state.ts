@@ -8,6 +8,8 @@ import { type State, StateUnavailable } from './state.ts';
 export interface RedisStateOptions {
   /** `redis://`, `rediss://`, `valkey://` or `valkeys://`, with user and password where the server wants them. */
   readonly url: string;
+  /** What all keys begin with, before a colon. */
+  readonly prefix: string;
   /** Milliseconds that a command may take. */
   readonly timeoutMs: number;
   /** Said once when the server goes away, and once when it is back. The reason names no credentials. */
@@ -15,8 +17,6 @@ export interface RedisStateOptions {
   back(): void;
 }
 
-/** Everything of ours begins with it; the braces keep the keys of one bucket in one slot of a cluster. */
-const PREFIX = 'gw:';
 /** After a failure nothing is asked for so long, so that a server that hangs costs a request its time-out only now and then. */
 const REST_MS = 1_000;
 const MOST_RETRY_MS = 2_000;
@@ -36,6 +36,7 @@ export class RedisState implements State {
   readonly cache: CacheStore;
   readonly #redis: Redis & Scripted;
   readonly #options: RedisStateOptions;
+  readonly #prefix: string;
   #isAway = false;
   #restUntil = 0;
 
@@ -51,6 +52,7 @@ export class RedisState implements State {
 
   private constructor(options: RedisStateOptions) {
     this.#options = options;
+    this.#prefix = `${options.prefix}:`;
     const redis = new Redis(options.url, {
       connectTimeout: options.timeoutMs * 4,
       commandTimeout: options.timeoutMs,
@@ -72,12 +74,14 @@ export class RedisState implements State {
     this.#redis = redis as Redis & Scripted;
     this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
     this.cache = {
-      get: (key) => this.#ask(() => this.#redis.getBuffer(PREFIX + key)),
+      get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
       set: async (key, value, ttlSeconds) => {
-        await this.#ask(() => this.#redis.set(PREFIX + key, Buffer.from(value), 'PX', Math.ceil(ttlSeconds * 1000)));
+        await this.#ask(() =>
+          this.#redis.set(this.#prefix + key, Buffer.from(value), 'PX', Math.ceil(ttlSeconds * 1000)),
+        );
       },
       delete: async (key) => {
-        await this.#ask(() => this.#redis.del(PREFIX + key));
+        await this.#ask(() => this.#redis.del(this.#prefix + key));
       },
     };
   }
@@ -87,7 +91,8 @@ export class RedisState implements State {
   }
 
   async #take(bucket: string, quota: number, windowSeconds: number): Promise<RateLimitResult> {
-    const key = `${PREFIX}{${bucket}}:${quota <= EXACT_QUOTA ? 'exact' : 'grains'}`;
+    // The braces keep the keys of one bucket in one slot of a cluster.
+    const key = `${this.#prefix}{${bucket}}:${quota <= EXACT_QUOTA ? 'exact' : 'grains'}`;
     const [allowed, remaining, resetAt, retryAfter] = await this.#ask(() =>
       this.#redis.gwTake(`${key}:times`, `${key}:counts`, quota, windowSeconds * 1000, crypto.randomUUID()),
     );
