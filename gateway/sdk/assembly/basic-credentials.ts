@@ -1,10 +1,16 @@
 /** The Basic authentication scheme (RFC 7617). */
 import { decodeBase64, isUtf8 } from "./base64";
+import { Config } from "./config";
 import { Request } from "./request";
-import { Text, text } from "./text";
+import { Response } from "./response";
+import { Text, text, TextBuilder } from "./text";
 
 const AUTHORIZATION = text("authorization");
 const SCHEME = text("basic");
+const WWW_AUTHENTICATE = text("www-authenticate");
+const FAILED = text("authentication-failed");
+const FAILED_TITLE = text("Authentication failed");
+const FAILED_DETAIL = text("Invalid username or password");
 
 export class BasicCredentials {
   constructor(
@@ -13,6 +19,11 @@ export class BasicCredentials {
     /** May hold colons, and may be empty. */
     public password: Text,
   ) {}
+
+  /** Takes them out of what the upstream gets. */
+  static strip(): void {
+    Request.removeHeader(AUTHORIZATION);
+  }
 
   /** What the request sends; null where it sends none, or what is malformed, not UTF-8, or holds control characters. */
   static ofRequest(): BasicCredentials | null {
@@ -25,6 +36,29 @@ export class BasicCredentials {
     const colon = decoded.indexOf(0x3a);
     if (colon < 0) return null;
     return new BasicCredentials(decoded.slice(0, colon), decoded.slice(colon + 1));
+  }
+}
+
+/** The challenge that asks for Basic credentials; make it in `init`. */
+export class BasicChallenge {
+  private value: Text;
+
+  /** Of the realm that the config names. */
+  constructor() {
+    const realm = Config.get("/realm", "api");
+    const out = new TextBuilder().add(text('Basic realm="'));
+    for (let i = 0; i < realm.length; i++) {
+      const byte = realm.byteAt(i);
+      if (byte == 0x22 || byte == 0x5c) out.byte(0x5c);
+      out.byte(byte);
+    }
+    this.value = out.byte(0x22).take();
+  }
+
+  /** 401, and the same whatever is wrong: a name that nobody has, a password, credentials missing or malformed. */
+  refuse(): void {
+    Response.setHeader(WWW_AUTHENTICATE, this.value);
+    Response.problem(401, FAILED, FAILED_TITLE, FAILED_DETAIL);
   }
 }
 

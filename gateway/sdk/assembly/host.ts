@@ -45,6 +45,7 @@
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "http_call_body_length") export declare function http_call_body_length(): i32;
 @external("gw_abi_1", "http_call_body_read") export declare function http_call_body_read(offset: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_verify_signature") export declare function host_verify_signature(alg: usize, algN: i32, key: usize, keyN: i32, data: usize, dataN: i32, signature: usize, signatureN: i32): i32;
 @external("gw_abi_1", "host_token_open") export declare function host_token_open(rules: usize, n: i32): i32;
 @external("gw_abi_1", "host_token_verify") export declare function host_token_verify(verifier: i32, token: usize, n: i32): i32;
 @external("gw_abi_1", "token_claim_get") export declare function token_claim_get(p: usize, n: i32, buf: usize, cap: i32): i32;

@@ -25,6 +25,7 @@ export { HeaderChanges, QueryChanges } from "./changes";
 export { isJson, JsonEdit } from "./json-edit";
 export { HEADER_VALUE, JSON_STRING, PLAIN, TextTemplate } from "./text-template";
 export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
+export { Signature } from "./signature";
 export { Token, TOKEN_HOLDS, TOKEN_REFUSED, TOKEN_UNAVAILABLE } from "./token";
 export { Upstream } from "./upstream";
 

@@ -98,6 +98,7 @@ export async function testPlugin(folder: string, options: KitOptions = {}): Prom
       state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
       http: outside.http,
       tokens: outside.tokens,
+      directories: outside.directories,
       openUpstream: (url) => ({ name: url }),
       log: (level, _plugin, message) => logs.push({ level, message }),
       observe: () => () => {},

@@ -39,9 +39,30 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 async function open(target: buildConnector.Options, options: ConnectorOptions): Promise<Socket> {
   const host = target.hostname.replace(/^\[|\]$/g, '');
   const deadline = AbortSignal.timeout(options.timeoutMs);
-  const addresses = await vetted(host, options, deadline);
   const secure = target.protocol === 'https:';
   const port = Number(target.port || (secure ? 443 : 80));
+  const tls: ClientTls = { alpn: ['http/1.1'], ...(options.secureContext ? { context: options.secureContext } : {}) };
+  return connectVetted(
+    host,
+    port,
+    options,
+    deadline,
+    secure ? (raw) => startTlsClient(raw, host, deadline, tls) : null,
+  );
+}
+
+/**
+ * A connection to one of a host's addresses, each vetted, over which `secure` may put TLS; an address that fails gives
+ * way to the next. Rejects with EgressRefused, ConnectTimeout or what the system says.
+ */
+export async function connectVetted(
+  host: string,
+  port: number,
+  options: ConnectorOptions,
+  deadline: AbortSignal,
+  secure: ((raw: Socket) => Promise<Socket>) | null = null,
+): Promise<Socket> {
+  const addresses = await vetted(host, options, deadline);
   let last: unknown;
   for (const address of addresses) {
     try {
@@ -50,7 +71,7 @@ async function open(target: buildConnector.Options, options: ConnectorOptions): 
         socket.destroy();
         throw new EgressRefused(`connection to ${host} ended at an address that egress does not allow`);
       }
-      return secure ? await handshake(socket, host, deadline, options.secureContext) : socket;
+      return secure ? await secure(socket) : socket;
     } catch (error) {
       last = error;
       if (deadline.aborted) break;
@@ -92,12 +113,20 @@ function connectTo(host: string, port: number, deadline: AbortSignal): Promise<S
   return settled(socket, 'connect', deadline);
 }
 
-function handshake(raw: Socket, host: string, deadline: AbortSignal, context?: SecureContext): Promise<Socket> {
+export interface ClientTls {
+  /** Protocols to offer. Default: none. */
+  readonly alpn?: readonly string[];
+  /** Client certificate and roots. Default: the system's roots. */
+  readonly context?: SecureContext;
+}
+
+/** TLS over a connection, with the certificate of this host, whichever address it is connected to. */
+export function startTlsClient(raw: Socket, host: string, deadline: AbortSignal, tls: ClientTls): Promise<Socket> {
   const socket = connectTls({
     socket: raw,
     ...(isIP(host) ? { host } : { servername: host, host }),
-    ALPNProtocols: ['http/1.1'],
-    ...(context ? { secureContext: context } : {}),
+    ...(tls.alpn ? { ALPNProtocols: [...tls.alpn] } : {}),
+    ...(tls.context ? { secureContext: tls.context } : {}),
   });
   return settled(socket, 'secureConnect', deadline);
 }

@@ -1,4 +1,6 @@
 /** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
+
+import type { DirectoryUser } from '../directory/directory.ts';
 import type { HttpAnswer } from '../egress/http-client.ts';
 import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../exchange.ts';
 import type { TokenClaims } from '../tokens/token-claims.ts';
@@ -69,6 +71,8 @@ export class Call {
   /** Of the last token, where it holds; and why it does not. */
   tokenClaims: TokenClaims | null = null;
   tokenRefusal: string | null = null;
+  /** Of `host_directory_verify`. */
+  directoryUser: DirectoryUser | null = null;
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
 
@@ -94,6 +98,7 @@ export class Call {
     this.passesResponse = false;
     this.chunk = NO_BYTES;
     this.written = null;
+    this.directoryUser = null;
     this.writtenBytes = 0;
     this.changes = null;
     this.logLines = 0;
@@ -104,6 +109,7 @@ export class Call {
     this.exchange = null;
     this.chunk = NO_BYTES;
     this.written = null;
+    this.directoryUser = null;
     this.changes = null;
     this.httpAnswer = null;
     this.tokenClaims = null;

@@ -1,5 +1,6 @@
 /** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+import type { Directories } from '../directory/directories.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import type { Exchange, Upstream } from '../exchange.ts';
 import type { State } from '../state/state.ts';
@@ -25,6 +26,7 @@ export interface PluginServices {
   /** For `host_http_call`. */
   readonly http: Pick<HttpClient, 'call'>;
   readonly tokens: Pick<TokenScope, 'open'>;
+  readonly directories: Pick<Directories, 'open'>;
   /** Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses what D7 and D26 forbid. */
   openUpstream(url: string, config: JsonObject): Upstream;
   log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;

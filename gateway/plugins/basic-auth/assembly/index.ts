@@ -1,15 +1,10 @@
-import { ANSWERED, BasicCredentials, Config, CONTINUE, EMPTY, groupsAt, Identity, PASSWORDS_BUSY, Passwords, READY, Request, Response, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
+import { ANSWERED, BasicChallenge, BasicCredentials, Config, CONTINUE, EMPTY, groupsAt, Identity, PASSWORDS_BUSY, Passwords, READY, Response, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
 
 const CREDENTIALS = text("/credentials");
 const USERNAME = text("/username");
 const ROLES = text("/roles");
 const USER_HEADER = text("x-auth-user");
 const ROLES_HEADER = text("x-auth-roles");
-const AUTHORIZATION = text("authorization");
-const WWW_AUTHENTICATE = text("www-authenticate");
-const FAILED = text("authentication-failed");
-const FAILED_TITLE = text("Authentication failed");
-const FAILED_DETAIL = text("Invalid username or password");
 const OVERLOADED = text("overloaded");
 const OVERLOADED_TITLE = text("Service unavailable");
 const OVERLOADED_DETAIL = text("too many passwords wait to be verified");
@@ -28,19 +23,12 @@ class User {
 }
 
 let users: StaticArray<User> = new StaticArray<User>(0);
-let challenge: Text = EMPTY;
+let challenge: BasicChallenge | null = null;
 let strips = true;
 
 export function init(): i32 {
   strips = Config.flag("/strip_credentials");
-  const realm = Config.get("/realm", "api");
-  const out = new TextBuilder().add(text('Basic realm="'));
-  for (let i = 0; i < realm.length; i++) {
-    const byte = realm.byteAt(i);
-    if (byte == 0x22 || byte == 0x5c) out.byte(0x5c);
-    out.byte(byte);
-  }
-  challenge = out.byte(0x22).take();
+  challenge = new BasicChallenge();
   users = new StaticArray<User>(min(Config.count("/credentials"), READY_USERS));
   for (let i = 0; i < users.length; i++) users[i] = readUser(i);
   return READY;
@@ -58,14 +46,12 @@ export function on_request(): i32 {
   Identity.groups(user.roles);
   Identity.set(USER_HEADER, user.name);
   Identity.set(ROLES_HEADER, user.roles.isEmpty ? null : user.roles);
-  if (strips) Request.removeHeader(AUTHORIZATION);
+  if (strips) BasicCredentials.strip();
   return CONTINUE;
 }
 
-/** Says the same of a name that nobody has, a wrong password, and credentials that are missing or malformed. */
 function refuse(): i32 {
-  Response.setHeader(WWW_AUTHENTICATE, challenge);
-  Response.problem(401, FAILED, FAILED_TITLE, FAILED_DETAIL);
+  challenge!.refuse();
   return ANSWERED;
 }
 

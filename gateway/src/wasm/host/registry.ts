@@ -1,6 +1,7 @@
 /** Every host function of ABI version 1: adding a capability is its file and one line here. */
-import { celFunctions } from './cel.ts';
+
 import { cacheFunctions } from './cache.ts';
+import { celFunctions } from './cel.ts';
 import { chunkFunctions } from './chunk.ts';
 import { clockFunctions } from './clock.ts';
 import { configFunctions } from './config.ts';
@@ -19,6 +20,7 @@ import { requestBodyFunctions } from './request-body.ts';
 import { requestHeaderFunctions } from './request-headers.ts';
 import { requestRawFunctions } from './request-raw.ts';
 import { responseFunctions } from './response.ts';
+import { signatureFunctions } from './signature.ts';
 import { tokenFunctions } from './token.ts';
 
 /** The module that plugins import from. Another version of the ABI has another name. */
@@ -46,5 +48,6 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...httpStreamFunctions,
     ...httpCallFunctions,
     ...tokenFunctions,
+    ...signatureFunctions,
   }),
 );

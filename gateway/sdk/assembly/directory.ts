@@ -1,0 +1,59 @@
+/** Names and passwords that a directory knows; declare `host_directory_open` and `host_directory_verify`. */
+import * as host from "./host";
+import { EMPTY, ROOM, Text } from "./text";
+
+/** The directory accepts them: `Directory.dn` and what follows can be read. */
+export const DIRECTORY_VERIFIED: i32 = 0;
+/** It does not: nobody is told why. */
+export const DIRECTORY_REJECTED: i32 = 1;
+/** It cannot be asked. */
+export const DIRECTORY_UNAVAILABLE: i32 = 2;
+
+export namespace Directory {
+  /** In `init`: reads the whole config as `ldap-auth` has it. */
+  export function open(): void {
+    host.host_directory_open();
+  }
+
+  /** Verifies; waits where the directory has to be asked. */
+  export function verify(name: Text, password: Text): i32 {
+    return host.host_directory_verify(name.ptr, name.length, password.ptr, password.length);
+  }
+
+  function field(number: i32): Text {
+    let ptr = heap.alloc(ROOM);
+    const length = host.directory_user_get(number, ptr, ROOM);
+    if (length < 0) return EMPTY;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.directory_user_get(number, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** Distinguished name of who was verified last. */
+  export function dn(): Text {
+    return field(0);
+  }
+
+  /** Value of `user_attr`, or the name that was sent. */
+  export function consumer(): Text {
+    return field(1);
+  }
+
+  export function groupCount(): i32 {
+    return host.directory_group_count();
+  }
+
+  /** Name of a group, below `groupCount`. */
+  export function group(index: i32): Text {
+    let ptr = heap.alloc(ROOM);
+    const length = host.directory_group_get(index, ptr, ROOM);
+    if (length < 0) return EMPTY;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.directory_group_get(index, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+}
