@@ -9,7 +9,14 @@ import { decodeSegment, matchPattern, parseTemplate, type Segment, type SegmentP
 
 /** A path's operations by method. */
 interface Leaf<T> {
-  readonly methods: Map<string, { readonly value: T; readonly names: readonly string[] }>;
+  /** Few, and their methods are the parser's own strings: comparing them is faster than looking one up. */
+  readonly entries: Entry<T>[];
+}
+
+interface Entry<T> {
+  readonly method: string;
+  /** Of a template without parameters, which is the same for every request. */
+  readonly match: Match<T>;
 }
 
 interface Node<T> {
@@ -48,22 +55,22 @@ export class Router<T> {
 
   /** Throws TemplateError for a malformed template, Error where path and method are taken. */
   add(method: string, template: string, value: T): void {
-    const { segments, names } = parseTemplate(template);
+    const { segments } = parseTemplate(template);
     const leaf = this.#leaf(segments);
-    if (leaf.methods.has(method)) throw new Error(`${method} ${template} is declared twice`);
-    leaf.methods.set(method, { value, names });
+    if (entryOf(leaf, method)) throw new Error(`${method} ${template} is declared twice`);
+    leaf.entries.push({ method, match: { value, params: NO_PARAMS } });
   }
 
   #leaf(segments: readonly Segment[]): Leaf<T> {
     let at = this.#root;
     for (const segment of segments) {
       if (segment.kind === 'greedy') {
-        at.greedy ??= { methods: new Map() };
+        at.greedy ??= { entries: [] };
         return at.greedy;
       }
       at = child(at, segment);
     }
-    at.leaf ??= { methods: new Map() };
+    at.leaf ??= { entries: [] };
     return at.leaf;
   }
 
@@ -74,7 +81,6 @@ export class Router<T> {
     search.method = method;
     search.path = path;
     const found = walk(this.#root, 1, search);
-    search.params.length = 0;
     if (found) return found;
     const { allow } = search;
     search.allow = null;
@@ -85,7 +91,8 @@ export class Router<T> {
 interface Search {
   method: string;
   path: string;
-  readonly params: string[];
+  /** Of the search that goes on; a match takes them with it. */
+  params: string[];
   allow: Set<string> | null;
 }
 
@@ -172,15 +179,25 @@ function walkPatterns<T>(at: Node<T>, start: number, stop: number, search: Searc
   return null;
 }
 
+function entryOf<T>({ entries }: Leaf<T>, method: string): Entry<T> | null {
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i] as Entry<T>;
+    if (entry.method === method) return entry;
+  }
+  return null;
+}
+
 function end<T>(leaf: Leaf<T>, search: Search): Match<T> | null {
   const { method, params } = search;
-  const entry = leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined);
+  const entry = entryOf(leaf, method) ?? (method === 'HEAD' ? entryOf(leaf, 'GET') : null);
   if (entry) {
     search.allow = null;
-    return { value: entry.value, params: params.length === 0 ? NO_PARAMS : params.slice() };
+    if (params.length === 0) return entry.match;
+    search.params = [];
+    return { value: entry.match.value, params };
   }
   search.allow ??= new Set();
-  for (const method of leaf.methods.keys()) {
+  for (const { method } of leaf.entries) {
     search.allow.add(method);
     if (method === 'GET') search.allow.add('HEAD');
   }
