@@ -1,11 +1,9 @@
 /** The keys of an issuer, each good for the algorithms of its own type only (RFC 8725, sections 3.1 and 3.2). */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { type CryptoKey, importJWK, importSPKI, type JWK } from 'jose';
 import { get, isObject, type Obj } from '../spec/json.ts';
-import { ALGORITHMS, type Algorithm } from './jws.ts';
-
-/** The keys cannot be used; the message says why, for operators. */
-export class KeyError extends Error {}
+import type { Algorithm } from './jws.ts';
+import { algorithmsOf, KeyError, publicKey } from './public-key.ts';
 
 interface Key {
   readonly kid: string | undefined;
@@ -16,15 +14,6 @@ interface Key {
 /** Most keys of a set, and most that are tried for a token that names none. */
 const MOST_KEYS = 100;
 const MOST_TRIED = 5;
-const LEAST_RSA_BITS = 2048;
-const MOST_RSA_BITS = 8192;
-const CURVES: Readonly<Record<string, Algorithm>> = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' };
-const NAMED_CURVES: Readonly<Record<string, Algorithm>> = {
-  prime256v1: 'ES256',
-  secp384r1: 'ES384',
-  secp521r1: 'ES512',
-};
-const RSA: ReadonlySet<Algorithm> = new Set(ALGORITHMS.filter((alg) => alg.startsWith('RS')));
 
 export class KeyTable {
   readonly #keys: readonly Key[];
@@ -89,15 +78,14 @@ export class KeyTable {
 
 /** Null where it is of no use here. */
 function keyOfJwk(jwk: Obj): Key | null {
-  const { kty, use, alg, kid, key_ops } = jwk;
+  const { use, alg, kid, key_ops } = jwk;
   if (use !== undefined && use !== 'sig') return null;
   if (Array.isArray(key_ops) && !key_ops.includes('verify')) return null;
   if (kid !== undefined && typeof kid !== 'string') return null;
   const material = materialOf(jwk);
   if (material === null) return null;
-  const byType = kty === 'RSA' ? RSA : new Set([CURVES[material.crv ?? '']].filter((each) => each !== undefined));
-  const algorithms = new Set([...byType].filter((each) => alg === undefined || each === alg));
-  if (algorithms.size === 0 || !isUsable(material)) return null;
+  const algorithms = new Set([...typeOf(material)].filter((each) => alg === undefined || each === alg));
+  if (algorithms.size === 0) return null;
   return { kid, algorithms, import: (name) => importKey(material, name) };
 }
 
@@ -109,11 +97,12 @@ function materialOf({ kty, n, e, crv, x, y }: Obj): JWK | null {
   return null;
 }
 
-function isUsable(material: JWK): boolean {
+/** The algorithms of its type; none where it cannot be read, or is not to be used. */
+function typeOf(material: JWK): ReadonlySet<Algorithm> {
   try {
-    return algorithmsOf(createPublicKey({ key: { ...material }, format: 'jwk' })) !== null;
+    return algorithmsOf(createPublicKey({ key: { ...material }, format: 'jwk' })) ?? new Set();
   } catch {
-    return false;
+    return new Set();
   }
 }
 
@@ -121,24 +110,4 @@ async function importKey(material: JWK, alg: Algorithm): Promise<CryptoKey> {
   const key = await importJWK(material, alg);
   if (key instanceof Uint8Array) throw new KeyError('it is a shared secret');
   return key;
-}
-
-function publicKey(pem: string): KeyObject {
-  if (!pem.includes('-----BEGIN PUBLIC KEY-----') && !pem.includes('-----BEGIN RSA PUBLIC KEY-----')) {
-    throw new KeyError('it is not a public key in PEM: it begins with -----BEGIN PUBLIC KEY-----');
-  }
-  try {
-    return createPublicKey(pem);
-  } catch {
-    throw new KeyError('it is not a public key in PEM that can be read');
-  }
-}
-
-function algorithmsOf(key: KeyObject): ReadonlySet<Algorithm> | null {
-  const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
-  if (key.asymmetricKeyType === 'rsa') {
-    return modulusLength >= LEAST_RSA_BITS && modulusLength <= MOST_RSA_BITS ? RSA : null;
-  }
-  const alg = key.asymmetricKeyType === 'ec' ? NAMED_CURVES[namedCurve] : undefined;
-  return alg === undefined ? null : new Set([alg]);
 }

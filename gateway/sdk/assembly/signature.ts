@@ -1,0 +1,14 @@
+/** Signatures over bytes; declare `host_verify_signature`. For JSON Web Tokens use `Token`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+export namespace Signature {
+  /** Whether it is the signature of `data` by a public key in PEM; `alg`: RS256, RS384, RS512, ES256, ES384 or ES512. */
+  export function holds(alg: Text, key: Text, data: Text, signature: Text): bool {
+    return (
+      host.host_verify_signature(
+        alg.ptr, alg.length, key.ptr, key.length, data.ptr, data.length, signature.ptr, signature.length,
+      ) == 1
+    );
+  }
+}
