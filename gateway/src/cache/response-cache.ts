@@ -13,7 +13,7 @@ import { type Flight, Flights, landingOf } from './flights.ts';
 import { freshnessOf } from './freshness.ts';
 import { invalidate } from './invalidation.ts';
 import { Recording } from './recording.ts';
-import { type Maybe, ResponseStore, then } from './response-store.ts';
+import { after, type Maybe, ResponseStore } from './response-store.ts';
 import { ageOf, isFresh } from './reuse.ts';
 import { isAuthenticated, isIdentified, storedHeaders, unstorable } from './storable.ts';
 import type { StoredResponse } from './stored-response.ts';
@@ -70,7 +70,7 @@ export class ResponseCache {
     visit.query = keyedQuery(x.query, rules);
     visit.key = cacheKey(x, rules, this.#id, partition, visit.query);
     visit.epochKey = epochKey(x.operation?.api ?? '', x.path);
-    return then(this.#store.find(visit), (found) => this.#decide(x, visit, found, 0));
+    return after(this.#store.find(visit), (found) => this.#decide(x, visit, found, 0));
   }
 
   /** In the response hook. True where another answer stands in the response's place. */
@@ -81,7 +81,7 @@ export class ResponseCache {
     if (visit.fetches) return this.#settleFetch(x, visit);
     if (!SAFE.has(x.method)) {
       if (!this.rules.invalidate || x.responseStatus >= 400) return false;
-      return then(invalidate(x, this.#store), () => false);
+      return after(invalidate(x, this.#store), () => false);
     }
     this.#tell(x.responseHeaders, visit, '');
     return false;

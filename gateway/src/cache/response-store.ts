@@ -12,7 +12,7 @@ import type { Found, Visit } from './visit.ts';
 /** A result that is there at once where the store waits for nothing. */
 export type Maybe<T> = T | Promise<T>;
 
-export function then<A, B>(value: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> {
+export function after<A, B>(value: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
@@ -47,7 +47,7 @@ export class ResponseStore {
     if (stored?.kind !== 'variants')
       return { key: visit.key, stored: unlessOlder(stored, epoch), epoch, varies: false };
     const key = variantKey(visit, stored);
-    return then(this.#store.get(key), (variant) => {
+    return after(this.#store.get(key), (variant) => {
       const response = decodeStored(variant);
       return { key, stored: response?.kind === 'response' ? unlessOlder(response, epoch) : null, epoch, varies: true };
     });
