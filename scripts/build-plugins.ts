@@ -6,14 +6,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import { ASSEMBLYSCRIPT_OPTIONS as options } from '../gateway/src/plugins/assemblyscript.ts';
 
 const root = join(import.meta.dirname, '..');
 const compiler = join(root, 'node_modules', 'assemblyscript');
-/** Without assertions, traps for `abort` instead of importing it, and initialisers exported: see sdk/ABI.md. */
-const options = [
-  '--optimizeLevel', '3', '--shrinkLevel', '0', '--noAssert', '--runtime', 'stub',
-  '--initialMemory', '1', '--exportStart', '_initialize', '--use', 'abort=', '--enable', 'simd',
-]; // biome-ignore format: one option after the other
 
 /** Folders of the built-in plugins, and of those that only tests use. */
 export async function pluginFolders(fixtures: boolean): Promise<string[]> {

@@ -107,7 +107,8 @@ async function stage(folder: string, copies: readonly string[]): Promise<string>
 }
 
 function checkDeclared({ name, dependencies = {} }: PackageJson, path: string): void {
-  if (path.startsWith('node:')) return;
+  // A package finds itself by its name.
+  if (path.startsWith('node:') || path.startsWith(`${name}/`)) return;
   const dependency = path
     .split('/')
     .slice(0, path.startsWith('@') ? 2 : 1)
@@ -129,6 +130,10 @@ for (const name of plugins) {
   const folder = join(gateway, 'dist', 'plugins', name);
   mkdirSync(folder, { recursive: true });
   for (const file of pluginFiles(name)) cpSync(join(root, 'gateway', 'plugins', name, file), join(folder, file));
+}
+// What `gw plugin` builds with.
+for (const name of ['assembly', 'templates']) {
+  cpSync(join(root, 'gateway', 'sdk', name), join(gateway, 'dist', 'sdk', name), { recursive: true });
 }
 cpSync(join(root, 'README.md'), join(gateway, 'README.md'));
 const operator = await stage('operator', ['../crds']);

@@ -73,9 +73,9 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
   it('carry no TypeScript but the AssemblyScript sources of the SDK', () => {
     const scope = join(folder, 'node_modules', '@gw');
     const files = readdirSync(scope, { recursive: true, encoding: 'utf8' });
-    expect(files.filter((file) => file.endsWith('.ts') && !file.startsWith(join('plugin-sdk', 'assembly')))).toEqual(
-      [],
-    );
+    const sources = [join('plugin-sdk', 'assembly'), join('gateway', 'dist', 'sdk')];
+    const isSource = (file: string) => sources.some((folder) => file.startsWith(folder));
+    expect(files.filter((file) => file.endsWith('.ts') && !isSource(file))).toEqual([]);
     expect(files).toContain(join('plugin-sdk', 'assembly', 'index.ts'));
     for (const name of readdirSync(scope)) {
       const json: unknown = JSON.parse(readFileSync(join(scope, name, 'package.json'), 'utf8'));
@@ -102,6 +102,26 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     writeFileSync(join(folder, 'mock.js'), PLUGIN_TEST);
     expect(execFileSync(process.execPath, ['mock.js'], { cwd: folder, env, encoding: 'utf8' })).toBe('plugin tested\n');
   });
+
+  it('start, build, test and pack a plugin, with the compiler that its package.json asks for', () => {
+    const run = (...args: string[]) =>
+      execFileSync(join(folder, 'node_modules', '.bin', 'gw'), ['plugin', ...args], {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+        stdio: 'pipe',
+      });
+    run('init', 'hello');
+    expect(() => run('build', 'hello')).toThrow(/npm install --save-dev assemblyscript@/);
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], {
+      cwd: join(folder, 'hello'),
+      env,
+      stdio: 'pipe',
+    });
+    expect(run('build', 'hello')).toMatch(/hello\.wasm: \d+ bytes/);
+    expect(run('test', 'hello')).toContain('4 passed, 0 failed');
+    expect(run('pack', 'hello')).toMatch(/hello-0\.1\.0\.tar\.gz: \d+ bytes/);
+  }, 120_000);
 
   it('compile with the control library, on its worker thread', () => {
     writeFileSync(

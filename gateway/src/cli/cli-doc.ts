@@ -27,17 +27,25 @@ ${index.join('\n')}
 ${gw.commands.map(section).join('\n')}`;
 }
 
+/** With those of its own commands behind it. */
 function section(command: Command): string {
+  return [
+    sectionOf(command, `gw ${command.name()}`, '##'),
+    ...command.commands.map((each) => sectionOf(each, `gw ${command.name()} ${each.name()}`, '###')),
+  ].join('\n');
+}
+
+function sectionOf(command: Command, name: string, heading: string): string {
   const options = command.options.filter(({ hidden }) => !hidden);
   const rows = options.map(row);
   const table =
     rows.length === 0 ? '' : `| option | variable | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n\n`;
-  return `## gw ${command.name()}
+  return `${heading} ${name}
 
 ${command.description()}
 
 \`\`\`
-gw ${command.name()} ${command.usage()}
+${name} ${command.usage()}
 \`\`\`
 
 ${table}\`\`\`

@@ -9,6 +9,7 @@ import { hashCommand } from './hash.ts';
 import { initCommand } from './init.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
+import { pluginCommand } from './plugin.ts';
 import type { Program } from './program.ts';
 import { routesCommand } from './routes.ts';
 import { serveCommand } from './serve.ts';
@@ -25,6 +26,7 @@ const COMMANDS: readonly ((program: Program) => Command)[] = [
   routesCommand,
   inspectCommand,
   diffCommand,
+  pluginCommand,
   keygenCommand,
   verifyCommand,
   hashCommand,

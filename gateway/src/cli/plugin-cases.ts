@@ -1,0 +1,144 @@
+/** The cases that `gw plugin test` runs: files of YAML, validated as they are read. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { JsonObject } from '../artifact/format.ts';
+import { messageOf } from '../message-of.ts';
+import { PluginPackageError } from '../plugins/package.ts';
+import { parseText } from '../spec/parse.ts';
+
+export const HOOKS = ['on_request', 'on_response', 'dispatch'] as const;
+export type CaseHook = (typeof HOOKS)[number];
+
+type Texts = Readonly<Record<string, string>>;
+/** Null: it is absent. */
+type ExpectedTexts = Readonly<Record<string, string | null>>;
+
+export interface PluginCase {
+  readonly name: string;
+  /** Default: `dispatch` for dispatchers; `on_response` for middlewares where the case has a response, else `on_request`. */
+  readonly hook?: CaseHook;
+  readonly config?: JsonObject;
+  readonly request?: {
+    readonly method?: string;
+    readonly path?: string;
+    readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+    readonly body?: unknown;
+    readonly client_ip?: string;
+    readonly operation?: { readonly path: string; readonly operation_id?: string; readonly params?: Texts };
+    readonly context?: Texts;
+  };
+  readonly response?: { readonly status: number; readonly headers?: Texts; readonly body?: unknown };
+  readonly expect: Expected;
+}
+
+/** What a case says nothing about may be anything. Of objects, the members that are named count. */
+export interface Expected {
+  /** The config is refused, with this in the reason. */
+  readonly config_error?: string;
+  readonly outcome?: 'continue' | 'answered' | 'handed-off';
+  readonly answer?: {
+    readonly status?: number;
+    readonly headers?: ExpectedTexts;
+    readonly body?: string;
+    readonly json?: unknown;
+  };
+  /** Headers that were staged for whatever the response will be. */
+  readonly response_headers?: ExpectedTexts;
+  /** The request as what comes next sees it. */
+  readonly request_headers?: ExpectedTexts;
+  readonly request_body?: string;
+  readonly query?: string | null;
+  readonly context?: ExpectedTexts;
+  readonly hand_off?: { readonly upstream?: string; readonly path?: string };
+  /** After `on_response`: what would be sent. */
+  readonly response?: {
+    readonly status?: number;
+    readonly headers?: ExpectedTexts;
+    readonly body?: string;
+    readonly json?: unknown;
+  };
+  /** Each stands in some line of the log. */
+  readonly logs?: readonly string[];
+}
+
+const texts = { type: 'object', additionalProperties: { type: 'string' } };
+const expectedTexts = { type: 'object', additionalProperties: { type: ['string', 'null'] } };
+const object = (properties: object, required: readonly string[] = []) => ({
+  type: 'object',
+  additionalProperties: false,
+  required,
+  properties,
+});
+const message = object({ status: { type: 'integer' }, headers: expectedTexts, body: { type: 'string' }, json: {} });
+
+const SCHEMA = {
+  type: 'array',
+  minItems: 1,
+  items: object(
+    {
+      name: { type: 'string', minLength: 1 },
+      hook: { enum: HOOKS },
+      config: { type: 'object' },
+      request: object({
+        method: { type: 'string' },
+        path: { type: 'string', pattern: '^/' },
+        headers: {
+          type: 'object',
+          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+        },
+        body: {},
+        client_ip: { type: 'string' },
+        operation: object({ path: { type: 'string' }, operation_id: { type: 'string' }, params: texts }, ['path']),
+        context: texts,
+      }),
+      response: object({ status: { type: 'integer' }, headers: texts, body: {} }, ['status']),
+      expect: {
+        ...object({
+          config_error: { type: 'string' },
+          outcome: { enum: ['continue', 'answered', 'handed-off'] },
+          answer: message,
+          response_headers: expectedTexts,
+          request_headers: expectedTexts,
+          request_body: { type: 'string' },
+          query: { type: ['string', 'null'] },
+          context: expectedTexts,
+          hand_off: object({ upstream: { type: 'string' }, path: { type: 'string' } }),
+          response: message,
+          logs: { type: 'array', items: { type: 'string' } },
+        }),
+        minProperties: 1,
+      },
+    },
+    ['name', 'expect'],
+  ),
+};
+
+const validate = new Ajv2020({ allErrors: false, strict: false }).compile<readonly PluginCase[]>(SCHEMA);
+
+/** The files of cases in the plugin's folder `tests`, in order. Rejects with PluginPackageError where there is none. */
+export async function caseFilesOf(folder: string): Promise<readonly string[]> {
+  const names = await readdir(join(folder, 'tests')).catch(() => []);
+  const files = names.filter((name) => /\.ya?ml$/.test(name)).sort();
+  if (files.length === 0)
+    throw new PluginPackageError(`there are no cases: write some into ${join(folder, 'tests')}/*.yaml`);
+  return files.map((name) => join(folder, 'tests', name));
+}
+
+/** Rejects with PluginPackageError, and the place, where the file holds no cases. */
+export async function readCases(file: string): Promise<readonly PluginCase[]> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new PluginPackageError(`cannot read ${file}: ${messageOf(error)}`);
+  });
+  const parsed = parseText(bytes);
+  if (!parsed.ok) {
+    const at = parsed.position ? `:${parsed.position.line}:${parsed.position.column}` : '';
+    throw new PluginPackageError(`${file}${at}: ${parsed.message}`);
+  }
+  const cases: unknown = parsed.value;
+  if (validate(cases)) return cases;
+  const [error] = validate.errors ?? [];
+  const { instancePath = '', message = 'is not valid', params = {} } = error ?? {};
+  const what = 'additionalProperty' in params ? ` ("${params['additionalProperty']}")` : '';
+  throw new PluginPackageError(`${file}: ${instancePath || 'the file'} ${message}${what}`);
+}

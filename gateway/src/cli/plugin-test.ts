@@ -1,0 +1,106 @@
+/** `gw plugin test`: runs a plugin's cases on the gateway's own runtime. */
+import { relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { messageOf } from '../message-of.ts';
+import type { Difference } from './plugin-case-run.ts';
+import type { CaseHook, PluginCase } from './plugin-cases.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { presence } from './variables.ts';
+
+/** The plugin, or a file of cases, cannot be used. */
+const EXIT_UNUSABLE = 2;
+
+const HELP = `
+Examples:
+  $ gw plugin test
+  $ gw plugin test plugins/hello --json
+
+Cases are lists in tests/*.yaml of the plugin's folder:
+  - name: refuses who says no name
+    config: {}
+    request: { method: GET, path: /, headers: { accept: "*/*" } }
+    expect: { outcome: answered, answer: { status: 403 } }
+
+Exit codes: 0 all cases hold, 1 some do not, 2 the plugin or a file of cases cannot be used.`;
+
+interface CaseResult {
+  readonly file: string;
+  readonly name: string;
+  readonly passed: boolean;
+  readonly differences: readonly Difference[];
+}
+
+export function pluginTestCommand(program: Program): Command {
+  return new Command('test')
+    .description("Run a plugin's cases, without a gateway around it.")
+    .argument('[folder]', "the plugin's folder", '.')
+    .addOption(presence('--json', 'print the results as JSON', program))
+    .addHelpText('after', HELP)
+    .action((folder: string, { json }: { readonly json: boolean }) => run(resolve(folder), json, program));
+}
+
+async function run(folder: string, json: boolean, { stdout, stderr, exit }: Program): Promise<void> {
+  let results: readonly CaseResult[];
+  try {
+    results = await resultsOf(folder);
+  } catch (error) {
+    stderr(`gw plugin test: ${messageOf(error)}\n`);
+    return exit(EXIT_UNUSABLE);
+  }
+  const failed = results.filter(({ passed }) => !passed).length;
+  const summary = { total: results.length, passed: results.length - failed, failed };
+  stdout(json ? `${JSON.stringify({ results, summary })}\n` : describe(results, summary));
+  exit(failed === 0 ? 0 : EXIT_FAILURE);
+}
+
+async function resultsOf(folder: string): Promise<readonly CaseResult[]> {
+  const [{ testPlugin }, { caseFilesOf, readCases }, { runCase }, { checkBuilt, typeOfPlugin }] = await Promise.all([
+    import('../../sdk/testing/index.ts'),
+    import('./plugin-cases.ts'),
+    import('./plugin-case-run.ts'),
+    import('./plugin-package.ts'),
+  ]);
+  const files = await caseFilesOf(folder);
+  const cases = await Promise.all(files.map(async (file) => ({ file, cases: await readCases(file) })));
+  const type = await typeOfPlugin(folder);
+  await checkBuilt(folder);
+  const kit = await testPlugin(folder);
+  const results: CaseResult[] = [];
+  try {
+    for (const { file, cases: listed } of cases) {
+      for (const each of listed) {
+        const differences = await runCase(kit, each, each.hook ?? standardHook(type, each));
+        results.push({ file: relative(folder, file), name: each.name, passed: differences.length === 0, differences });
+      }
+    }
+  } finally {
+    kit.close();
+  }
+  return results;
+}
+
+function standardHook(type: 'dispatcher' | 'middleware', { response }: PluginCase): CaseHook {
+  if (type === 'dispatcher') return 'dispatch';
+  return response ? 'on_response' : 'on_request';
+}
+
+function describe(
+  results: readonly CaseResult[],
+  { total, passed, failed }: { readonly total: number; readonly passed: number; readonly failed: number },
+): string {
+  const files = [...new Set(results.map(({ file }) => file))];
+  const lines = files.flatMap((file) => [
+    file,
+    ...results
+      .filter((each) => each.file === file)
+      .flatMap(({ name, passed: ok, differences }) => [
+        `  ${ok ? '✓' : '✗'} ${name}`,
+        ...differences.flatMap(({ at, expected, actual }) => [
+          `      ${at}:`,
+          `        expected ${JSON.stringify(expected)}`,
+          `        got      ${JSON.stringify(actual)}`,
+        ]),
+      ]),
+  ]);
+  return `${lines.join('\n')}\n${total} case${total === 1 ? '' : 's'}: ${passed} passed, ${failed} failed\n`;
+}
