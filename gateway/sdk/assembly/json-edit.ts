@@ -3,6 +3,7 @@
  * not named is copied as it stands.
  */
 import { Config } from "./config";
+import { unescaped } from "./json-string";
 import { Text, text, TextBuilder } from "./text";
 import { JSON_STRING, TextTemplate } from "./text-template";
 
@@ -364,55 +365,4 @@ function sets(node: Node): bool {
     child = child.next;
   }
   return false;
-}
-
-/** What a JSON string, with its quotes, says. */
-function unescaped(json: Text): Text {
-  const inner = json.slice(1, json.length - 1);
-  if (inner.indexOf(BACKSLASH) < 0) return inner;
-  const out = new TextBuilder(inner.length);
-  for (let i = 0; i < inner.length; i++) {
-    const byte = inner.byteAt(i);
-    if (byte != BACKSLASH || i + 1 >= inner.length) {
-      out.byte(byte);
-      continue;
-    }
-    const letter = inner.byteAt(++i);
-    if (letter == 0x75) {
-      let code = hexOf(inner, i + 1);
-      i += 4;
-      if (code >= 0xd800 && code < 0xdc00 && i + 6 < inner.length + 1 && inner.byteAt(i + 1) == BACKSLASH) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (hexOf(inner, i + 3) - 0xdc00);
-        i += 6;
-      }
-      addUtf8(out, code);
-    } else if (letter == 0x6e) out.byte(0x0a);
-    else if (letter == 0x74) out.byte(0x09);
-    else if (letter == 0x72) out.byte(0x0d);
-    else if (letter == 0x62) out.byte(0x08);
-    else if (letter == 0x66) out.byte(0x0c);
-    else out.byte(letter);
-  }
-  return out.take();
-}
-
-/** Four hexadecimal digits; what is none counts as 0. */
-function hexOf(text: Text, from: i32): i32 {
-  let value = 0;
-  for (let i = from; i < from + 4; i++) {
-    const byte: u8 = i < text.length ? text.byteAt(i) | 0x20 : 0x30;
-    value = (value << 4) | (byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : (byte - 0x10) & 15);
-  }
-  return value;
-}
-
-function addUtf8(out: TextBuilder, code: i32): void {
-  if (code < 0x80) out.byte(<u8>code);
-  else if (code < 0x800) out.byte(<u8>(0xc0 | (code >> 6))).byte(<u8>(0x80 | (code & 63)));
-  else if (code < 0x10000) {
-    out.byte(<u8>(0xe0 | (code >> 12))).byte(<u8>(0x80 | ((code >> 6) & 63))).byte(<u8>(0x80 | (code & 63)));
-  } else {
-    out.byte(<u8>(0xf0 | (code >> 18))).byte(<u8>(0x80 | ((code >> 12) & 63)));
-    out.byte(<u8>(0x80 | ((code >> 6) & 63))).byte(<u8>(0x80 | (code & 63)));
-  }
 }
