@@ -103,15 +103,20 @@ describe('the keys of an issuer', () => {
     await expect.poll(() => statusOf(gateway, issuer.token()), { timeout: 10_000, interval: 100 }).toBe(200);
   });
 
-  it('come too slowly: 503 within the time-out, and at once for a second after it', async () => {
+  it('come too slowly: 503 within the time-out, and at once after it', async () => {
     issuer.instead = () => true;
     const gateway = await oidc({ timeout: 0.5 });
     const started = performance.now();
     expect(await statusOf(gateway, issuer.token())).toBe(503);
     expect(performance.now() - started).toBeLessThan(2_000);
-    const all = await Promise.all(Array.from({ length: 50 }, () => statusOf(gateway, issuer.token())));
-    expect(new Set(all)).toEqual(new Set([503]));
-    expect(issuer.asked.length).toBeLessThanOrEqual(4);
+    for (let i = 0; i < 3; i++) {
+      const since = performance.now();
+      const all = await Promise.all(Array.from({ length: 20 }, () => statusOf(gateway, issuer.token())));
+      expect(new Set(all)).toEqual(new Set([503]));
+      expect(performance.now() - since).toBeLessThan(450);
+      await sleep(500);
+    }
+    expect(issuer.asked.length).toBeLessThanOrEqual(5);
   });
 
   it.each([

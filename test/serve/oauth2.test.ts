@@ -92,7 +92,12 @@ describe('oauth2-auth', () => {
       },
     });
     gw = await startSecured(
-      { '/a': oauth2(), '/cached': oauth2({ cache_ttl_seconds: 2 }), '/strip': oauth2({ strip_credentials: true }) },
+      {
+        '/a': oauth2(),
+        '/broken': oauth2({ required_scopes: '' }),
+        '/cached': oauth2({ cache_ttl_seconds: 2 }),
+        '/strip': oauth2({ strip_credentials: true }),
+      },
       { upstream: upstream.url, env: { CLIENT_SECRET: 's&cret %' } },
     );
   });
@@ -200,6 +205,22 @@ describe('oauth2-auth', () => {
     expect((await ask(`${gw.url}/a`, token)).status).toBe(503);
     await issuer.up();
     expect((await ask(`${gw.url}/a`, token)).status).toBe(200);
+  });
+
+  it('asks no more after five failures in a row, and again when ten seconds have passed', async () => {
+    issuer.instead = (_request, response) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    const before = asked();
+    const all = await Promise.all(Array.from({ length: 5 }, () => ask(`${gw.url}/broken`, grant())));
+    for (let i = 0; i < 5; i++) all.push(await ask(`${gw.url}/broken`, grant()));
+    issuer.instead = null;
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(asked() - before).toBe(5);
+    await expect
+      .poll(async () => (await ask(`${gw.url}/broken`, grant())).status, { timeout: 20_000, interval: 500 })
+      .toBe(200);
   });
 
   it('does not believe that an expired token is active', async () => {

@@ -18,10 +18,11 @@ export namespace Identity {
     else Request.removeHeader(header);
   }
 
-  /** Who it is, as header and as context value `auth.consumer`; null: nobody can be named. */
+  /** Who it is, as header and as context value `auth.consumer`; null or empty: nobody can be named. */
   export function consumer(name: Text | null): void {
-    set(CONSUMER, name);
-    Context.set(CONTEXT_CONSUMER, name ? name : EMPTY);
+    const known = name && !name.isEmpty ? name : null;
+    set(CONSUMER, known);
+    Context.set(CONTEXT_CONSUMER, known ? known : EMPTY);
   }
 
   /** The groups, joined already. */

@@ -17,7 +17,7 @@ export interface Validity {
   readonly until: number;
 }
 
-/** Throws TokenRefused where issuer, audience or the form of a time is wrong. The times are to be checked at each use. */
+/** Throws TokenRefused where issuer, audience or the form of a claim is wrong. The times are to be checked at each use. */
 export function checkClaims(claims: Obj, rules: ClaimRules): Validity {
   if (rules.issuer !== undefined && get(claims, 'iss') !== rules.issuer) {
     throw new TokenRefused("the token's issuer is not accepted");
@@ -25,6 +25,8 @@ export function checkClaims(claims: Obj, rules: ClaimRules): Validity {
   if (rules.audience !== undefined && !audiences(claims).includes(rules.audience)) {
     throw new TokenRefused('the token is not for this audience');
   }
+  const sub = get(claims, 'sub');
+  if (sub !== undefined && typeof sub !== 'string') throw new TokenRefused("the token's subject is not a text");
   const exp = time(claims, 'exp');
   if (exp === undefined) throw new TokenRefused('the token has no expiry');
   const nbf = time(claims, 'nbf') ?? 0;

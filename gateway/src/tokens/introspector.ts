@@ -1,4 +1,5 @@
 /** Asks an authorization server about opaque tokens (RFC 7662). */
+import { CircuitBreaker } from '../egress/breaker.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
@@ -23,6 +24,8 @@ export interface IntrospectionRules {
 
 /** Bytes of an answer. */
 const MAX_ANSWER = 32 << 10;
+/** Questions under way; more are answered with 503 at once. */
+const MOST_ASKING = 500;
 /** By how much the server's clock may be behind. */
 const CLOCK_SKEW_MS = 60_000;
 /** What a bearer token may consist of (RFC 6750, section 2.1). */
@@ -32,6 +35,7 @@ export class Introspector implements TokenVerifier {
   readonly #rules: IntrospectionRules;
   readonly #client: HttpClient;
   readonly #outage: Outage;
+  readonly #breaker = new CircuitBreaker();
   readonly #authorization: string;
   readonly #active = new VerifiedTokens();
   /** By digest: requests with the same token share one question. */
@@ -52,7 +56,12 @@ export class Introspector implements TokenVerifier {
     const known = this.#active.get(digest);
     if (known && Date.now() < known.validity.until) return known.claims;
     if (known) this.#active.delete(digest);
-    const asking = this.#asking.get(digest) ?? this.#ask(token, digest, x);
+    const asked = this.#asking.get(digest);
+    if (asked) return asked;
+    if (this.#asking.size >= MOST_ASKING || !this.#breaker.admits()) {
+      throw new IssuerUnavailable('the introspection endpoint has failed repeatedly, or is asked too much at once');
+    }
+    const asking = this.#ask(token, digest, x);
     this.#asking.set(digest, asking);
     return asking;
   }
@@ -88,9 +97,11 @@ export class Introspector implements TokenVerifier {
         throw new IssuerUnavailable('the introspection endpoint answered without "active", true or false');
       }
       this.#outage.succeeded();
+      this.#breaker.succeeded();
       return answer;
     } catch (error) {
       this.#outage.failed(messageOf(error));
+      this.#breaker.failed();
       throw error;
     }
   }

@@ -25,7 +25,7 @@ const REST_MS = 1_000;
 /** Longest time between attempts while the issuer is away. */
 const MOST_RETRY_MS = 30_000;
 /** Requests that may wait for the next look; more are refused at once. */
-const MOST_WAITING = 1_000;
+const MOST_WAITING = 500;
 
 export class RemoteKeys implements KeySource {
   readonly #options: RemoteKeysOptions;
@@ -51,10 +51,7 @@ export class RemoteKeys implements KeySource {
   }
 
   async keysFor(kid: string | undefined): Promise<KeyTable> {
-    if (this.#current === null) {
-      if (!this.#fetching) this.#failIfResting();
-      await this.#refresh(true);
-    }
+    if (this.#current === null) await this.#first();
     const keys = this.#current ?? this.#fail();
     if (kid === undefined || !keys.named || keys.names(kid)) return keys;
     return this.#lookFor(kid, keys);
@@ -64,6 +61,16 @@ export class RemoteKeys implements KeySource {
   close(): void {
     this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /**
+   * Waits for the first keys; once they could not be had, it only has them asked for again: requests that wait for an
+   * issuer which does not answer would hold up others.
+   */
+  async #first(): Promise<void> {
+    if (this.#failure === null) return this.#refresh(true);
+    this.#failIfResting();
+    void this.#refresh(true);
   }
 
   /** A fetch that began before the token came may have missed its key: then there is another. */

@@ -11,12 +11,12 @@ export class TokenClaims {
     this.#claims = claims;
   }
 
-  /** Strings as they are, all else as JSON text; undefined where there is nothing. The empty pointer: all claims. */
+  /** Strings as they are, all else as JSON text; undefined where there is nothing, or null. The empty pointer: all claims. */
   text(pointer: string): string | undefined {
     const known = this.#texts.get(pointer);
     if (known !== undefined) return known;
     const value = valueAt(this.#claims, pointer);
-    if (value === undefined) return undefined;
+    if (value === undefined || value === null) return undefined;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     this.#texts.set(pointer, text);
     return text;
