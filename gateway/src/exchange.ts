@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Visit } from './cache/visit.ts';
 import type { Problem } from './problems.ts';
 import type { RequestTrace } from './telemetry/request-trace.ts';
+import type { ClientCertificate } from './transport/client-certificate.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
@@ -104,6 +105,8 @@ export class Exchange {
   readonly peer: string;
   /** Address of the client (D16). */
   clientIp: string;
+  /** That the client has shown, and that was verified; null where there is none. */
+  clientCertificate: ClientCertificate | null = null;
   /** Why the transport found the request malformed; it is answered with 400. */
   fault: string | null = null;
   /** Milliseconds, on the monotonic clock. */

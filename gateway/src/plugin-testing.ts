@@ -9,6 +9,7 @@ export { renderProblem } from './problems.ts';
 export { MemoryState } from './state/memory-state.ts';
 export { type State, StateUnavailable } from './state/state.ts';
 export { standaloneOutside } from './tokens/standalone.ts';
+export type { ClientCertificate } from './transport/client-certificate.ts';
 export {
   type BoundPlugin,
   createPluginRuntime,

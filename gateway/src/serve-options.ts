@@ -1,5 +1,6 @@
 /** What `gw serve` and `gw dev` are told (reference 1, section 4.3). */
 import type { TracingOptions } from './telemetry/tracing-options.ts';
+import type { ClientAuth } from './transport/client-certificate.ts';
 import type { TlsVersion } from './transport/tls.ts';
 
 export interface ListenAddress {
@@ -27,6 +28,10 @@ export interface ServeOptions {
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
   readonly tlsMinVersion: TlsVersion;
+  /** PEM file of those who may sign clients' certificates; given where `tlsClientAuth` is not `off`, and only there. */
+  readonly tlsClientCa?: string | undefined;
+  /** Default `off`. */
+  readonly tlsClientAuth?: ClientAuth;
   /** Seconds. */
   readonly keepaliveTimeout: number;
   /** Seconds for a TLS handshake and for a request's head. */

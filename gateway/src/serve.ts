@@ -172,11 +172,20 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
 }
 
 /** Null without TLS. */
-function keyPairPaths({ tlsCert, tlsKey }: ServeOptions): KeyPairPaths | null {
+function keyPairPaths({ tlsCert, tlsKey, tlsClientCa, tlsClientAuth = 'off' }: ServeOptions): KeyPairPaths | null {
+  if (tlsClientCa !== undefined && tlsClientAuth === 'off') {
+    throw new TlsFilesError('--tls-client-ca needs --tls-client-auth optional or required: nobody would be verified');
+  }
+  if (tlsClientCa === undefined && tlsClientAuth !== 'off') {
+    throw new TlsFilesError(`--tls-client-auth ${tlsClientAuth} needs --tls-client-ca: who may sign certificates`);
+  }
+  if (tlsClientCa !== undefined && tlsCert === undefined) {
+    throw new TlsFilesError('--tls-client-ca needs --tls-cert and --tls-key: certificates of clients come with TLS');
+  }
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert === undefined) throw new TlsFilesError('--tls-key needs --tls-cert: give both or neither');
   if (tlsKey === undefined) throw new TlsFilesError('--tls-cert needs --tls-key: give both or neither');
-  return { cert: tlsCert, key: tlsKey };
+  return { cert: tlsCert, key: tlsKey, ...(tlsClientCa === undefined ? {} : { clientCa: tlsClientCa }) };
 }
 
 /** Names the file in what does not load. */

@@ -19,7 +19,7 @@ import { Tokens } from './tokens/tokens.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
 import type { KeyPair } from './transport/tls.ts';
 import { expiryOf } from './transport/tls-expiry.ts';
-import { createTransport, type Transport, type TransportLimits } from './transport/transport.ts';
+import { createTransport, type TlsSettings, type Transport, type TransportLimits } from './transport/transport.ts';
 import { BufferBudget } from './validation/read-body.ts';
 import { DEFAULT_LIMITS } from './wasm/plugin.ts';
 
@@ -109,7 +109,7 @@ export class LocalTraffic implements Traffic {
     this.#tokens = new Tokens(this.#http, (level, message) => deps.log.logger[level](message));
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
-    const tls = deps.keyPair && { keyPair: deps.keyPair, minVersion: options.tlsMinVersion };
+    const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
     this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
   }
 
@@ -139,7 +139,12 @@ export class LocalTraffic implements Traffic {
 
   useTls(keyPair: KeyPair): void {
     this.#metrics.certificateExpiry = expiryOf(keyPair);
-    this.#transport.useTls({ keyPair, minVersion: this.#options.tlsMinVersion });
+    this.#transport.useTls(this.#tlsSettings(keyPair));
+  }
+
+  #tlsSettings(keyPair: KeyPair): TlsSettings {
+    const { tlsMinVersion, tlsClientAuth = 'off' } = this.#options;
+    return { keyPair, minVersion: tlsMinVersion, clientAuth: tlsClientAuth };
   }
 
   async setLogLevel(level: Level): Promise<void> {

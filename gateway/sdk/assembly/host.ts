@@ -57,4 +57,6 @@
 @external("gw_abi_1", "directory_user_get") export declare function directory_user_get(field: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "directory_group_count") export declare function directory_group_count(): i32;
 @external("gw_abi_1", "directory_group_get") export declare function directory_group_get(index: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_client_certificate_get") export declare function host_client_certificate_get(field: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_client_certificate_name") export declare function host_client_certificate_name(kind: i32, index: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstreamN: i32, path: usize, pathN: i32, timeoutMs: i32): i32;

@@ -5,6 +5,7 @@ export { decodeBase64, isUtf8 } from "./base64";
 export { Condition, Match } from "./cel";
 export { Cache } from "./cache";
 export { Chunk } from "./chunk";
+export { ClientCertificate } from "./client-certificate";
 export { now } from "./clock";
 export { Config } from "./config";
 export { Context, State } from "./context";

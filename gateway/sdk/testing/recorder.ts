@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import {
   type BodyStream,
+  type ClientCertificate,
   changeHeader,
   Exchange,
   type HeaderList,
@@ -11,6 +12,19 @@ import {
 
 /** Header names in any case; several values of one name as a list. */
 export type HeaderRecord = { readonly [name: string]: string | readonly string[] };
+
+const BLANK_CERTIFICATE: ClientCertificate = {
+  subject: '',
+  commonName: undefined,
+  issuer: '',
+  serial: '',
+  fingerprint: '',
+  notBefore: 0,
+  notAfter: Number.POSITIVE_INFINITY,
+  uris: [],
+  dnsNames: [],
+  emails: [],
+};
 
 export interface RequestInit {
   /** Default `GET`. */
@@ -27,6 +41,8 @@ export interface RequestInit {
     readonly operationId?: string;
     readonly params?: Readonly<Record<string, string>>;
   };
+  /** What the client has shown in its TLS handshake; what is not given is empty, and it does not expire. */
+  readonly clientCertificate?: Partial<ClientCertificate>;
   /** What earlier plugins said. */
   readonly context?: Readonly<Record<string, string>>;
 }
@@ -103,6 +119,7 @@ export function recordedExchange(init: RequestInit): Exchange {
     };
     x.params = params.map(([, value]) => value);
   }
+  if (init.clientCertificate) x.clientCertificate = { ...BLANK_CERTIFICATE, ...init.clientCertificate };
   if (init.context) x.context = new Map(Object.entries(init.context));
   return x;
 }

@@ -7,6 +7,7 @@ import { type RunningGateway, startGateway } from '../serve.ts';
 import type { ServeOptions } from '../serve-options.ts';
 import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
 import { tracingOptions } from '../telemetry/tracing-options.ts';
+import { CLIENT_AUTH } from '../transport/client-certificate.ts';
 import { TLS_VERSIONS } from '../transport/tls.ts';
 import {
   adminAddress,
@@ -41,6 +42,7 @@ Examples:
   $ gw serve --artifact api.gwa --workers auto
   $ gw serve --artifact api.gwa --state redis://redis.default.svc:6379
   $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key
+  $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key --tls-client-ca ca.crt --tls-client-auth required
   $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
   $ gw serve --artifact api.gwa --otlp-endpoint http://collector:4318 --trace-sampling 0.1
   $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
@@ -107,6 +109,17 @@ export function serveCommand(program: Program): Command {
     .addOption(option('--tls-cert <file>', 'PEM certificate and its chain; read again when it changes'))
     .addOption(option('--tls-key <file>', 'PEM key of the certificate'))
     .addOption(option('--tls-min-version <version>', 'least TLS version').choices(TLS_VERSIONS).default('1.2'))
+    .addOption(
+      option(
+        '--tls-client-ca <file>',
+        'PEM certificates of CAs that clients may have theirs from; read again when it changes',
+      ),
+    )
+    .addOption(
+      option('--tls-client-auth <mode>', 'whether clients are asked for a certificate')
+        .choices(CLIENT_AUTH)
+        .default('off'),
+    )
     .addOption(
       option('--headers-timeout <seconds>', 'time for a TLS handshake and for a request head')
         .argParser(seconds)

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { Exchange } from '../exchange.ts';
 import { atTurnEnd } from '../turn.ts';
 import { IncomingBody } from './body.ts';
+import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
 import { Http1Response } from './http1-response.ts';
 import { inspect } from './inspect.ts';
 import { GONE, refuse } from './refuse.ts';
@@ -37,6 +38,7 @@ export function createHttp1Server(
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
+  const asksForCertificates = tls !== null && tls.clientAuth !== 'off';
   const bodyLimits = { maxBodySize: limits.maxBodySize, slow };
   const options = {
     ServerResponse: Http1Response,
@@ -68,6 +70,7 @@ export function createHttp1Server(
       body: hasBody ? new IncomingBody(request, response, bodyLimits) : null,
     });
     x.fault = fault;
+    if (asksForCertificates) x.clientCertificate = clientCertificateOf(request.socket);
     response.exchange = x;
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
@@ -149,7 +152,7 @@ export function createHttp1Server(
   }
   return {
     server,
-    useTls: ({ keyPair, minVersion }) => secure?.setSecureContext({ ...keyPair, minVersion: versionName(minVersion) }),
+    useTls: (settings) => secure?.setSecureContext(contextOptions(settings)),
   };
 }
 
@@ -157,10 +160,19 @@ function versionName(version: TlsVersion): 'TLSv1.2' | 'TLSv1.3' {
   return `TLSv${version}`;
 }
 
-function secureOptions({ keyPair, minVersion }: TlsSettings, { headersTimeoutMs }: TransportLimits) {
+function contextOptions({ keyPair: { cert, key, clientCa }, minVersion, clientAuth }: TlsSettings) {
   return {
-    ...keyPair,
+    cert,
+    key,
+    ...(clientCa ? { ca: clientCa } : {}),
+    ...clientAuthOptions(clientAuth),
     minVersion: versionName(minVersion),
+  };
+}
+
+function secureOptions(settings: TlsSettings, { headersTimeoutMs }: TransportLimits) {
+  return {
+    ...contextOptions(settings),
     ALPNProtocols: ['h2', 'http/1.1'],
     honorCipherOrder: true,
     handshakeTimeout: headersTimeoutMs,

@@ -6,6 +6,7 @@ import { constants, performServerHandshake, type ServerHttp2Session, type Server
 import type { Socket } from 'node:net';
 import { Exchange } from '../exchange.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
+import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
 import { requestOf } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
@@ -24,6 +25,7 @@ interface Connection {
   readonly session: ServerHttp2Session;
   readonly scheme: string;
   readonly peer: string;
+  readonly certificate: ClientCertificate | null;
   streams: number;
   /** Monotonic milliseconds since which no stream is open. */
   idleSince: number;
@@ -34,11 +36,13 @@ interface Connection {
 
 export class Http2Connections {
   readonly #state: TransportState;
+  readonly #asksForCertificates: boolean;
   readonly #bodyLimits: BodyLimits;
   readonly #connections = new Set<Connection>();
 
-  constructor(state: TransportState) {
+  constructor(state: TransportState, asksForCertificates: boolean) {
     this.#state = state;
+    this.#asksForCertificates = asksForCertificates;
     this.#bodyLimits = { maxBodySize: state.limits.maxBodySize, slow: state.slow };
   }
 
@@ -63,6 +67,7 @@ export class Http2Connections {
       session,
       scheme,
       peer: peerOf(socket),
+      certificate: this.#asksForCertificates ? clientCertificateOf(socket) : null,
       streams: 0,
       idleSince: now,
       pingedAt: now,
@@ -88,6 +93,7 @@ export class Http2Connections {
       body: stream.endAfterHeaders ? null : new IncomingBody(stream, response, this.#bodyLimits),
     });
     x.fault = fault;
+    x.clientCertificate = connection.certificate;
     response.exchange = x;
     response.waitsForContinue = waitsForContinue;
     readers.add(response);

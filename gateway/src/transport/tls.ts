@@ -1,5 +1,6 @@
 /** The certificate and key that the gateway presents: read, checked as a pair, and looked after for changes. */
 
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../message-of.ts';
@@ -12,6 +13,8 @@ export interface KeyPair {
   readonly cert: Buffer;
   /** PEM. */
   readonly key: Buffer;
+  /** PEM: who may have signed clients' certificates. */
+  readonly clientCa?: Buffer;
 }
 
 export interface KeyPairPaths {
@@ -19,6 +22,8 @@ export interface KeyPairPaths {
   readonly cert: string;
   /** `--tls-key`. */
   readonly key: string;
+  /** `--tls-client-ca`. */
+  readonly clientCa?: string;
 }
 
 /** The files cannot be read, or are no pair; the message names the file and what to do. */
@@ -28,19 +33,44 @@ export class TlsFilesError extends Error {}
 const LOOK_EVERY_MS = 500;
 
 /** Rejects with TlsFilesError. */
-export async function readKeyPair({ cert, key }: KeyPairPaths): Promise<KeyPair> {
-  const pair = await readFiles({ cert, key });
-  checkPair(pair, { cert, key });
+export async function readKeyPair(paths: KeyPairPaths): Promise<KeyPair> {
+  const pair = await readFiles(paths);
+  checkPair(pair, paths);
   return pair;
 }
 
-async function readFiles({ cert, key }: KeyPairPaths): Promise<KeyPair> {
-  return { cert: await readPem(cert, '--tls-cert'), key: await readPem(key, '--tls-key') };
+async function readFiles({ cert, key, clientCa }: KeyPairPaths): Promise<KeyPair> {
+  return {
+    cert: await readPem(cert, '--tls-cert'),
+    key: await readPem(key, '--tls-key'),
+    ...(clientCa === undefined ? {} : { clientCa: await readPem(clientCa, '--tls-client-ca') }),
+  };
 }
 
-function checkPair(pair: KeyPair, { cert, key }: KeyPairPaths): void {
+function sameFiles(one: KeyPair, other: KeyPair): boolean {
+  const none = Buffer.alloc(0);
+  return (
+    one.cert.equals(other.cert) && one.key.equals(other.key) && (one.clientCa ?? none).equals(other.clientCa ?? none)
+  );
+}
+
+/** Node.js takes a file without a certificate for no roots at all, by which nobody could be verified. */
+function checkRoots(pem: Buffer, path: string): void {
+  const blocks = pem.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   try {
-    createSecureContext(pair);
+    for (const block of blocks) new X509Certificate(block);
+  } catch (error) {
+    throw new TlsFilesError(`${path} (--tls-client-ca) cannot be used: ${messageOf(error)}`, { cause: error });
+  }
+  if (blocks.length === 0) {
+    throw new TlsFilesError(`${path} (--tls-client-ca) holds no certificate: give the PEM certificates of CAs`);
+  }
+}
+
+function checkPair(pair: KeyPair, { cert, key, clientCa }: KeyPairPaths): void {
+  if (pair.clientCa && clientCa !== undefined) checkRoots(pair.clientCa, clientCa);
+  try {
+    createSecureContext({ cert: pair.cert, key: pair.key });
   } catch (error) {
     const reason = messageOf(error);
     const detail = /mismatch/i.test(reason) ? 'the key does not belong to the certificate' : reason;
@@ -79,7 +109,7 @@ export function watchKeyPair(paths: KeyPairPaths, current: KeyPair, events: KeyP
   async function look(): Promise<void> {
     try {
       const pair = await readFiles(paths);
-      if (!(pair.cert.equals(used.cert) && pair.key.equals(used.key))) {
+      if (!sameFiles(pair, used)) {
         checkPair(pair, paths);
         if (stopped) return;
         used = pair;

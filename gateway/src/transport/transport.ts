@@ -7,6 +7,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../exchange.ts';
+import type { ClientAuth } from './client-certificate.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
@@ -50,6 +51,7 @@ export interface TransportEvents {
 export interface TlsSettings {
   readonly keyPair: KeyPair;
   readonly minVersion: TlsVersion;
+  readonly clientAuth: ClientAuth;
 }
 
 export interface Transport {
@@ -88,7 +90,7 @@ export function createTransport(
   const slow = new SlowBodies(limits.bodyTimeoutMs);
   const readers = new SlowReaders(limits.sendTimeoutMs);
   const state: TransportState = { limits, events, drain, slow, readers };
-  const http2 = new Http2Connections(state);
+  const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const undecided = new Undecided(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
   dispatchByProtocol(server, tls !== null, http2, undecided);

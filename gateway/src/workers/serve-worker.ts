@@ -48,7 +48,12 @@ class Worker implements WorkerMethods {
   }
 
   useTls(keyPair: Parameters<WorkerMethods['useTls']>[0]): void {
-    this.#running.useTls({ cert: Buffer.from(keyPair.cert), key: Buffer.from(keyPair.key) });
+    const { cert, key, clientCa } = keyPair;
+    this.#running.useTls({
+      cert: Buffer.from(cert),
+      key: Buffer.from(key),
+      ...(clientCa ? { clientCa: Buffer.from(clientCa) } : {}),
+    });
   }
 
   setLogLevel(level: Parameters<WorkerMethods['setLogLevel']>[0]): Promise<void> {

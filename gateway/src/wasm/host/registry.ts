@@ -3,6 +3,7 @@
 import { cacheFunctions } from './cache.ts';
 import { celFunctions } from './cel.ts';
 import { chunkFunctions } from './chunk.ts';
+import { clientCertificateFunctions } from './client-certificate.ts';
 import { clockFunctions } from './clock.ts';
 import { configFunctions } from './config.ts';
 import { contextFunctions } from './context.ts';
@@ -45,6 +46,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...celFunctions,
     ...passwordFunctions,
     ...directoryFunctions,
+    ...clientCertificateFunctions,
     ...httpStreamFunctions,
     ...httpCallFunctions,
     ...tokenFunctions,
