@@ -5,6 +5,7 @@ import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
+import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 
@@ -22,6 +23,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
+  () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),
 ];

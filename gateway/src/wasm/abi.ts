@@ -62,7 +62,7 @@ function foreignModule(says: string, module: string): PluginLoadError {
 }
 
 /** The signature in words, as describeSignature gives it. */
-function signatureOf({ signature }: HostFunction): string {
+export function signatureOf({ signature }: HostFunction): string {
   const [params = '', results = ''] = signature.split(':');
   const types = (letters: string): ValueType[] => [...letters].map((letter) => (letter === 'd' ? 'f64' : 'i32'));
   return describeSignature({ params: types(params), results: types(results) });
