@@ -197,7 +197,7 @@ export class ResponseCache {
           headers: responseHeaders,
           directives,
           authenticated,
-          endsByClosing: x.responseStreams && x.endsByClosing,
+          endsByClosing: x.endsByClosing,
         },
         authenticatedLater: isIdentified(x.headers) && !isIdentified(visit.request),
         partitioned: visit.partition !== '',

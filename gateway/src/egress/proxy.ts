@@ -84,6 +84,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #expected = -1;
   /** The answer has no body, by its status or length. */
   #bodiless = false;
+  /** Response hooks run, and it is not known yet where the body goes. */
+  #waits = false;
+  /** Trailers of an answer that ended meanwhile, since it has no body. */
+  #endedEarly: Record<string, string | string[] | undefined> | null = null;
   /** The body came in one chunk, and the sink was ended with it. */
   #whole = false;
   #headSent = false;
@@ -150,6 +154,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#x.endsByClosing = !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
     const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
     if ('then' in sink) {
+      this.#waits = true;
       controller.pause();
       sink.then(
         (ready) => this.#ready(ready, controller),
@@ -159,6 +164,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 
   #ready(sink: ResponseSink | null, paused: Dispatcher.DispatchController | null): void {
+    this.#waits = false;
     if (sink === null) {
       // A response hook answered instead: the upstream's body goes nowhere.
       this.#finish();
@@ -170,6 +176,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#sink = sink;
     sink.on('drain', () => this.#controller?.resume());
     paused?.resume();
+    if (this.#endedEarly !== null && paused !== null) this.onResponseEnd(paused, this.#endedEarly);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
@@ -187,6 +194,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     trailers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#finished) return;
+    if (this.#waits) {
+      this.#endedEarly = trailers;
+      return;
+    }
     this.#finish();
     if (!this.#whole && Object.keys(trailers).length > 0) this.#x.responder.trailers?.(trailerFields(trailers));
     if (!this.#whole) this.#sink?.end();
