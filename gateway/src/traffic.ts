@@ -87,6 +87,7 @@ export class LocalTraffic implements Traffic {
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
   readonly #guard: EgressGuard;
+  readonly #budget: BufferBudget;
   readonly #http: HttpClient;
   readonly #tokens: Tokens;
   readonly #recorder: Recorder;
@@ -101,7 +102,9 @@ export class LocalTraffic implements Traffic {
     this.#deps = deps;
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
     this.#http = new HttpClient({
+      budget: this.#budget,
       guard: this.#guard,
       allowPlaintext: options.allowPlaintextUpstream || options.dev,
       maxResponseBytes: options.maxUpstreamResponseBytes,
@@ -193,7 +196,7 @@ export class LocalTraffic implements Traffic {
       limits: options,
       reserved: options,
       client: new ClientAddress(options.trustedProxies),
-      budget: new BufferBudget(options.maxBufferedBytes / options.workers),
+      budget: this.#budget,
       recorder: this.#recorder,
       tracing: this.#tracing,
       dev: options.dev,

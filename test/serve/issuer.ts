@@ -1,6 +1,8 @@
 /** An issuer of tokens that a test has in its hands: discovery, key set and introspection, which fail on demand. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export type SigningAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'ES256' | 'ES384' | 'ES512';
@@ -72,18 +74,22 @@ export interface Issuer {
   up(): Promise<void>;
 }
 
-export async function startIssuer(): Promise<Issuer> {
-  const server = createServer((request, response) => {
+/** `tls`: paths of a certificate and its key, for an issuer at https://. */
+export async function startIssuer(tls?: { readonly cert: string; readonly key: string }): Promise<Issuer> {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     request.on('error', () => {});
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => answer(request, response, Buffer.concat(chunks).toString()));
-  });
+  };
+  const server = tls
+    ? createTlsServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, listener)
+    : createServer(listener);
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const issuer: Issuer = {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     keys: [newKey('RS256', 'first')],
     document: {},
     instead: null,

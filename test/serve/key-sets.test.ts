@@ -1,7 +1,11 @@
 /** Keys of an issuer that changes them, goes away, is slow, or answers nonsense, as callers of a gateway see it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Gateway } from './gateway.ts';
+import { makeCertificate, OPENSSL } from './http.ts';
 import { type Issuer, newKey, startIssuer } from './issuer.ts';
 import { ask, type Secured, startSecured } from './token-api.ts';
 
@@ -176,6 +180,27 @@ describe('the keys of an issuer', () => {
       'answered with status 302',
     );
     expect(issuer.asks('/elsewhere')).toBe(0);
+  });
+
+  it.skipIf(!OPENSSL)('come from https:// only where its certificate is known (needs openssl)', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'gw-issuer-'));
+    const certificate = makeCertificate(dir, 'issuer');
+    const secure = await startIssuer(certificate);
+    const paths = { '/a': { plugin: 'oidc-auth' as const, config: { issuer_url: secure.url } } };
+    try {
+      gw = await startSecured(paths, { args: ['--allow-plaintext-upstream=false'] });
+      expect(await statusOf(gw, secure.token())).toBe(503);
+      expect((await gw.logged(({ msg }) => msg.includes('not to be had'))).msg).toMatch(/certificate/);
+      await gw.stop();
+      gw = await startSecured(paths, {
+        args: ['--allow-plaintext-upstream=false'],
+        env: { NODE_EXTRA_CA_CERTS: certificate.cert },
+      });
+      expect(await statusOf(gw, secure.token())).toBe(200);
+    } finally {
+      await secure.down();
+      rmSync(dir, { recursive: true });
+    }
   });
 
   it('outlive a reload of the artifact', async () => {

@@ -4,6 +4,7 @@ import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import type { Span } from '../telemetry/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
+import type { BufferBudget } from '../validation/read-body.ts';
 import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 
@@ -50,6 +51,8 @@ export interface HttpClientOptions {
   readonly allowPlaintext: boolean;
   /** `GW_MAX_UPSTREAM_RESPONSE_BYTES`. */
   readonly maxResponseBytes: number;
+  /** Bytes in memory of answers that are not whole yet, together with bodies of requests (`--max-buffered-bytes`). */
+  readonly budget: BufferBudget;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -154,7 +157,7 @@ export class HttpClient {
       });
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
-      const body = await read(response, most, url);
+      const body = await read(response, most, url, this.#options.budget);
       return { status: response.statusCode, headers: headerList(response.headers), body };
     } catch (error) {
       span?.failed(failureOf(signal.aborted ? signal.reason : error, url).failure);
@@ -165,7 +168,12 @@ export class HttpClient {
   }
 }
 
-async function read({ headers, body }: Dispatcher.ResponseData, most: number, url: URL): Promise<Buffer> {
+async function read(
+  { headers, body }: Dispatcher.ResponseData,
+  most: number,
+  url: URL,
+  budget: BufferBudget,
+): Promise<Buffer> {
   const tooLarge = () => new HttpCallError('too-large', `${nameOf(url)} answered with more than ${most} bytes`);
   if (Number(headers['content-length']) > most) {
     body.on('error', () => {}).destroy();
@@ -173,13 +181,18 @@ async function read({ headers, body }: Dispatcher.ResponseData, most: number, ur
   }
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (length > most) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body) {
+      // Leaving the loop destroys the stream, and with it the connection.
+      if (length + chunk.length > most) throw tooLarge();
+      if (!budget.take(chunk.length)) throw new HttpCallError('failed', 'the gateway holds as many bytes as it may');
+      length += chunk.length;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, length);
+  } finally {
+    budget.give(length);
   }
-  return Buffer.concat(chunks, length);
 }
 
 function withTrace(headers: HeaderList, x: Exchange | null, span: Span | null): string[] {

@@ -4,6 +4,7 @@ import { Directories } from '../directory/directories.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import { MemoryCacheStore } from '../state/memory-cache-store.ts';
+import { BufferBudget } from '../validation/read-body.ts';
 import type { TokenLog } from './outage.ts';
 import { Tokens } from './tokens.ts';
 
@@ -13,6 +14,7 @@ export function standaloneOutside(log: TokenLog = () => {}) {
     guard,
     allowPlaintext: true,
     maxResponseBytes: 16 << 20,
+    budget: new BufferBudget(256 << 20),
   });
   const tokens = new Tokens(http, log).scope();
   const directories = new Directories({

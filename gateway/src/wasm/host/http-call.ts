@@ -1,7 +1,7 @@
 /** `host_http_call`: a whole HTTP call, and the small calls that read its answer. */
 import { type HttpAnswer, HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
-import type { HeaderList } from '../../exchange.ts';
-import type { Call } from '../call.ts';
+import type { Exchange, HeaderList } from '../../exchange.ts';
+import type { Binding, Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 import { MAX_HEADERS, MAX_VALUE } from './header-rules.ts';
 import type { HostFunctions } from './host-function.ts';
@@ -53,7 +53,8 @@ export const httpCallFunctions: HostFunctions = {
           exchange: x,
         });
         call.httpAnswer = null;
-        const settled = answer.catch((error: unknown) => failureOf(call, error));
+        const { binding } = call;
+        const settled = answer.catch((error: unknown) => failureOf(binding, x, error));
         return call.wait(settled, limit + GRACE_MS, (result) => {
           if (typeof result === 'number') return result;
           call.httpAnswer = result;
@@ -81,10 +82,9 @@ function answerOf(call: Call): HttpAnswer {
 }
 
 /** The plugin decides what a failure means for the request; the log says what it was. */
-function failureOf(call: Call, error: unknown): number {
+function failureOf({ services, name }: Binding, x: Exchange, error: unknown): number {
   if (!(error instanceof HttpCallError)) throw error;
-  const { services, name } = call.binding;
-  services.log('warn', name, `host_http_call: ${error.message}`, call.exchange);
+  if (!x.closed) services.log('warn', name, `host_http_call: ${error.message}`, x);
   return FAILURES[error.failure];
 }
 
