@@ -3,6 +3,7 @@ import { type CelEnv, type CelValue, celEnv, isCelList, isCelMap } from '@bufbui
 import { strings } from '@bufbuild/cel/ext';
 import { type Matches, ownFunctions, RANGE, TICK } from './functions.ts';
 import { type Meter, TEXT_STEP } from './meter.ts';
+import { timestampParts } from './timestamps.ts';
 
 type FuncGroup = NonNullable<ReturnType<CelEnv['funcs']['find']>>;
 
@@ -17,7 +18,7 @@ const RANGE_SHIFT = 4;
 
 /** An environment whose functions charge `meter`. */
 export function meteredEnvironment(meter: Meter, matches: Matches): CelEnv {
-  const base = celEnv({ funcs: [...strings, ...ownFunctions(matches)] });
+  const base = celEnv({ funcs: [...strings, ...ownFunctions(matches), ...timestampParts()] });
   const find = (name: string): FuncGroup | undefined => {
     const group = base.funcs.find(name);
     return group && metered(group, meter);

@@ -174,7 +174,10 @@ describe('the language', () => {
     expect(error).not.toMatch(/acme|large/);
   });
 
-  it('says which part is not JSON', () => {
+  it('says which part is not JSON, or too long', () => {
+    expect(evaluate('request.body_json == 1', { body: ' '.repeat(1 << 20) + '1' }).error).toContain(
+      'longer than 1048576',
+    );
     expect(evaluate('request.body_json.a == 1', { body: '{"a":' }).error).toContain('request.body_json is not JSON');
   });
 });
@@ -308,4 +311,20 @@ it('never throws but for what is no expression, and never for a request', () => 
     }),
     propertyRuns(300),
   );
+});
+
+it('tells the time by no clock of the host', () => {
+  const zone = process.env['TZ'];
+  process.env['TZ'] = 'Europe/Berlin';
+  try {
+    // There is no 2:30 in Berlin on this day.
+    expect(holds('timestamp("2026-03-29T02:30:00Z").getHours() == 2')).toBe(true);
+    expect(holds('timestamp("2026-03-29T01:30:00Z").getHours("Europe/Berlin") == 3')).toBe(true);
+    expect(holds('timestamp("0001-01-01T00:00:00Z").getFullYear("UTC") == 1')).toBe(true);
+    expect(holds('timestamp("2026-12-31T23:00:00Z").getDayOfYear("-02:00") == 364')).toBe(true);
+    expect(evaluate('request.time.getHours("Nowhere/None") == 2').matches).toBeNull();
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  }
 });

@@ -5,6 +5,9 @@ import { type Exchange, type HeaderList, joinedHeader } from '../exchange.ts';
 import { jsonValue, mapOf } from './json-value.ts';
 import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.ts';
 
+/** Longest body that is read as JSON, in bytes: reading more would hold up other requests. */
+const MOST_BODY = 1 << 20;
+
 /** A part of the request is not what expressions can read; the message says which. */
 export class PartUnreadable extends Error {}
 
@@ -65,13 +68,19 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
   path_params: (x) => mapOf(new Map(x.operation?.paramNames.map((name, i) => [name, x.params[i] ?? '']))),
   query: (x) => mapOf(queryOf(x.query ?? '')),
   headers: (x) => mapOf(new HeaderView(x.headers)),
-  body_json: (x) => jsonValue(parsed(x.body === null ? '' : Buffer.from(x.body).toString(), 'body_json')),
+  body_json: (x) => jsonValue(parsed(bodyText(x), 'body_json')),
   client_ip: (x) => x.clientIp,
   consumer: (x) => joinedHeader(x.headers, 'x-auth-consumer') ?? '',
   groups: (x) => celList(listed(joinedHeader(x.headers, 'x-auth-consumer-groups') ?? '')),
   claims: (x) => jsonValue(parsed(joinedHeader(x.headers, 'x-auth-claims') ?? '{}', 'claims')),
   time: () => timestampFromMs(Date.now()),
 };
+
+function bodyText({ body }: Exchange): string {
+  if (body === null) return '';
+  if (body.length > MOST_BODY) throw new PartUnreadable(`request.body_json is longer than ${MOST_BODY} bytes`);
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString();
+}
 
 /** Null for nothing. */
 function parsed(text: string, part: RequestPart): unknown {
