@@ -1,9 +1,10 @@
 /**
- * Bundles what the image holds into dist/image: `gw.js`, `gw-operator.js`, the files that workers start from, and the built-in
- * plugins beside them. The Dockerfile copies that folder and nothing else.
+ * Bundles what the image holds into dist/image: `gw.js`, `gw-operator.js`, the files that workers start from
+ * (`*-worker.ts`), and the built-in plugins beside them. The Dockerfile copies that folder and nothing else.
  */
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { glob } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { VERSION } from '../gateway/src/version.ts';
 
@@ -14,14 +15,16 @@ const GRPC_EXPORTER = '@opentelemetry/exporter-trace-otlp-grpc';
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
+const workers: Record<string, string> = {};
+for await (const file of glob('{gateway,control,operator}/src/**/*-worker.ts', { cwd: root })) {
+  workers[basename(file, '.ts')] = file;
+}
 const { warnings } = await build({
   absWorkingDir: root,
   entryPoints: {
     gw: 'gateway/src/main.ts',
     'gw-operator': 'operator/src/main.ts',
-    'compile-worker': 'control/src/compile-worker.ts',
-    'render-worker': 'gateway/src/reserved/render-worker.ts',
-    'serve-worker': 'gateway/src/workers/serve-worker.ts',
+    ...workers,
   },
   outdir: out,
   bundle: true,

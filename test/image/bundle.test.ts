@@ -1,6 +1,6 @@
 /** What bundling could lose of `gw`: modules that are loaded only where they are wanted. Needs dist/image as CI builds it. */
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileSpec, startGateway } from '../serve/gateway.ts';
 import { OTLP, OTLP_GRPC, spansOf, tree } from '../serve/spans.ts';
 import { document, PLUGINS } from '../serve/traced-project.ts';
@@ -18,5 +18,36 @@ describe.skipIf(missing.length > 0)('the bundle', () => {
     const id = (await fetch(`${gw.url}/mock`)).headers.get('x-trace-id') ?? '';
     expect(await gw.stop()).toBe(0);
     expect(tree(await spansOf(id))).toEqual([['GET /mock', ['dispatch mock']]]);
+  });
+});
+
+describe.skipIf(!process.env['GW_E2E_IMAGE'] || !process.env['REDIS_URL'])('the bundle (needs REDIS_URL)', () => {
+  it('has the files that its workers and threads start from, and the client of shared state', async () => {
+    const users = { ada: '$2a$04$zSWtd0mpki7JSb0Gq9CSS.brknISr.kcQsgaiVwTVsRoby2Ms6NuC' };
+    const credentials = Object.entries(users).map(([username, password]) => ({ username, password }));
+    const guarded = {
+      responses: { 200: { description: 'OK' } },
+      security: [{ basic: [] }],
+      'x-gw-middlewares': [
+        { name: 'basic-auth', config: { credentials } },
+        { name: 'rate-limit', config: { quota: 1000, window: 60, policy_name: crypto.randomUUID() } },
+      ],
+      'x-gw-dispatch': { name: 'mock', config: { body: 'hello' } },
+    };
+    const project = {
+      openapi: '3.1.0',
+      info: { title: 'Bundle', version: '1' },
+      components: { securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
+      paths: { '/': { get: guarded } },
+    };
+    const args = ['--workers', '2', '--state', process.env['REDIS_URL'] ?? ''];
+    const gw = await startGateway(await compileSpec(project, ['basic-auth', 'rate-limit', 'mock']), { main, args });
+    onTestFinished(async () => void (await gw.stop()));
+    const authorization = `Basic ${Buffer.from('ada:lovelace').toString('base64')}`;
+    const response = await fetch(gw.url, { headers: { authorization } });
+    expect([response.status, await response.text()]).toEqual([200, 'hello']);
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('999');
+    const specs = await fetch(`${gw.url}/__gw/specs/openapi`);
+    expect(specs.status).toBe(200);
   });
 });
