@@ -37,7 +37,7 @@ describe.skipIf(PROVIDER === '')('oidc-auth with a real provider (needs OIDC_ISS
       'x-auth-consumer-groups': 'read,write',
       'x-auth-sub': CLIENT.id,
       'x-auth-scope': 'read write',
-      'x-auth-claims': expect.stringContaining('"team":"gr%C3%B6%C3%9Fe"'),
+      'x-auth-claims': expect.stringContaining('"team":"gr\\u00f6\\u00dfe"'),
     });
   });
 

@@ -11,13 +11,13 @@ export class TokenClaims {
     this.#claims = claims;
   }
 
-  /** Strings as they are, all else as JSON text; undefined where there is nothing, or null. The empty pointer: all claims. */
+  /** Strings as they are, all else as JSON text in ASCII; undefined where there is nothing, or null. The empty pointer: all claims. */
   text(pointer: string): string | undefined {
     const known = this.#texts.get(pointer);
     if (known !== undefined) return known;
     const value = valueAt(this.#claims, pointer);
     if (value === undefined || value === null) return undefined;
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const text = typeof value === 'string' ? value : asciiJson(value);
     this.#texts.set(pointer, text);
     return text;
   }
@@ -28,4 +28,12 @@ export class TokenClaims {
     if (typeof value !== 'object' || value === null) return -1;
     return Array.isArray(value) ? value.length : Object.keys(value).length;
   }
+}
+
+/** With escapes for what is beyond ASCII: as a header it is JSON still, and needs no encoding of its own (D20). */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
