@@ -55,6 +55,7 @@ beforeAll(async () => {
     '/headers/{name}': use({ before: [tagged('x-outer', '1')], after: [tagged('x-inner', '1')] }),
     '/chunks/{name}': use({ before: [upper], after: [upper] }),
     '/bodies/{name}': use({ before: [mark('outer')], after: [mark('inner')] }),
+    '/flagged/{name}': use({ config: { default_ttl: 60, vary: ['X-Flag'] } }),
     '/tenant/{name}': use({ operation: tenant, config: { default_ttl: 60 } }),
     '/error/{name}': use({ config: { stale_if_error: 60, default_ttl: 1 } }),
     '/mock': {
@@ -318,6 +319,14 @@ describe('attacks', () => {
     expect((await ask('/tenant/a', { 'x-tenant': 'one' })).body).toBe('one');
     expect((await ask('/tenant/a', { 'x-tenant': 'two' })).body).toBe('two');
     expect((await ask('/tenant/a')).body).toBe('undefined');
+  });
+
+  it('poisoning by headers that `vary` names: they arrive, and are part of the key', async () => {
+    upstream.answers.set('/flagged/a', (request, response) => response.end(String(request.headers['x-flag'])));
+    expect((await ask('/flagged/a', { 'x-flag': 'on' })).body).toBe('on');
+    expect((await ask('/flagged/a', { 'x-flag': 'off' })).body).toBe('off');
+    expect((await ask('/flagged/a')).body).toBe('undefined');
+    expect(upstream.asked('/flagged/a')).toBe(3);
   });
 
   it('poisoning by parameters that are no part of the key: they do not arrive', async () => {

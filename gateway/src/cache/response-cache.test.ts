@@ -96,6 +96,16 @@ describe('one request fetches', () => {
     expect(rig.cache.lookup(b, null, '')).toBe(false);
   });
 
+  it('and a client that takes its time holds up nobody for longer than lock_timeout', async () => {
+    const rig = new Rig({ lock_timeout: 0.2 });
+    await rig.cache.lookup(rig.exchange({}), null, '');
+    const second = rig.send({}, origin);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const third = rig.send({});
+    expect((await second).asked).not.toBeNull();
+    expect((await third).asked).toBeNull();
+  });
+
   it('and who has waited for lock_timeout goes on alone', async () => {
     const rig = new Rig({ lock_timeout: 0.05 });
     await rig.cache.lookup(rig.exchange({}), null, '');

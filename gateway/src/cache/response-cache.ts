@@ -239,7 +239,8 @@ export class ResponseCache {
   #commit(visit: Visit, response: StoredResponse): void {
     visit.stores = true;
     this.#store.put(visit, response).then(
-      () => visit.flight?.land('stored'),
+      // Also where another fetches, whose client takes its time: who waits for it need not.
+      () => this.#flights.at(visit.found?.key ?? '')?.land('stored'),
       (error: unknown) => {
         visit.flight?.land('unstorable');
         if (!(error instanceof StateUnavailable)) this.#log(`a response could not be stored: ${messageOf(error)}`);
