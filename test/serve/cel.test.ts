@@ -117,7 +117,7 @@ describe('cel, through gw serve', () => {
     const slow = Array.from({ length: 5 }, () => post('/slow', { l }));
     expect((await get('/plain')).status).toBe(200);
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    await gw.logged(({ msg }) => msg.includes('takes more than 10000 steps'));
+    await gw.logged(({ msg }) => msg.includes('takes more than 5000 steps'));
   });
 });
 

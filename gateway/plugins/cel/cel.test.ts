@@ -91,7 +91,7 @@ describe('cel', () => {
       body,
     });
     expect(outcome).toBe('continue');
-    expect(logs[0]?.message).toContain('takes more than 10000 steps');
+    expect(logs[0]?.message).toContain('takes more than 5000 steps');
   });
 
   it('says where an expression is wrong when it is loaded', async () => {

@@ -10,7 +10,7 @@ type FuncGroup = NonNullable<ReturnType<CelEnv['funcs']['find']>>;
 /** These go through all of a list or map, where others at most through text. */
 const DEEP = new Set(['_==_', '_!=_', '@in', 'join', 'format']);
 /** What these cost by themselves: they make formatters of the host. */
-const DEAR: Readonly<Record<string, number>> = { format: 100, ...zoned() };
+const DEAR: Readonly<Record<string, number>> = { format: 300, ...zoned() };
 /** Their results may be longer than what they are made of. */
 const GROWING = new Set(['join', 'replace']);
 /** Elements that are copied in the time of a step, as a power of two. */
@@ -75,5 +75,5 @@ function textSteps(characters: number): number {
 /** The parts of a timestamp, which may be asked for in a time zone. */
 function zoned(): Record<string, number> {
   const parts = ['FullYear', 'Month', 'Date', 'DayOfMonth', 'DayOfWeek', 'DayOfYear', 'Hours', 'Minutes', 'Seconds'];
-  return Object.fromEntries([...parts, 'Milliseconds'].map((part) => [`get${part}`, 50]));
+  return Object.fromEntries([...parts, 'Milliseconds'].map((part) => [`get${part}`, 150]));
 }

@@ -5,7 +5,7 @@ import { type CelValue, isCelList, isCelMap } from '@bufbuild/cel';
  * Steps of one evaluation: turns of a macro, calls of functions, and what those go through by length. A step takes up
  * to a microsecond; an evaluation cannot be interrupted, so that this is how long it may hold up everything else.
  */
-export const MOST_STEPS = 10_000;
+export const MOST_STEPS = 5_000;
 /** Characters of text that count as a step. */
 export const TEXT_STEP = 256;
 
