@@ -59,4 +59,6 @@
 @external("gw_abi_1", "directory_group_get") export declare function directory_group_get(index: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_client_certificate_get") export declare function host_client_certificate_get(field: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_client_certificate_name") export declare function host_client_certificate_name(kind: i32, index: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "request_body_digest") export declare function request_body_digest(algorithm: i32, out: usize): i32;
+@external("gw_abi_1", "host_hmac_verify") export declare function host_hmac_verify(table: usize, tableN: i32, name: usize, nameN: i32, message: usize, messageN: i32, code: usize, codeN: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstreamN: i32, path: usize, pathN: i32, timeoutMs: i32): i32;

@@ -2,6 +2,10 @@
 import * as host from "./host";
 import { EMPTY, ROOM, Text } from "./text";
 
+/** Algorithms of `Request.bodyDigest`. */
+export const SHA_256: i32 = 0;
+export const SHA_512: i32 = 1;
+
 export namespace Request {
   function field(number: i32): Text | null {
     let ptr = heap.alloc(ROOM);
@@ -164,6 +168,12 @@ export namespace Request {
     const ptr = heap.alloc(length + 1);
     host.request_body_read(0, ptr, length);
     return new Text(ptr, length);
+  }
+
+  /** Digest of the whole body, which stays in the host; waits for it. Needs `request_body = "buffer"`. */
+  export function bodyDigest(algorithm: i32): Text {
+    const ptr = heap.alloc(64);
+    return new Text(ptr, host.request_body_digest(algorithm, ptr));
   }
 
   export function setBody(body: Text): void {

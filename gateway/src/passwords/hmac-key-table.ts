@@ -3,8 +3,16 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqu
 
 export interface HmacKeyEntry {
   readonly name: string;
+  /** UTF-8, or `base64:` and base64. */
   readonly secret: string;
 }
+
+/** The secret cannot be used; the message says why, and nothing of it. */
+export class HmacKeyError extends Error {}
+
+/** Less is guessed, given one message and its code. */
+const LEAST_BYTES = 16;
+const ENCODED = /^base64:([A-Za-z0-9+/]*={0,2})$/;
 
 export const NO_KEY = -1;
 
@@ -14,9 +22,9 @@ export class HmacKeyTable {
   /** For names that nobody has, so that they take as long. */
   readonly #standIn = createSecretKey(randomBytes(32));
 
-  /** Names must be unique. */
+  /** Names must be unique. Throws HmacKeyError. */
   constructor(entries: readonly HmacKeyEntry[]) {
-    this.#keys = entries.map(({ secret }) => createSecretKey(Buffer.from(secret, 'utf8')));
+    this.#keys = entries.map(({ secret }) => createSecretKey(secretBytes(secret)));
     for (const [index, { name }] of entries.entries()) this.#byName.set(name, index);
   }
 
@@ -28,4 +36,13 @@ export class HmacKeyTable {
       .digest();
     return code.length === wanted.length && timingSafeEqual(code, wanted) ? index : NO_KEY;
   }
+}
+
+/** Throws HmacKeyError. Says of a config's secret too whether it can be used. */
+function secretBytes(text: string): Buffer {
+  const encoded = ENCODED.exec(text)?.[1];
+  if (encoded === undefined && text.startsWith('base64:')) throw new HmacKeyError('is not base64 behind "base64:"');
+  const bytes = encoded === undefined ? Buffer.from(text, 'utf8') : Buffer.from(encoded, 'base64');
+  if (bytes.length >= LEAST_BYTES) return bytes;
+  throw new HmacKeyError(`has less than ${LEAST_BYTES} bytes: make one with "openssl rand -hex 32"`);
 }

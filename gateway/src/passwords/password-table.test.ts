@@ -90,6 +90,17 @@ describe('a table of passwords', () => {
     expect(await table.verify('alice', 'one')).toBe(0);
   });
 
+  it('lets nobody wait too long, and loses no place by it', async () => {
+    const { open, opened } = gate();
+    const queue = new VerificationQueue({ atOnce: 1, mostMs: 30 });
+    const table = new PasswordTable([{ name: 'alice', hash: new Counted('one', opened) }], { queue });
+    const first = table.verify('alice', 'one');
+    await expect(table.verify('alice', 'two')).rejects.toThrow(QueueFull);
+    open();
+    expect(await first).toBe(0);
+    expect(await table.verify('alice', 'two')).toBe(NOBODY);
+  });
+
   it('forgets a verification that failed for another reason than the password', async () => {
     let broken = true;
     const hash: PasswordHash = {

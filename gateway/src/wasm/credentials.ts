@@ -41,7 +41,7 @@ export function credentialTables(plugin: ArtifactPlugin, config: JsonObject): Cr
       const entries = table.map((entry: Json, index) => entryOf(entry, `config ${pointer}/${index}`, mark));
       if (mark.name !== undefined) checkNames(entries, mark.name);
       if (mark.kind === 'password') passwords.set(pointer, passwordTable(entries));
-      else if (mark.kind === 'hmac') hmac.set(pointer, new HmacKeyTable(entries));
+      else if (mark.kind === 'hmac') hmac.set(pointer, hmacTable(pointer, entries));
       else keys.set(pointer, new CredentialTable(entries));
       const hidden = table.map((entry) => without(entry, mark.property));
       visible = replaceAt(visible, pointerTokens(pointer) ?? [], hidden);
@@ -71,6 +71,14 @@ function checkNames(entries: readonly CredentialEntry[], property: string): void
       throw new PluginLoadError(`${at} has the same ${property} as entry ${other}: use each once`);
     seen.set(name, index);
   });
+}
+
+function hmacTable(pointer: string, entries: readonly CredentialEntry[]): HmacKeyTable {
+  try {
+    return new HmacKeyTable(entries);
+  } catch (error) {
+    throw new PluginLoadError(`config ${pointer}: a secret ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function passwordTable(entries: readonly CredentialEntry[]): PasswordTable {

@@ -9,6 +9,7 @@ import { configFunctions } from './config.ts';
 import { contextFunctions } from './context.ts';
 import { credentialFunctions } from './credential.ts';
 import { directoryFunctions } from './directory.ts';
+import { hmacFunctions } from './hmac.ts';
 import type { HostFunction } from './host-function.ts';
 import { httpCallFunctions } from './http-call.ts';
 import { httpStreamFunctions } from './http-stream.ts';
@@ -46,6 +47,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...celFunctions,
     ...passwordFunctions,
     ...directoryFunctions,
+    ...hmacFunctions,
     ...clientCertificateFunctions,
     ...httpStreamFunctions,
     ...httpCallFunctions,

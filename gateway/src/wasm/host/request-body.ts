@@ -1,10 +1,15 @@
 /** The request's body in memory, for plugins that declare `request_body = "buffer"`. */
+import { hash } from 'node:crypto';
 import type { Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
 
 /** The transport has its own, shorter limits on slow senders; this one makes sure that no wait is for ever. */
 const BODY_DEADLINE_MS = 300_000;
+
+/** By their numbers in sdk/ABI.md. */
+const DIGESTS = ['sha256', 'sha512'] as const;
+const NOTHING = new Uint8Array(0);
 
 export const requestBodyFunctions: HostFunctions = {
   request_body_limit: {
@@ -33,6 +38,20 @@ export const requestBodyFunctions: HostFunctions = {
       }
       call.charge(cap);
       return x.body === null ? 0 : call.memory.writeFrom(x.body, offset, buf, cap);
+    },
+  },
+  request_body_digest: {
+    signature: 'ii:i',
+    waits: true,
+    body: 'request_body',
+    make: (call) => (algorithm, out) => {
+      const name = DIGESTS[algorithm];
+      if (name === undefined) throw new HostCallError(`request_body_digest: there is no algorithm ${algorithm}`);
+      return withBody(call, (body) => {
+        call.charge(body?.length ?? 0);
+        const digest = hash(name, body ?? NOTHING, 'buffer');
+        return call.memory.writeFrom(digest, 0, out, digest.length);
+      });
     },
   },
   request_body_set: {

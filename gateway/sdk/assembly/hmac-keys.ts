@@ -1,0 +1,15 @@
+/** Tables of shared secrets that stay in the host; declare `host_hmac_verify`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+export namespace HmacKeys {
+  /**
+   * Index of the entry of the config table at a JSON pointer whose name it is, where `code` is the message's
+   * HMAC-SHA256 by its secret; else -1.
+   */
+  export function verify(table: Text, name: Text, message: Text, code: Text): i32 {
+    return host.host_hmac_verify(
+      table.ptr, table.length, name.ptr, name.length, message.ptr, message.length, code.ptr, code.length,
+    );
+  }
+}
