@@ -66,6 +66,9 @@ describe('HTTP calls of plugins', () => {
       '/dead': at('', { url: 'http://127.0.0.1:1' }),
       '/ftp': at('', { url: 'ftp://127.0.0.1/x' }),
       '/credentials': at('', { url: server.url.replace('//', '//user:planted@') }),
+      '/framed': at('/echo', { header: 'Transfer-Encoding: chunked' }),
+      '/split': at('/echo', { header: 'x-a: 1\r\nx-b: 2' }),
+      '/unnamed': at('/echo', { header: 'x a: 1' }),
       '/nonsense': at('', { url: 'nonsense' }),
     };
     const document = { openapi: '3.1.0', info: { title: 'Calls', version: '1' }, paths };
@@ -132,6 +135,18 @@ describe('HTTP calls of plugins', () => {
     expect(await failure(path)).toEqual([502, result]);
     expect(innerSeen).toBe(0);
     expect(JSON.stringify(gw.log)).not.toContain('planted');
+  });
+
+  it.each([
+    ['a header that frames the message', '/framed', "the header transfer-encoding is the gateway's"],
+    ['a line break in a header', '/split', 'not a line of "name: value"'],
+    ['a name that is none', '/unnamed', 'not a line of "name: value"'],
+  ])('are not made with %s', async (_what, path, says) => {
+    const before = server.seen.length;
+    const response = await call(path);
+    expect([response.status, (await jsonOf(response))['type']]).toEqual([500, 'urn:gw:error:plugin-failed']);
+    await gw.logged(({ plugin, msg }) => plugin === 'caller' && msg.includes(says));
+    expect(server.seen.length).toBe(before);
   });
 
   it('bring a body of exactly the limit', async () => {

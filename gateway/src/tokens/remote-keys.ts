@@ -126,7 +126,8 @@ export class RemoteKeys implements KeySource {
       outage.failed(reason);
     }
     const retryMs = Math.min(REST_MS * 2 ** Math.min(this.#failures - 1, 10), MOST_RETRY_MS);
-    this.#schedule(this.#failure ? Math.min(retryMs, refreshMs) : refreshMs);
+    // A little early, and not all gateways at once.
+    this.#schedule(this.#failure ? Math.min(retryMs, refreshMs) : refreshMs * (0.9 + Math.random() * 0.1));
   }
 
   /** The same keys stay the same table, so that what was verified with them stays so. Throws KeyError. */

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 
 /** Headers of the connection and of the message's framing belong to the transport (RFC 9110, sections 7.6.1 and 8.6). */
-const transportHeaders = new Set([
+export const transportHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',

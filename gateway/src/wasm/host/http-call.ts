@@ -3,7 +3,7 @@ import { type HttpAnswer, HttpCallError, type HttpCallFailure } from '../../egre
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import type { Binding, Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
-import { MAX_HEADERS, MAX_VALUE } from './header-rules.ts';
+import { MAX_HEADERS, MAX_VALUE, transportHeaders } from './header-rules.ts';
 import type { HostFunctions } from './host-function.ts';
 import { readHeader } from './request-headers.ts';
 
@@ -97,7 +97,9 @@ function fieldsOf(text: string): HeaderList {
     if (name === undefined || value === undefined || value.length > MAX_VALUE) {
       throw new HostCallError('host_http_call: a header is not a line of "name: value"');
     }
-    fields.push(name.toLowerCase(), value.trimEnd());
+    const lower = name.toLowerCase();
+    if (transportHeaders.has(lower)) throw new HostCallError(`host_http_call: the header ${lower} is the gateway's`);
+    fields.push(lower, value.trimEnd());
   }
   if (fields.length > MAX_HEADERS * 2) throw new HostCallError('host_http_call: too many headers');
   return fields;
