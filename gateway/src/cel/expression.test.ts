@@ -17,7 +17,7 @@ const order = {
     'x-auth-claims': '{"iss":"me","age":30,"roles":["a"],"nested":{"k":null}}',
   },
   operation: { path: '/orders/{id}', params: { id: '7' } },
-  body: '{"model":"large","n":5,"items":[{"price":10},{"price":250}],"constructor":{"name":"x"},"nothing":null}',
+  body: '{"model":"large","n":5,"items":[{"price":10},{"price":250}],"constructor":{"name":"x"},"nothing":null,"numbered":{"7":1}}',
 } satisfies RequestInit;
 
 function evaluate(text: string, init: RequestInit = order) {
@@ -56,6 +56,8 @@ describe('what expressions read', () => {
     'has(request.body_json.nothing) && request.body_json.nothing == null',
     'request.body_json.constructor.name == "x"',
     '!has(request.body_json.toString)',
+    '!has(request.body_json.items[0].name) && size(request.body_json.items) == 2 && request.body_json.items[1].price == 250',
+    '!(7 in request.body_json.numbered) && "7" in request.body_json.numbered',
     'request.claims.iss == "me" && request.claims.age >= 18',
     '"a" in request.claims.roles',
     'has(request.claims.nested.k)',
