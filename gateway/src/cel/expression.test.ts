@@ -177,7 +177,7 @@ describe('the language', () => {
   });
 
   it('says which part is not JSON, or too long', () => {
-    expect(evaluate('request.body_json == 1', { body: ' '.repeat(1 << 20) + '1' }).error).toContain(
+    expect(evaluate('request.body_json == 1', { body: `${' '.repeat(1 << 20)}1` }).error).toContain(
       'longer than 1048576',
     );
     expect(evaluate('request.body_json.a == 1', { body: '{"a":' }).error).toContain('request.body_json is not JSON');
