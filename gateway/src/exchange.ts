@@ -138,7 +138,7 @@ export class Exchange {
   /** What one plugin keeps for itself between its hooks of this request. */
   states: Map<BoundPlugin, Map<string, Uint8Array>> | null = null;
 
-  /** What a cache in the chain knows of it; null where there is none, or the answer came from it. */
+  /** What a cache in the chain knows of it; null where there is none. */
   caching: Visit | null = null;
 
   staged: StagedHeader[] | null = null;

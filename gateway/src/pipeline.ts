@@ -27,7 +27,7 @@ import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/rese
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { decodePath } from './router/template.ts';
-import { responseBody, transformedBody } from './streams.ts';
+import { responseBody, streamStored, transformedBody } from './streams.ts';
 import type { ValidationReason } from './telemetry/metric-table.ts';
 import type { OperationMetrics } from './telemetry/metrics.ts';
 import type { Recorder } from './telemetry/recorder.ts';
@@ -284,9 +284,8 @@ class Course implements ProxyEvents, BodyReading {
     const { responseStatus: status, responseHeaders: headers } = x;
     headers.push(...op.headers);
     addStandardHeaders(x, headers);
-    const plugins = op.middlewares.slice(0, this.#ran).map(({ plugin }) => plugin);
     if (op.responseChunks && this.#ran > 0) changeHeader(headers, 'remove', 'content-length', '');
-    return responseBody(x, plugins.reverse(), x.responder.stream(x, status, headers));
+    return responseBody(x, op.middlewares.slice(0, this.#ran), x.responder.stream(x, status, headers));
   }
 
   async #hookedHead(op: LoadedOperation): Promise<ResponseSink | null> {
@@ -372,9 +371,11 @@ class Course implements ProxyEvents, BodyReading {
   #send(): void {
     const x = this.#x;
     const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
-    if (this.#op !== null) headers.push(...this.#op.headers);
+    const op = this.#op;
+    if (op !== null) headers.push(...op.headers);
     addStandardHeaders(x, headers);
-    x.responder.send(x, status, headers, body);
+    const streams = op?.responseChunks && !op.buffersResponse && streamStored(x, op.middlewares.slice(0, this.#ran));
+    if (!streams) x.responder.send(x, status, headers, body);
     this.#record(status, body === null ? 0 : body.length);
   }
 

@@ -4,10 +4,15 @@ import { RecordingSink } from './cache/recording.ts';
 import type { Exchange, ResponseSink } from './exchange.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 
+/** A middleware whose request hook has run. */
+interface Ran {
+  readonly plugin: BoundPlugin;
+}
+
 type Direction = 'request' | 'response';
 
 /** The request's body through the hooks of its middlewares, as it arrives or as it was read. */
-export function transformedBody(x: Exchange, middlewares: readonly { readonly plugin: BoundPlugin }[]): Transform {
+export function transformedBody(x: Exchange, middlewares: readonly Ran[]): Transform {
   const plugins = middlewares.map(({ plugin }) => plugin);
   const transform = chunkTransform(x, plugins, 'request');
   if (x.body === null) x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
@@ -16,13 +21,30 @@ export function transformedBody(x: Exchange, middlewares: readonly { readonly pl
 }
 
 /** Where a response's body goes on its way to `sink`: through the hooks of plugins, and past a cache that stores it. */
-export function responseBody(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+export function responseBody(x: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
+  const plugins = lastFirst(ran);
   const { recording = null, owner = null } = x.caching ?? {};
   if (recording === null || owner === null) return hooked(x, plugins, sink);
   // What is stored is what the cache's place in the chain sees.
   const place = plugins.indexOf(owner);
   const recorded = new RecordingSink(hooked(x, plugins.slice(place + 1), sink), recording);
   return hooked(x, plugins.slice(0, place), recorded);
+}
+
+/** Sends what a cache has stored through the plugins before it, which see every body that streams; false where none does. */
+export function streamStored(x: Exchange, ran: readonly Ran[]): boolean {
+  const { responseBody: body, caching } = x;
+  const owner = caching?.owner ?? null;
+  if (owner === null || body === null || caching?.answer !== body || x.method === 'HEAD') return false;
+  const plugins = lastFirst(ran);
+  const before = plugins.slice(plugins.indexOf(owner) + 1);
+  if (!before.some(({ hasResponseChunks }) => hasResponseChunks)) return false;
+  hooked(x, before, x.responder.stream(x, x.responseStatus, x.responseHeaders)).end(body);
+  return true;
+}
+
+function lastFirst(ran: readonly Ran[]): BoundPlugin[] {
+  return ran.map(({ plugin }) => plugin).reverse();
 }
 
 function hooked(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {

@@ -258,7 +258,9 @@ export class ResponseCache {
       headers.push('cache-status', `gw;${says}${ttl}${visit.collapsed ? ';collapsed' : ''}`);
     }
     x.answer = { status: has ? 304 : stored.status, headers, body: has ? null : stored.body };
-    if (!visit.fetches) x.caching = null;
+    x.caching = visit;
+    visit.answer = has ? null : stored.body;
+    visit.settled = true;
     return true;
   }
 
