@@ -202,6 +202,7 @@ describe('what is refused before any request', () => {
     ['request.groups["a"] == ""', 1, 16, 'has no elements by string'],
     ['[1].map(x, x + "a") == [1]', 1, 13, '+ does not take, (int, string)'],
     ['request.path.matches("(?=a)")', 1, 22, 'this is no RE2 pattern'],
+    [`request.path.matches("${'(a{1000})'.repeat(200)}")`, 1, 22, 'longer than 1000 characters'],
     ['x'.repeat(20_000), 1, 1, 'longer than 16384'],
     [`${'('.repeat(8_000)}1${')'.repeat(8_000)}`, 1, 1, 'nested too deeply'],
     ['', 1, 1, 'found'],

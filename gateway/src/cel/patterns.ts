@@ -7,6 +7,8 @@ import { type Expr, fail } from './syntax.ts';
 
 /** Characters that matching goes through in the time of a step. */
 const STEP = 8;
+/** Longest pattern: a repetition in it may be a thousand states. */
+const MOST_PATTERN = 1_000;
 
 export class LiteralPatterns {
   readonly #compiled = new Map<string, RE2JS | null>();
@@ -28,7 +30,7 @@ export class LiteralPatterns {
     const known = this.#compiled.get(source);
     if (known) return known;
     if (known === undefined) throw new Error('a pattern must stand in the expression');
-    const compiled = RE2JS.compile(source);
+    const compiled = compilePattern(source);
     this.#compiled.set(source, compiled);
     return compiled;
   }
@@ -45,11 +47,17 @@ export class LiteralPatterns {
     if (pattern?.exprKind.case !== 'constExpr' || pattern.exprKind.value.constantKind.case !== 'stringValue') return;
     const { value } = pattern.exprKind.value.constantKind;
     try {
-      this.#compiled.set(value, RE2JS.compile(value));
+      this.#compiled.set(value, compilePattern(value));
     } catch (error) {
       fail(pattern.id, `this is no RE2 pattern: ${messageOf(error)}`);
     }
   }
+}
+
+/** Throws where it is none, or too long. */
+function compilePattern(source: string): RE2JS {
+  if (source.length > MOST_PATTERN) throw new Error(`longer than ${MOST_PATTERN} characters`);
+  return RE2JS.compile(source);
 }
 
 function partsOf(kind: Expr['exprKind']): readonly Expr[] {
