@@ -2,7 +2,7 @@
  * Hashed passwords in config: `$argon2id$…` and `$scrypt$…` (PHC strings), and `$2b$…` (bcrypt). What is no hash is the
  * password itself, kept as a digest. Nothing here computes on the event loop.
  */
-import { argon2, createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { argon2, hash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { verifyBcrypt } from './bcrypt.ts';
 
 /** A password to compare with. */
@@ -98,10 +98,10 @@ function checkCost(memory: number, work: number, valid: boolean): void {
   );
 }
 
-const pepper = randomBytes(32);
+const pepper = randomBytes(32).toString('base64');
 
 function plainPassword(text: string): PasswordHash {
-  const digest = (password: string) => createHmac('sha256', pepper).update(password).digest();
+  const digest = (password: string) => hash('sha256', pepper + password, 'buffer');
   const wanted = digest(text);
   return { slow: false, matches: (password) => timingSafeEqual(digest(password), wanted) };
 }

@@ -1,5 +1,5 @@
 /** Users and passwords of one config: stays in the host, and says of a name and password only whose they are. */
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { PasswordHash } from './password-hash.ts';
 import { VerificationQueue } from './verification-queue.ts';
 
@@ -28,7 +28,7 @@ export class PasswordTable {
   readonly #queue: VerificationQueue;
   readonly #now: () => number;
   /** Makes what is kept useless outside this table. */
-  readonly #key = randomBytes(32);
+  readonly #key = randomBytes(32).toString('base64');
   readonly #hashes: readonly PasswordHash[];
   readonly #byName = new Map<string, number>();
   /** By digest of name and password; the oldest first. */
@@ -49,15 +49,15 @@ export class PasswordTable {
    */
   verify(name: string, password: string): number | Promise<number> {
     const found = this.#byName.get(this.#digest(name));
-    const hash = this.#hashes[found ?? this.#standIn(name)];
-    if (hash === undefined) return NOBODY;
-    const key = this.#digest(name, password);
-    const known = this.#recall(key) ?? this.#underWay.get(key);
-    if (known !== undefined) return known;
-    // Made before the queue, so that passwords in plain text never wait.
+    const known = this.#hashes[found ?? this.#standIn(name)];
+    if (known === undefined) return NOBODY;
     const index = found ?? NOBODY;
-    if (!hash.slow) return hash.matches(password) === true ? index : NOBODY;
-    const work = this.#queue.run(async () => ((await hash.matches(password)) ? index : NOBODY));
+    // Passwords in plain text never wait.
+    if (!known.slow) return known.matches(password) === true ? index : NOBODY;
+    const key = this.#digest(name, password);
+    const before = this.#recall(key) ?? this.#underWay.get(key);
+    if (before !== undefined) return before;
+    const work = this.#queue.run(async () => ((await known.matches(password)) ? index : NOBODY));
     const settled = work.then((result) => this.#remember(key, result)).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, settled);
     return settled;
@@ -65,14 +65,12 @@ export class PasswordTable {
 
   /** The same entry each time for a name that nobody has: in a mixed table, some are quick and some slow. */
   #standIn(name: string): number {
-    const number = createHmac('sha256', this.#key).update('stand-in\0').update(name).digest().readUInt32BE(0);
+    const number = Number.parseInt(hash('sha256', `stand-in:${this.#key}${name}`, 'hex').slice(0, 8), 16);
     return this.#hashes.length === 0 ? NOBODY : number % this.#hashes.length;
   }
 
-  #digest(...parts: readonly string[]): string {
-    const hmac = createHmac('sha256', this.#key);
-    for (const part of parts) hmac.update(`${Buffer.byteLength(part)}:`).update(part);
-    return hmac.digest('base64');
+  #digest(name: string, password = ''): string {
+    return hash('sha256', `${this.#key}${name.length}:${name}${password}`, 'base64');
   }
 
   #recall(key: string): number | undefined {
