@@ -31,6 +31,25 @@ it('matches hostile text in linear time', () => {
   expect(performance.now() - from).toBeLessThan(500);
 });
 
+it('finds equal items of long lists in linear time', () => {
+  const scalars = Array.from({ length: 150_000 }, (_, i) => i);
+  const objects = scalars.slice(0, 40_000).map((i) => ({ i, of: ['a'] }));
+  const from = performance.now();
+  expect(holds({ uniqueItems: true }, scalars)).toBe(true);
+  expect(holds({ uniqueItems: true }, [...scalars, 7])).toBe(false);
+  expect(holds({ uniqueItems: true }, objects)).toBe(true);
+  expect(holds({ uniqueItems: true }, [...objects, { of: ['a'], i: 7 }])).toBe(false);
+  expect(performance.now() - from).toBeLessThan(2000);
+});
+
+it('tells items apart as JSON does', () => {
+  expect(holds({ uniqueItems: true }, [1, '1', true, 'true', null, 'null', {}, '{}', [], '[]', [1], ['1']])).toBe(true);
+  expect(holds({ uniqueItems: true }, [0, -0])).toBe(false);
+  expect(holds({ uniqueItems: true }, [[{ a: 1, b: 2 }], [{ b: 2, a: 1 }]])).toBe(false);
+  expect(holds({ uniqueItems: false }, [1, 1])).toBe(true);
+  expect(holds({ uniqueItems: true }, 'aa')).toBe(true);
+});
+
 it('judges unevaluated properties of nested values in reasonable time', () => {
   const branch = { properties: { next: { $ref: 'gw:s' } } };
   const schema = { type: 'object', anyOf: [branch], unevaluatedProperties: false };

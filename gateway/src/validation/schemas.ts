@@ -6,6 +6,7 @@ import { addAllFormats } from './formats.ts';
 import { regExp } from './patterns.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
+import { addUniqueItems } from './unique-items.ts';
 
 const PREFIX = 'gw:';
 
@@ -35,6 +36,7 @@ export class Schemas {
       code: { regExp: regExp as never },
     });
     addAllFormats(this.#ajv);
+    addUniqueItems(this.#ajv);
     addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)]);
   }
 
