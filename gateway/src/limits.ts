@@ -22,8 +22,11 @@ function refusal(reason: ValidationReason, detail: string): Refusal {
   return { reason, problem: problem('validation-failed', detail) };
 }
 
-/** `.` and `..`, also percent-encoded: a path that climbs means one thing to us and another to an upstream. */
-const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+/**
+ * `.` and `..`, also percent-encoded and between encoded slashes: a path that climbs means one thing to us and another
+ * to an upstream that decodes it first.
+ */
+const DOT_SEGMENT = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
 export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null {
   const { target, rawHeaders } = x;
@@ -47,7 +50,7 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
   if (x.path.includes('\\') || x.path.includes('%00')) {
     return malformed('The path must not hold a backslash or an encoded NUL.');
   }
-  if (x.path.includes('/.') || x.path.includes('/%2')) {
+  if (x.path.includes('/.') || x.path.includes('%')) {
     if (DOT_SEGMENT.test(x.path)) return malformed('The path must not hold "." or ".." segments.');
   }
   return null;

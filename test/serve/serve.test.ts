@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';
+import { raw } from './http.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 const PROBLEM = 'application/problem+json';
@@ -15,6 +16,7 @@ function document(upstream: string) {
   const keys = [
     { key: 'alpha-key', id: 'alpha', name: 'Alpha', scopes: ['read', 'write'] },
     { key: 'env://BETA_KEY', id: 'beta', name: 'Beta', scopes: [] },
+    { key: 'gamma-key', id: 'gamma', name: 'Gamma', scopes: [] },
   ];
   const cors = {
     name: 'cors',
@@ -225,12 +227,31 @@ describe('gw serve', () => {
     expect(seen.url).toBe('/store/a/b%20c/d.txt?x=1');
   });
 
-  it.each(['/files/../secret', '/files/%2e%2e/secret', '/files/a/./b', '/./echo'])(
-    'refuses the climbing path %s',
-    async (path) => {
-      expect(await rawStatus(gw, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBe(400);
-    },
-  );
+  it.each([
+    ...['/files/../secret', '/files/%2e%2e/secret', '/files/a/./b', '/./echo'],
+    ...['/files/..%2fsecret', '/files/a%2F%2e.', '/files/a%5c..%5csecret'],
+  ])('refuses the climbing path %s', async (path) => {
+    expect(await rawStatus(gw, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBe(400);
+  });
+
+  it('has no header of its own taken out by what a client names in Connection', async () => {
+    const names = 'x-auth-consumer, x-auth-key-id, x-real-ip, X-Forwarded-For, x-request-id, accept, close';
+    const { socket, all } = raw(Number(new URL(gw.url).port));
+    socket.write(
+      `GET /secret HTTP/1.1\r\nHost: x\r\nX-API-Key: gamma-key\r\nAccept: a/b\r\nConnection: ${names}\r\n\r\n`,
+    );
+    const answer = await all;
+    for (const name of ['x-auth-consumer', 'x-auth-key-id', 'x-real-ip', 'x-forwarded-for', 'x-request-id']) {
+      expect(answer).toContain(`"${name}":`);
+    }
+    expect(answer).not.toContain('a/b');
+    expect(
+      await rawStatus(
+        gw,
+        'GET /secret HTTP/1.1\r\nHost: x\r\nX-API-Key: gamma-key\r\nConnection: x-api-key, close\r\n\r\n',
+      ),
+    ).toBe(401);
+  });
 
   it('knows callers by key, never by headers of their own, and limits them', async () => {
     const call = (key: string | null, more: Record<string, string> = {}) =>

@@ -269,12 +269,9 @@ function problemOf(error: Error): Problem {
 function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest, span: Span | null): string[] {
   const headers: string[] = ['host', upstream.authority];
   const from = x.headers;
-  const named = headerOf(from, 'connection');
-  const hops = named === undefined || named === 'keep-alive' ? undefined : tokens(named);
   for (let i = 0; i < from.length; i += 2) {
     const name = from[i] as string;
     if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent') continue;
-    if (hops?.has(name)) continue;
     if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
     headers.push(name, from[i + 1] as string);
   }

@@ -50,6 +50,26 @@ describe('request header admission (reference 1, section 2.6)', () => {
     expect(admission.dropped(raw)).toEqual(['cookie']);
   });
 
+  it('ends what Connection names here, in all its fields, but not the proxy chain nor what frames the message', () => {
+    const raw = [
+      'Connection',
+      'X-API-Key, close',
+      'Host',
+      'a',
+      'X-Api-Key',
+      'k',
+      'X-Forwarded-For',
+      '::1',
+      'Accept',
+      '*',
+    ];
+    raw.push('connection', ' ACCEPT ,host,x-forwarded-for,,connection');
+    expect(admission.admit(raw)).toEqual([
+      ...['connection', 'X-API-Key, close', 'host', 'a', 'x-forwarded-for', '::1'],
+      ...['connection', ' ACCEPT ,host,x-forwarded-for,,connection'],
+    ]);
+  });
+
   it('decides the same for more names than it remembers', () => {
     for (let i = 0; i < 2000; i++) expect(admission.decide(`x-flood-${i}`)).toBeNull();
     expect(admission.decide('X-API-Key')).toBe('x-api-key');

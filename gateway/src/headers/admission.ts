@@ -13,6 +13,15 @@ export const BASELINE: readonly string[] = [
   ...['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded'],
 ];
 
+/**
+ * What `Connection` may name and is passed nevertheless: what ends at this gateway anyway, what frames and routes the
+ * message, and the proxy chain, which a client must not have a trusted proxy's word taken out of.
+ */
+const NOT_NOMINATED = new Set([
+  ...['connection', 'keep-alive', 'close', 'te', 'upgrade', 'transfer-encoding', 'content-length', 'host', 'expect'],
+  ...['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded'],
+]);
+
 /** Never taken from a client, whatever a spec declares. */
 const RESERVED_PREFIX = 'x-auth-';
 
@@ -46,18 +55,35 @@ export class Admission {
     return decision;
   }
 
-  /** The admitted part of headers as they arrived. */
+  /**
+   * The admitted part of headers as they arrived. Those that `Connection` names end here (RFC 9110, section 7.6.1),
+   * before a plugin adds any: no client can have those taken out.
+   */
   admit(raw: readonly string[]): HeaderList {
     const admitted: string[] = [];
+    let nominated: Set<string> | null = null;
     for (let i = 0; i < raw.length; i += 2) {
       const name = this.decide(raw[i] as string);
-      if (name !== null) admitted.push(name, raw[i + 1] as string);
+      if (name === null) continue;
+      const value = raw[i + 1] as string;
+      admitted.push(name, value);
+      if (name === 'connection' && value !== 'keep-alive' && value !== 'close') {
+        nominated ??= new Set();
+        for (const option of value.split(',')) nominated.add(option.trim().toLowerCase());
+      }
     }
-    return admitted;
+    return nominated === null ? admitted : without(admitted, nominated);
   }
 
   /** Names that were dropped, for the log. */
   dropped(raw: readonly string[]): string[] {
     return raw.filter((name, i) => i % 2 === 0 && this.decide(name) === null).map((name) => name.toLowerCase());
   }
+}
+
+function without(headers: HeaderList, nominated: ReadonlySet<string>): HeaderList {
+  return headers.filter((_, i) => {
+    const name = headers[i - (i % 2)] as string;
+    return !nominated.has(name) || NOT_NOMINATED.has(name);
+  });
 }
