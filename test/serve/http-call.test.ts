@@ -68,6 +68,7 @@ describe('HTTP calls of plugins', () => {
       '/credentials': at('', { url: server.url.replace('//', '//user:planted@') }),
       '/framed': at('/echo', { header: 'Transfer-Encoding: chunked' }),
       '/split': at('/echo', { header: 'x-a: 1\r\nx-b: 2' }),
+      '/spaces': at('/echo', { header: 'x-a:', spaces: 30_000 }),
       '/unnamed': at('/echo', { header: 'x a: 1' }),
       '/nonsense': at('', { url: 'nonsense' }),
     };
@@ -140,10 +141,13 @@ describe('HTTP calls of plugins', () => {
   it.each([
     ['a header that frames the message', '/framed', "the header transfer-encoding is the gateway's"],
     ['a line break in a header', '/split', 'not a line of "name: value"'],
+    ['30,000 spaces before what is not allowed', '/spaces', 'not a line of "name: value"'],
     ['a name that is none', '/unnamed', 'not a line of "name: value"'],
   ])('are not made with %s', async (_what, path, says) => {
     const before = server.seen.length;
+    const started = performance.now();
     const response = await call(path);
+    expect(performance.now() - started).toBeLessThan(2_000);
     expect([response.status, (await jsonOf(response))['type']]).toEqual([500, 'urn:gw:error:plugin-failed']);
     await gw.logged(({ plugin, msg }) => plugin === 'caller' && msg.includes(says));
     expect(server.seen.length).toBe(before);

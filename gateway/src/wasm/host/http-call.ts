@@ -14,7 +14,7 @@ const MAX_TIMEOUT_MS = 300_000;
 const GRACE_MS = 1_000;
 
 const METHOD = /^[A-Z]{1,20}$/;
-const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
 export const httpCallFunctions: HostFunctions = {
   host_http_call: {
@@ -99,7 +99,7 @@ function fieldsOf(text: string): HeaderList {
     }
     const lower = name.toLowerCase();
     if (transportHeaders.has(lower)) throw new HostCallError(`host_http_call: the header ${lower} is the gateway's`);
-    fields.push(lower, value.trimEnd());
+    fields.push(lower, value.trim());
   }
   if (fields.length > MAX_HEADERS * 2) throw new HostCallError('host_http_call: too many headers');
   return fields;
