@@ -26,9 +26,15 @@ export class Flights {
   /** When each is forgotten; the oldest first. */
   readonly #unstorable = new Map<string, number>();
   readonly #now: () => number;
+  #stored = 0;
 
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  /** How many have ended with something stored: where it has changed, what was not found before may be there now. */
+  get stored(): number {
+    return this.#stored;
   }
 
   at(key: string): Flight | undefined {
@@ -56,6 +62,7 @@ export class Flights {
         if (!under) return;
         under = false;
         this.#under.delete(key);
+        if (landing === 'stored') this.#stored++;
         if (landing === 'unstorable') this.#remember(key);
         resolve(landing);
       },

@@ -96,6 +96,31 @@ describe('one request fetches', () => {
     expect(rig.cache.lookup(b, null, '')).toBe(false);
   });
 
+  it('and one who has asked a store elsewhere just before looks again', async () => {
+    const rig = new Rig();
+    const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), 40));
+    const { store } = rig;
+    const cache = new ResponseCache('{}', {
+      store: {
+        get: (key) => later(store.get(key)),
+        set: async (key, value, ttl) => store.set(key, value, ttl),
+        delete: async (key) => store.delete(key),
+      },
+      now: () => rig.clock.ms,
+      log: (message) => expect.fail(message),
+    });
+    const [first, second] = [rig.exchange({}), rig.exchange({})];
+    const leads = cache.lookup(first, null, '');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const follows = cache.lookup(second, null, '');
+    expect(await leads).toBe(false);
+    first.responseStatus = 200;
+    first.responseHeaders = headerList(origin.headers);
+    first.responseBody = 'book';
+    await cache.settle(first);
+    expect(await follows).toBe(true);
+  });
+
   it('and a client that takes its time holds up nobody for longer than lock_timeout', async () => {
     const rig = new Rig({ lock_timeout: 0.2 });
     await rig.cache.lookup(rig.exchange({}), null, '');

@@ -70,7 +70,7 @@ export class ResponseCache {
     visit.query = keyedQuery(x.query, rules);
     visit.key = cacheKey(x, rules, this.#id, partition, visit.query);
     visit.epochKey = epochKey(x.operation?.api ?? '', x.path);
-    return after(this.#store.find(visit), (found) => this.#decide(x, visit, found, 0));
+    return this.#look(x, visit, 0);
   }
 
   /** In the response hook. True where another answer stands in the response's place. */
@@ -85,6 +85,11 @@ export class ResponseCache {
     }
     this.#tell(x.responseHeaders, visit, '');
     return false;
+  }
+
+  #look(x: Exchange, visit: Visit, waits: number): Maybe<boolean> {
+    visit.lookedAt = this.#flights.stored;
+    return after(this.#store.find(visit), (found) => this.#decide(x, visit, found, waits));
   }
 
   #decide(x: Exchange, visit: Visit, found: Found | null, waits: number): Maybe<boolean> {
@@ -116,7 +121,11 @@ export class ResponseCache {
       const stale = stored !== null && age - stored.lifetime < stored.whileRevalidating;
       if (stale && visit.forward === 'stale') return this.#answer(x, visit, stored, age, 'hit');
       if (mayWait && waits < MOST_WAITS) return this.#wait(x, visit, flight, waits);
-    } else if (mayWait) visit.flight = this.#flights.begin(found.key);
+    } else if (mayWait) {
+      // A store that is not in this process has been asked before what another request stored meanwhile.
+      if (visit.lookedAt !== this.#flights.stored && waits < MOST_WAITS) return this.#look(x, visit, waits + 1);
+      visit.flight = this.#flights.begin(found.key);
+    }
     this.#fetch(x, visit);
     return false;
   }
@@ -132,6 +141,7 @@ export class ResponseCache {
       this.#fetch(x, visit);
       return false;
     }
+    visit.lookedAt = this.#flights.stored;
     const found = await this.#store.find(visit);
     const stored = found?.stored ?? null;
     const age = stored === null ? 0 : ageOf(stored, this.#now());

@@ -51,6 +51,8 @@ export class Visit {
   sentAt = 0;
   /** Headers that plugins before the cache have staged: theirs to say anew for each request. */
   staged: StagedHeader[] | null = null;
+  /** `Flights.stored` when it was looked for. */
+  lookedAt = 0;
   /** What it is answered with from the store. */
   answer: Uint8Array | null = null;
   /** Set where the response that streams is to be recorded. */
