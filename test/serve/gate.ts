@@ -2,6 +2,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class Gate {
+  readonly #target: URL;
   readonly #host: string;
   readonly #port: number;
   readonly #sockets = new Set<Socket>();
@@ -16,8 +17,14 @@ export class Gate {
   /** Before the server of this URL; `port` where the URL names none. */
   constructor(target: string, port = 0) {
     const url = new URL(target);
+    this.#target = url;
     this.#host = url.hostname;
     this.#port = Number(url.port || port);
+  }
+
+  /** The server's URL, by way of this. */
+  get url(): string {
+    return this.#target.href.replace(this.#target.host, `127.0.0.1:${this.port}`);
   }
 
   async open(): Promise<void> {

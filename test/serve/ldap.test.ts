@@ -159,7 +159,7 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
   it('never asks about an empty password', async () => {
     const gate = new Gate(LDAP_URL);
     await gate.open();
-    const gw = await serve({ '/a': { url: `ldap://127.0.0.1:${gate.port}` } });
+    const gw = await serve({ '/a': { url: gate.url } });
     for (const [name, password] of [
       ['alice', ''],
       ['', 'x'],
@@ -200,7 +200,7 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
   it('sends no password in the clear, and says so in its log', async () => {
     const gate = new Gate(LDAP_URL);
     await gate.open();
-    const gw = await serve({ '/a': { url: `ldap://127.0.0.1:${gate.port}`, allow_plaintext: false } });
+    const gw = await serve({ '/a': { url: gate.url, allow_plaintext: false } });
     const refused = await ask(gw, '/a', 'alice', 'alice-secret');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await refused.json()).toMatchObject({ type: 'urn:gw:error:ldap-unavailable', status: 503 });
@@ -212,7 +212,7 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
   it('remembers verdicts, good and bad, while the directory is away; failures are not remembered', async () => {
     const gate = new Gate(LDAP_URL);
     await gate.open();
-    const url = `ldap://127.0.0.1:${gate.port}`;
+    const url = gate.url;
     const gw = await serve({ '/kept': { url }, '/fresh': { url, cache_ttl_seconds: 0 } });
     const both = async (path: string) => [
       await status(gw, path, 'alice', 'alice-secret'),
@@ -235,7 +235,7 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
   it('asks once where many ask the same at once, and keeps its connection for searches', async () => {
     const gate = new Gate(LDAP_URL);
     await gate.open();
-    const gw = await serve({ '/a': { url: `ldap://127.0.0.1:${gate.port}` } });
+    const gw = await serve({ '/a': { url: gate.url } });
     const all = await Promise.all(Array.from({ length: 50 }, () => status(gw, '/a', 'alice', 'alice-secret')));
     expect(new Set(all)).toEqual(new Set([200]));
     // One for searches, and one for the bind.
@@ -249,7 +249,7 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
     const gate = new Gate(LDAP_URL);
     await gate.open();
     gate.silent = true;
-    const gw = await serve({ '/slow': { url: `ldap://127.0.0.1:${gate.port}`, timeout: 0.5 }, '/other': {} });
+    const gw = await serve({ '/slow': { url: gate.url, timeout: 0.5 }, '/other': {} });
     const from = performance.now();
     const slow = status(gw, '/slow', 'alice', 'alice-secret');
     expect(await status(gw, '/other', 'alice', 'alice-secret')).toBe(200);
@@ -279,7 +279,7 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
     async () => {
       const gate = new Gate(LDAP_URL);
       await gate.open();
-      const configs = { '/a': { url: `ldap://127.0.0.1:${gate.port}` } };
+      const configs = { '/a': { url: gate.url } };
       const first = await serve(configs, '--state', REDIS_URL);
       expect(await status(first, '/a', 'alice', 'alice-secret')).toBe(200);
       expect(await status(first, '/a', 'bob', 'alice-secret')).toBe(401);

@@ -1,7 +1,7 @@
 /** `gw serve --state redis://…`: several gateways count as one, also while the server comes and goes. */
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { Gate } from './gate.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
 const { REDIS_URL } = process.env;
@@ -50,50 +50,6 @@ function request(url: string, agent: Agent): Promise<{ status: number; headers: 
   });
 }
 
-/** Stands before the real server, so that it can be taken away, be silent, and come back. */
-class Gate {
-  readonly #target: URL;
-  readonly #sockets = new Set<Socket>();
-  #server: Server | null = null;
-  #port = 0;
-  silent = false;
-
-  constructor(target: string) {
-    this.#target = new URL(target);
-  }
-
-  get url(): string {
-    return this.#target.href.replace(this.#target.host, `127.0.0.1:${this.#port}`);
-  }
-
-  async open(): Promise<void> {
-    const server = createServer((client) => {
-      const upstream = connect(Number(this.#target.port || 6379), this.#target.hostname);
-      for (const socket of [client, upstream]) {
-        this.#sockets.add(socket.on('error', () => {}));
-        socket.on('close', () => {
-          this.#sockets.delete(socket);
-          client.destroy();
-          upstream.destroy();
-        });
-      }
-      client.on('data', (chunk) => {
-        if (!this.silent) upstream.write(chunk);
-      });
-      upstream.pipe(client);
-    });
-    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
-    this.#port = (server.address() as AddressInfo).port;
-    this.#server = server;
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server?.close(resolve));
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
-  }
-}
-
 describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', () => {
   const gateways: Gateway[] = [];
   const agent = new Agent({ keepAlive: true });
@@ -123,7 +79,7 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
   }, 120_000);
 
   it('goes on without the server as each policy says, within the time-out, and counts again when it is back', async () => {
-    gate = new Gate(REDIS_URL as string);
+    gate = new Gate(REDIS_URL as string, 6379);
     await gate.open();
     const gw = await start(await artifact(), '--state', gate.url, '--state-timeout-ms', '200');
     const statuses = { hour: new Set<number>(), needed: new Set<number>() };
