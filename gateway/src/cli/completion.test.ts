@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileCommand } from './compile.ts';
 import { completionCommand } from './completion.ts';
 import { initCommand } from './init.ts';
+import { pluginCommand } from './plugin.ts';
 import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
 import { validateCommand } from './validate.ts';
@@ -29,7 +30,15 @@ beforeAll(async () => {
       onSignal: () => {},
     };
     gw = new Command('gw');
-    for (const add of [initCommand, compileCommand, validateCommand, serveCommand, verifyCommand, completionCommand]) {
+    for (const add of [
+      initCommand,
+      compileCommand,
+      validateCommand,
+      serveCommand,
+      verifyCommand,
+      pluginCommand,
+      completionCommand,
+    ]) {
       gw.addCommand(
         add(program)
           .exitOverride()
@@ -56,6 +65,13 @@ describe('gw completion', () => {
     expect(offered('gw', 'serve', '--max-h')).toEqual(['--max-headers', '--max-header-size']);
     expect(offered('gw', 'serve', '--log-format', '')).toEqual(['json', 'pretty']);
     expect(offered('gw', 'init', '-t', 'm')).toEqual(['minimal']);
+  });
+
+  it('completes the commands of gw plugin', () => {
+    expect(offered('gw', 'plugin', '')).toEqual(['init', 'build', 'test', 'pack']);
+    expect(offered('gw', 'plugin', 'pack', '--o')).toEqual(['--output']);
+    expect(offered('gw', 'plugin', 'init', 'x', '--type', 'd')).toEqual(['dispatcher']);
+    for (const shell of ['zsh', 'fish']) expect(scripts.get(shell)).toMatch(/init(.|\n)*build(.|\n)*test(.|\n)*pack/);
   });
 
   it('leaves files to bash', () => {

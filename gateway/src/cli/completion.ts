@@ -14,7 +14,10 @@ Examples:
 interface CompletedCommand {
   readonly name: string;
   readonly description: string;
+  /** Its own, and those of the commands below it. */
   readonly options: readonly CompletedOption[];
+  /** Names of the commands below it. */
+  readonly commands: readonly string[];
 }
 
 interface CompletedOption {
@@ -40,7 +43,8 @@ export function completionCommand(program: Program): Command {
 }
 
 function completed(command: Command): CompletedCommand {
-  const options = command.options
+  const options = [command, ...command.commands]
+    .flatMap((each) => each.options)
     .filter(({ hidden }) => !hidden)
     .map(({ short, long, description, required, argChoices }) => ({
       flags: [short, long].filter((flag) => flag !== undefined),
@@ -53,6 +57,7 @@ function completed(command: Command): CompletedCommand {
     name: command.name(),
     description: command.description(),
     options: [...options, help],
+    commands: command.commands.map((each) => each.name()),
   };
 }
 
@@ -74,6 +79,12 @@ function bash(commands: readonly CompletedCommand[]): string {
         return `    ${flags.map((flag) => `${command.name}:${flag}`).join('|')}) ${reply}return ;;`;
       }),
   );
+  const words = commands
+    .filter((each) => each.commands.length > 0)
+    .map(
+      (each) =>
+        `    ${each.name}:2) COMPREPLY=($(compgen -W ${quoted(each.commands.join(' '))} -- "$word")); return ;;`,
+    );
   const flags = commands.map((each) => `    ${each.name}) flags=${quoted(allFlags(each))} ;;`);
   return `# bash completion of gw
 _gw() {
@@ -84,6 +95,9 @@ _gw() {
     COMPREPLY=($(compgen -W ${quoted(commands.map(({ name }) => name).join(' '))} -- "$word"))
     return
   fi
+  case "$command:$COMP_CWORD" in
+${words.join('\n')}
+  esac
   case "$command:$before" in
 ${cases.join('\n')}
   esac
@@ -100,13 +114,13 @@ complete -o default -F _gw gw
 
 function zsh(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name, description }) => `    ${quoted(`${name}:${description}`)}`);
-  const cases = commands.map(({ name, options }) => {
+  const cases = commands.map(({ name, options, commands: below }) => {
     const specs = options.flatMap(({ flags, description, takesValue, choices }) => {
       const text = description.replaceAll(/[[\]:]/g, ' ');
       const value = choices.length > 0 ? `:value:(${choices.join(' ')})` : ':value:_files';
       return flags.map((flag) => quoted(`*${flag}[${text}]${takesValue ? value : ''}`));
     });
-    return `    ${name}) _arguments ${[...specs, quoted('*:file:_files')].join(' \\\n      ')} ;;`;
+    return `    ${name}) _arguments ${[...specs, ...(below.length > 0 ? [quoted(`1:command:(${below.join(' ')})`)] : []), quoted('*:file:_files')].join(' \\\n      ')} ;;`;
   });
   return `#compdef gw
 # zsh completion of gw
@@ -140,5 +154,8 @@ function fish(commands: readonly CompletedCommand[]): string {
       return `complete -c gw -n ${quoted(`__fish_seen_subcommand_from ${name}`)} ${written.join(' ')}${value} -d ${quoted(description)}`;
     }),
   );
-  return `# fish completion of gw\n${[...names, ...options].join('\n')}\n`;
+  const words = commands.flatMap(({ name, commands: below }) =>
+    below.map((each) => `complete -c gw -n ${quoted(`__fish_seen_subcommand_from ${name}`)} -a ${each}`),
+  );
+  return `# fish completion of gw\n${[...names, ...words, ...options].join('\n')}\n`;
 }
