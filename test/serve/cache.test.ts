@@ -27,6 +27,8 @@ const mark = (member: string) => ({
 beforeAll(async () => {
   upstream = await startCachedUpstream();
   const use = (chain = {}) => ({ ...named, get: cached(upstream, chain) });
+  const number = { description: 'A number', content: { 'application/json': { schema: { type: 'integer' } } } };
+  const checked = { 'x-gw-validate-response': 'enforce', responses: { 200: number } };
   const tenant = { parameters: [{ name: 'X-Tenant', in: 'header', schema: { type: 'string' } }] };
   const paths = {
     '/plain/{name}': { ...named, get: cached(upstream), post: cached(upstream), put: cached(upstream) },
@@ -56,6 +58,7 @@ beforeAll(async () => {
     '/chunks/{name}': use({ before: [upper], after: [upper] }),
     '/bodies/{name}': use({ before: [mark('outer')], after: [mark('inner')] }),
     '/flagged/{name}': use({ config: { default_ttl: 60, vary: ['X-Flag'] } }),
+    '/checked/{name}': use({ operation: checked }),
     '/tenant/{name}': use({ operation: tenant, config: { default_ttl: 60 } }),
     '/error/{name}': use({ config: { stale_if_error: 60, default_ttl: 1 } }),
     '/mock': {
@@ -234,6 +237,20 @@ describe('in a chain', () => {
     expect(await allowed()).toBeNull();
     expect((await ask('/cors/a', { origin: 'https://c.example' })).status).toBe(403);
     expect(upstream.asked('/cors/a')).toBe(1);
+  });
+
+  it('stores what has been validated, and nothing that was withheld', async () => {
+    const answer = (body: string) => {
+      upstream.answers.set(`/checked/${body}`, (_request, response) => {
+        response.writeHead(200, { 'cache-control': 'max-age=60', 'content-type': 'application/json' });
+        response.end(body);
+      });
+    };
+    answer('1');
+    answer('true');
+    for (let i = 0; i < 2; i++) expect(await ask('/checked/1')).toMatchObject({ status: 200, body: '1' });
+    for (let i = 0; i < 2; i++) expect(await ask('/checked/true')).toMatchObject({ status: 502 });
+    expect([upstream.asked('/checked/1'), upstream.asked('/checked/true')]).toEqual([1, 2]);
   });
 
   it('stores bodies as its place in the chain sees them', async () => {
