@@ -82,6 +82,17 @@ describe('config', () => {
     expect((await run(given('ws://books.example'))).codes).toEqual(['E1031']);
   });
 
+  it.each([
+    ['api.example', 'upstream "api.example" is not a URL'],
+    ['api.example:8080/v1', 'upstream "api.example:8080/v1" is not a URL'],
+    ['https:// api.example', 'upstream "https:// api.example" is not a URL'],
+    ['https://me:secret@api.example/', 'upstream https://api.example/ holds credentials in its URL'],
+  ])('refuses the upstream %s, with which no gateway would start', async (url, message) => {
+    const { codes, messages } = await run({ dispatch: { name: 'http-upstream', config: { url } } });
+    expect(new Set(codes)).toEqual(new Set(['E1030']));
+    expect(messages).toContain(message);
+  });
+
   it('does not show credentials of a URL in a message', async () => {
     const url = 'http://me:secret@books.example';
     const { messages } = await run({ dispatch: { name: 'http-upstream', config: { url } } });

@@ -97,6 +97,9 @@ export class Binder {
           : undefined;
         this.#diagnostics.add('E1031', place, `upstream ${withoutCredentials(value)} is plaintext`, hint);
       }
+      const fault = isReference(value) ? null : faultOfUrl(value);
+      if (fault !== null)
+        this.#diagnostics.add('E1030', place, fault, 'Write scheme and host, as in https://api.example.');
     }
     return resolved;
   }
@@ -136,4 +139,12 @@ function isHashed({ marks }: PreparedPlugin, pointer: string, value: string): bo
 
 function withoutCredentials(url: string): string {
   return url.replace(/\/\/[^/@]*@/, '//').slice(0, 200);
+}
+
+/** What would stop the gateway's start, or null. */
+function faultOfUrl(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.host === '') return `upstream "${withoutCredentials(text)}" is not a URL`;
+  if (url.username === '' && url.password === '') return null;
+  return `upstream ${withoutCredentials(text)} holds credentials in its URL`;
 }
