@@ -1,5 +1,7 @@
 import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 
 let kit: PluginKit;
 beforeAll(async () => {
@@ -100,6 +102,21 @@ describe('basic-auth', () => {
     });
     expect(requestHeaders).not.toHaveProperty('x-auth-consumer');
     expect(logs).toEqual([]);
+  });
+
+  it('reads any header without harm: 401, or the user whose credentials it holds', async () => {
+    const plain = { credentials: [{ username: 'alice', password: 'open:sesame:' }] };
+    const bytes = fc.uint8Array({ maxLength: 40 }).map((each) => Buffer.from(each).toString('base64'));
+    const text = fc.string({ unit: fc.constantFrom(...'aZ09+/=: \t\\"Bb\u00ff'), maxLength: 40 });
+    const property = fc.asyncProperty(
+      fc.constantFrom('Basic ', 'basic\t', 'Basic', ''),
+      fc.oneof(bytes, text),
+      async (scheme, rest) => {
+        const { answer, logs } = await kit.onRequest({ config: plain, headers: { authorization: scheme + rest } });
+        expect([answer?.status, logs]).toEqual([401, []]);
+      },
+    );
+    await fc.assert(property, propertyRuns(200));
   });
 
   it('answers 401 to two Authorization headers', async () => {

@@ -6,7 +6,9 @@ import {
   StateUnavailable,
   testPlugin,
 } from '@gw/plugin-sdk/testing';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { contentDigest, type Signed, type Signing, sign } from '../../../test/serve/signer.ts';
 
 let kit: PluginKit;
@@ -190,6 +192,46 @@ describe('hmac-auth', () => {
     const headers = { 'signature-input': input, signature };
     const { answer, logs } = await kit.onRequest({ config, headers });
     expect([answer?.status, logs]).toEqual([401, []]);
+  });
+
+  it('answers 401 to any fields that nobody signed, and never fails', async () => {
+    const piece = fc.constantFrom(
+      ...[
+        'sig1=',
+        '(',
+        ')',
+        '"@method"',
+        '"@path"',
+        '"@query"',
+        ' ',
+        ';',
+        'created=',
+        '1',
+        'keyid="key-1"',
+        ',',
+        ':',
+        'AAAA',
+      ],
+      ...[
+        'alg="hmac-sha256"',
+        'nonce="',
+        '"',
+        '\\',
+        '=',
+        `created=${seconds()}`,
+        '"@target-uri"',
+        '\u00ff',
+        '*',
+        '9999999999999999',
+      ],
+    );
+    const field = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+    const property = fc.asyncProperty(field, field, field, async (input, signature, digest) => {
+      const headers = { 'signature-input': input, signature, 'content-digest': digest };
+      const { answer, logs } = await kit.onRequest({ config, method: 'POST', headers, body: '{}' });
+      expect([answer?.status, logs]).toEqual([401, []]);
+    });
+    await fc.assert(property, propertyRuns(300));
   });
 
   it('takes a nonce once, where it is told to, and says so where that cannot be known', async () => {
