@@ -40,7 +40,7 @@ export function seconds(text: string): number {
 
 /** What keys in a store begin with: no character that such a store gives a meaning to. */
 export function statePrefix(text: string): string {
-  if (/^[A-Za-z0-9_.:-]{1,64}$/.test(text)) return text;
+  if (/^[A-Za-z0-9_.:-]{1,320}$/.test(text)) return text;
   throw new InvalidArgumentError('Give a name of letters, digits and _ . : -, such as shop-production.');
 }
 

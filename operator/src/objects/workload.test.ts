@@ -9,11 +9,11 @@ import { serveArguments } from './workload.ts';
 const SAMPLES: Readonly<Record<string, unknown>> = { integer: 100, number: 1, string: 'http://x', boolean: true };
 
 function argumentsOf(serve: object): readonly string[] {
-  const { spec } = gatewayProjects.parse({
+  const project = gatewayProjects.parse({
     metadata: { name: 'shop', namespace: 'default', uid: 'uid-1', generation: 1 },
     spec: { specs: { selector: {} }, serve },
   });
-  return serveArguments(spec);
+  return serveArguments(project);
 }
 
 it('has the times of a project, and leaves out those that it does not set', () => {
@@ -37,4 +37,10 @@ it('has no option that gw serve does not know', () => {
   const options = line.filter((each) => each.startsWith('--'));
   expect(options.length).toBeGreaterThan(every.length);
   for (const option of options) expect(known).toContain(`\`${option} `);
+});
+
+it('keeps the shared state of projects apart by namespace and name', () => {
+  const state = { url: { secret: 'redis', key: 'url' } };
+  expect(argumentsOf({ state }).join(' ')).toContain('--state-prefix default.shop');
+  expect(argumentsOf({}).join(' ')).not.toContain('--state');
 });

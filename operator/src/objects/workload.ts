@@ -76,7 +76,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
               labelSelector: { matchLabels: podLabels(project) },
             },
           ],
-          containers: [container(project.spec, settings)],
+          containers: [container(project, settings)],
           volumes: volumes(project, revision),
         },
       },
@@ -85,14 +85,15 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
   return object;
 }
 
-function container(spec: GatewayProjectSpec, settings: PodSettings): object {
+function container(project: GatewayProject, settings: PodSettings): object {
+  const { spec } = project;
   const { pods, secrets } = spec;
   return {
     name: 'gateway',
     image: pods.image ?? settings.image,
     imagePullPolicy: pods.imagePullPolicy,
     command: ['node', GW_ENTRY],
-    args: serveArguments(spec, settings.drainDelay),
+    args: serveArguments(project, settings.drainDelay),
     env: environment(spec, settings),
     ...(secrets?.env ? { envFrom: secrets.env.map((name) => ({ secretRef: { name } })) } : {}),
     ports: [
@@ -133,7 +134,7 @@ function container(spec: GatewayProjectSpec, settings: PodSettings): object {
 }
 
 /** The command line of `gw serve`; options left out of the project keep the program's defaults. */
-export function serveArguments(spec: GatewayProjectSpec, drainDelay?: number): readonly string[] {
+export function serveArguments({ metadata, spec }: GatewayProject, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
   const { trustedProxies, state, ...plain } = serve;
   const option = (name: string, value: string | number | boolean | undefined) =>
@@ -146,6 +147,8 @@ export function serveArguments(spec: GatewayProjectSpec, drainDelay?: number): r
     ...Object.entries({ ...plain, drainDelay: drainDelay ?? plain.drainDelay }).flatMap(([name, value]) =>
       option(flagOf(name), value),
     ),
+    // Projects may share a server; their counters and caches are their own.
+    ...option('--state-prefix', state && `${metadata.namespace}.${metadata.name}`),
     ...option('--state-timeout-ms', state?.timeoutMs),
     ...(trustedProxies ?? []).flatMap((cidr) => option('--trusted-proxies', cidr)),
     ...(egress?.allow ?? []).flatMap((target) => option('--egress-allow', target)),
