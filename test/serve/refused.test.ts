@@ -38,6 +38,13 @@ describe('gw serve refuses to start', () => {
     ['no artifact option', [], 1, /--artifact/],
     ['an unknown option', ['--artifact', 'good.gwa', '--lisen', 'x'], 1, /unknown option '--lisen'/],
     ['a bad address', ['--artifact', 'good.gwa', '--listen', 'nowhere'], 1, /127\.0\.0\.1:8080/],
+    ['a bad proxy', ['--artifact', 'good.gwa', '--trusted-proxies', 'lb'], 1, /--trusted-proxies: "lb" is neither/],
+    [
+      'a bad range',
+      ['--artifact', 'good.gwa', '--egress-allow', '10.0.0.0/99'],
+      1,
+      /--egress-allow: "10\.0\.0\.0\/99"/,
+    ],
     ['a bad level', ['--artifact', 'good.gwa', '--log-level', 'loud'], 1, /trace, debug, info/],
   ])('for %s', async (_name, args, code, text) => {
     const located = args.map((arg) => (arg.endsWith('.gwa') ? file(arg) : arg));

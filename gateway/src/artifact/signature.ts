@@ -35,7 +35,9 @@ export function createSigner(pem: string): Signer {
 /** From hex of the 32 raw bytes. Throws KeyError. */
 export function parsePublicKey(hex: string): KeyObject {
   if (!/^[0-9a-fA-F]{64}$/.test(hex)) {
-    throw new KeyError(`a trusted key must be 64 hex digits (an Ed25519 public key), not ${hex.length} characters`);
+    throw new KeyError(
+      `a trusted key (GW_TRUSTED_PUBKEY, --key) must be 64 hex digits (an Ed25519 public key), not ${hex.length} characters`,
+    );
   }
   return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' });
 }

@@ -103,6 +103,9 @@ describe('gw verify', () => {
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     await writeFile(path, bytes);
     expect((await runCommand(verifyCommand, [path])).code).toBe(1);
+    expect((await runCommand(inspectCommand, [at('gw.yaml')])).stderr).toBe(
+      `gw inspect: ${at('gw.yaml')}: it is not an artifact: a .gwa file is a gzip-compressed tar archive\n`,
+    );
     const gone = await runCommand(verifyCommand, [at('gone.gwa')]);
     expect([gone.code, gone.stderr]).toEqual([
       1,

@@ -114,7 +114,11 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
     ['no specs', 'plugins: {}\n', 'names no "specs" folder'],
     ['a folder that is not there', 'specs: gone\n', 'there is no such file'],
     ['no built-in plugin of the name', 'specs: specs\nplugins:\n  gone: {}\n', 'there is no built-in plugin "gone"'],
-    ['a module that is not there', 'specs: specs\nplugins:\n  echo: { path: gone.wasm }\n', 'there is no such file'],
+    [
+      'a module that is not there',
+      'specs: specs\nplugins:\n  echo: { path: gone.wasm }\n',
+      'cannot read gone.wasm: there is',
+    ],
     [
       'a remote plugin without hash',
       'specs: specs\nplugins:\n  echo: { url: "https://x/y.wasm" }\n',

@@ -17,7 +17,8 @@ export async function openArtifact(
     return await readArtifact(path, { trustedKeys });
   } catch (error) {
     if (!(error instanceof ArtifactError || error instanceof KeyError)) throw error;
-    program.stderr(`gw ${command}: ${printable(error.message)}\n`);
+    const place = error instanceof KeyError || error.message.includes(path) ? '' : `${path}: `;
+    program.stderr(`gw ${command}: ${printable(place + error.message)}\n`);
     program.exit(exitCode);
     return null;
   }

@@ -160,7 +160,7 @@ async function readPlugin(
     return { ...plugin, name, ...(config ? { config } : {}) };
   } catch (error) {
     const isSaid = error instanceof PluginPackageError || error instanceof DownloadError;
-    const reason = isSaid ? error.message : `cannot read it: ${reasonOf(error)}`;
+    const reason = isSaid ? error.message : `cannot read ${path ?? 'it'}: ${reasonOf(error)}`;
     throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
   }
 }

@@ -72,6 +72,13 @@ describe('config', () => {
     expect(messages).toEqual(['plugin "mock": "status" must be integer']);
   });
 
+  it('names what there is where a property is misspelt', async () => {
+    const { messages } = await run({ dispatch: { name: 'mock', config: { stauts: 200 } } });
+    expect(messages).toEqual([
+      expect.stringMatching(/^plugin "mock": the config has no property "stauts" \(known: .*status/),
+    ]);
+  });
+
   it('puts the URL of a named upstream in, and holds it to the rule on plaintext (D7)', async () => {
     const given = (url: string): Given => ({
       dispatch: { name: 'http-upstream', config: { url: 'upstream://books' } },

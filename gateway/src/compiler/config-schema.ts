@@ -85,17 +85,23 @@ function isTelling({ keyword }: ErrorObject): boolean {
 }
 
 /** A `not` with a `description` says by it what the config must not do: its own message would not. */
-function describe({ instancePath, keyword, message = 'is not valid', params, schema }: ErrorObject): ConfigError {
+function describe(error: ErrorObject): ConfigError {
+  const { instancePath, keyword, message = 'is not valid', params, schema, parentSchema } = error;
   const expression = keyword === 'format' && params['format'] === 'regex';
   const { additionalProperty, allowedValues, missingProperty } = params;
-  const detail =
-    typeof additionalProperty === 'string'
-      ? ` "${additionalProperty}"`
-      : Array.isArray(allowedValues)
-        ? `: ${allowedValues.map((each) => JSON.stringify(each)).join(', ')}`
-        : '';
+  const detail = Array.isArray(allowedValues)
+    ? `: ${allowedValues.map((each) => JSON.stringify(each)).join(', ')}`
+    : '';
   const what = instancePath === '' || typeof missingProperty === 'string' ? 'the config' : `"${instancePath.slice(1)}"`;
-  const pointer = typeof additionalProperty === 'string' ? child(instancePath, additionalProperty) : instancePath;
+  if (typeof additionalProperty === 'string') {
+    const known =
+      Object.keys(get(parentSchema, 'properties') ?? {})
+        .sort()
+        .join(', ') || 'none';
+    const unknown = `${what} has no property "${additionalProperty}" (known: ${known})`;
+    return { pointer: child(instancePath, additionalProperty), message: unknown, expression };
+  }
+  const pointer = instancePath;
   const forbidden = keyword === 'not' ? get(schema, 'description') : undefined;
   if (typeof forbidden === 'string') return { pointer, message: `${what} must not ${forbidden}`, expression };
   return { pointer, message: `${what} ${message}${detail}`, expression };

@@ -91,7 +91,7 @@ describe('egress guard (reference 1, section 8; D26)', () => {
 
   it('is off with allowInternal, and refuses entries that are nothing', () => {
     expect(new EgressGuard({ allowInternal: true, allow: [] }).permits('x', '127.0.0.1')).toBe(true);
-    expect(() => new EgressGuard({ allowInternal: false, allow: ['a b'] })).toThrow('--egress-allow "a b"');
+    expect(() => new EgressGuard({ allowInternal: false, allow: ['a b'] })).toThrow('--egress-allow: "a b"');
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import type ipaddr from 'ipaddr.js';
 import { type Cidr, inAnyCidr, parseAddress, parseCidr } from '../headers/client-ip.ts';
+import { messageOf } from '../message-of.ts';
 
 /** Public by number, private by meaning: Azure's platform endpoint, Oracle's and Alibaba's metadata services. */
 const METADATA = ['168.63.129.16', '192.0.0.192', '100.100.100.200'].map(parseCidr);
@@ -27,8 +28,12 @@ export class EgressGuard {
     const numeric = allow.filter((entry) => entry.includes('/') || parseAddress(entry));
     const names = allow.filter((entry) => !numeric.includes(entry)).map((entry) => entry.toLowerCase());
     const bad = names.find((name) => !/^(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?\.?$/.test(name));
-    if (bad !== undefined) throw new Error(`--egress-allow "${bad}" is neither a CIDR, an address nor a host name`);
-    this.#cidrs = numeric.map(parseCidr);
+    if (bad !== undefined) throw new Error(`--egress-allow: "${bad}" is neither a CIDR, an address nor a host name`);
+    try {
+      this.#cidrs = numeric.map(parseCidr);
+    } catch (error) {
+      throw new Error(`--egress-allow: ${messageOf(error)}`, { cause: error });
+    }
     this.#hosts = new Set(names.filter((name) => !name.startsWith('*.')));
     this.#suffixes = names.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
   }

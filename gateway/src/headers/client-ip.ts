@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type HeaderList, joinedHeader } from '../exchange.ts';
+import { messageOf } from '../message-of.ts';
 
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -28,8 +29,14 @@ export function inAnyCidr(address: ipaddr.IPv4 | ipaddr.IPv6, cidrs: readonly Ci
 
 export class ClientAddress {
   readonly #trusted: readonly Cidr[];
+
+  /** Throws an Error that names the entry of `--trusted-proxies` that is none. */
   constructor(trustedProxies: readonly string[]) {
-    this.#trusted = trustedProxies.map(parseCidr);
+    try {
+      this.#trusted = trustedProxies.map(parseCidr);
+    } catch (error) {
+      throw new Error(`--trusted-proxies: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   /** Whether the connection comes from a trusted proxy. */
