@@ -71,6 +71,9 @@ describe('acl', () => {
     expect(await passes({ deny_groups: ['Vertrieb, Köln'] }, 'bob', 'Vertrieb%2C K%C3%B6ln')).toBe(false);
     expect(await passes({ allow_groups: ['Köln'] }, 'bob', 'Vertrieb%2C K%C3%B6ln')).toBe(false);
     expect(await passes({ allow_consumers: ['Zoë'] }, 'Zo%C3%AB')).toBe(true);
+    // Another one, whose name reads like Zoë's encoded.
+    expect(await passes({ allow_consumers: ['Zoë'] }, 'Zo%25C3%25AB')).toBe(false);
+    expect(await passes({ allow_consumers: ['Zo%C3%AB'] }, 'Zo%25C3%25AB')).toBe(true);
   });
 
   it.each([

@@ -108,11 +108,11 @@ describe('apikey-auth', () => {
     await expect(kit.bind({ keys: [{ key: argon2, id: 'c' }] })).rejects.toThrow(/gw hash --algorithm sha256/);
   });
 
-  it('percent-encodes what is not ASCII, and commas within scopes', async () => {
+  it('percent-encodes what is not ASCII, percent signs, and commas within scopes', async () => {
     const odd = [{ key: 'k', id: 'zoë', name: 'Zoë 100%', scopes: ['a,b', 'größe'] }];
     const { requestHeaders } = await kit.onRequest({ config: { keys: odd }, headers: { 'x-api-key': 'k' } });
     expect(requestHeaders['x-auth-consumer']).toBe('zo%C3%AB');
-    expect(requestHeaders['x-auth-key-name']).toBe('Zo%C3%AB 100%');
+    expect(requestHeaders['x-auth-key-name']).toBe('Zo%C3%AB 100%25');
     expect(requestHeaders['x-auth-consumer-groups']).toBe('a%2Cb,gr%C3%B6%C3%9Fe');
   });
 

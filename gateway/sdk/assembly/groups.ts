@@ -2,12 +2,30 @@
 import { Config } from "./config";
 import { Text, TextBuilder } from "./text";
 
-/** Adds one more; commas within it are percent-encoded, so that one name stays one. */
+const COMMA: u8 = 0x2c;
+const PERCENT: u8 = 0x25;
+
+/**
+ * One name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one encoded;
+ * what is not ASCII the host encodes (D20).
+ */
+export function encodedName(name: Text): Text {
+  if (name.indexOf(PERCENT) < 0) return name;
+  const out = new TextBuilder(name.length + 16);
+  addEncoded(out, name, PERCENT);
+  return out.take();
+}
+
+/** Adds one more; commas within it are encoded, too, so that one name stays one. */
 export function addGroup(out: TextBuilder, name: Text): void {
-  if (out.length > 0) out.byte(0x2c);
+  if (out.length > 0) out.byte(COMMA);
+  addEncoded(out, name, COMMA);
+}
+
+function addEncoded(out: TextBuilder, name: Text, other: u8): void {
   for (let i = 0; i < name.length; i++) {
     const byte = name.byteAt(i);
-    if (byte == 0x2c) out.percent(byte);
+    if (byte == PERCENT || byte == other) out.percent(byte);
     else out.byte(byte);
   }
 }

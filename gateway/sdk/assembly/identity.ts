@@ -1,5 +1,6 @@
 /** Saying who the caller is: headers `x-auth-*` for later plugins and the upstream. Declare `authenticates`. */
 import { Context } from "./context";
+import { addGroup, encodedName } from "./groups";
 import { Request } from "./request";
 import { EMPTY, Text, text, TextBuilder } from "./text";
 import { Token } from "./token";
@@ -12,10 +13,16 @@ const SCOPE = text("/scope");
 const SCP = text("/scp");
 
 export namespace Identity {
-  /** Sets a header; null takes out what an earlier plugin may have set. */
-  export function set(header: Text, value: Text | null): void {
-    if (value) Request.setHeader(header, value);
+  /** Sets a header to a name; null takes out what an earlier plugin may have set. */
+  export function set(header: Text, name: Text | null): void {
+    if (name) Request.setHeader(header, encodedName(name));
     else Request.removeHeader(header);
+  }
+
+  /** Sets a header to names that are joined and encoded already; without any it is taken out. */
+  export function list(header: Text, names: Text): void {
+    if (names.isEmpty) Request.removeHeader(header);
+    else Request.setHeader(header, names);
   }
 
   /** Who it is, as header and as context value `auth.consumer`; null or empty: nobody can be named. */
@@ -32,7 +39,9 @@ export namespace Identity {
 
   /** All claims of the token as JSON; the host leaves out what is too long. */
   export function claims(): void {
-    set(CLAIMS, Token.claim(EMPTY));
+    const claims = Token.claim(EMPTY);
+    if (claims) Request.setHeader(CLAIMS, claims);
+    else Request.removeHeader(CLAIMS);
   }
 }
 
@@ -47,14 +56,21 @@ export function namesAt(pointer: Text, separator: u8): Text {
   const count = Token.count(pointer);
   const whole = Token.claim(pointer);
   if (!whole) return EMPTY;
-  if (count < 0) return separator == 0x20 ? whole : commasEncoded(new TextBuilder(whole.length + 16), whole).take();
   const out = new TextBuilder(whole.length + 16);
+  if (count < 0) {
+    if (separator == 0x20) return whole;
+    addGroup(out, whole);
+    return out.take();
+  }
   for (let i = 0; i < count; i++) {
     const item = Token.claim(new TextBuilder(64).add(pointer).byte(0x2f).integer(i).take());
     if (!item || item.isEmpty) continue;
+    if (separator != 0x20) {
+      addGroup(out, item);
+      continue;
+    }
     if (out.length > 0) out.byte(separator);
-    if (separator == 0x20) out.add(item);
-    else commasEncoded(out, item);
+    out.add(item);
   }
   return out.take();
 }
@@ -65,21 +81,8 @@ export function commaSeparated(names: Text): Text {
   let start = 0;
   for (let i = 0; i <= names.length; i++) {
     if (i < names.length && names.byteAt(i) != 0x20) continue;
-    if (i > start) {
-      if (out.length > 0) out.byte(0x2c);
-      commasEncoded(out, names.slice(start, i));
-    }
+    if (i > start) addGroup(out, names.slice(start, i));
     start = i + 1;
   }
   return out.take();
-}
-
-/** Commas within a name are percent-encoded, so that one name stays one (D20). */
-function commasEncoded(out: TextBuilder, name: Text): TextBuilder {
-  for (let i = 0; i < name.length; i++) {
-    const byte = name.byteAt(i);
-    if (byte == 0x2c) out.percent(byte);
-    else out.byte(byte);
-  }
-  return out;
 }

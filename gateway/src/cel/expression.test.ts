@@ -70,6 +70,14 @@ describe('what expressions read', () => {
     expect(evaluate(text)).toMatchObject({ matches: true, error: null });
   });
 
+  it('has names of callers as they are, not as headers encode them (D20)', () => {
+    const headers = { 'x-auth-consumer': 'zo%C3%AB', 'x-auth-consumer-groups': 'Vertrieb%2C K%C3%B6ln,100%25' };
+    expect(holds('request.consumer == "zoë"', { headers })).toBe(true);
+    expect(holds('request.groups == ["Vertrieb, Köln", "100%"]', { headers })).toBe(true);
+    // Another one, whose name reads like zoë's encoded.
+    expect(holds('request.consumer == "zoë"', { headers: { 'x-auth-consumer': 'zo%25C3%25AB' } })).toBe(false);
+  });
+
   it.each([
     'request.body_json == null',
     'request.consumer == ""',

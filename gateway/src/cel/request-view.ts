@@ -70,7 +70,7 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
   headers: (x) => mapOf(new HeaderView(x.headers)),
   body_json: (x) => jsonValue(parsed(bodyText(x), 'body_json')),
   client_ip: (x) => x.clientIp,
-  consumer: (x) => joinedHeader(x.headers, 'x-auth-consumer') ?? '',
+  consumer: (x) => decodedName(joinedHeader(x.headers, 'x-auth-consumer') ?? ''),
   groups: (x) => celList(listed(joinedHeader(x.headers, 'x-auth-consumer-groups') ?? '')),
   claims: (x) => jsonValue(parsed(joinedHeader(x.headers, 'x-auth-claims') ?? '{}', 'claims')),
   time: () => timestampFromMs(Date.now()),
@@ -93,7 +93,16 @@ function parsed(text: string, part: RequestPart): unknown {
 }
 
 function listed(text: string): string[] {
-  return text.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  return text.split(',').flatMap((each) => (each.trim() === '' ? [] : [decodedName(each.trim())]));
+}
+
+/** Names stand encoded in headers (D20); expressions have them as they are. */
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 /** Every value of every parameter: one that is given twice hides nothing. */

@@ -2,6 +2,7 @@
 import { Config, Text, TextBuilder } from "@gw/plugin-sdk/assembly";
 
 const COMMA: u8 = 0x2c;
+const PERCENT: u8 = 0x25;
 
 @unmanaged
 export class Names {
@@ -44,12 +45,12 @@ export class Names {
   }
 }
 
-/** Printable ASCII but for commas; all else is percent-encoded. */
+/** Printable ASCII but for commas and percent signs; all else is percent-encoded. */
 function encoded(name: Text): Text {
   const out = new TextBuilder(64);
   for (let i = 0; i < name.length; i++) {
     const byte = name.byteAt(i);
-    if (byte >= 0x20 && byte <= 0x7e && byte != COMMA) out.byte(byte);
+    if (byte >= 0x20 && byte <= 0x7e && byte != COMMA && byte != PERCENT) out.byte(byte);
     else out.percent(byte);
   }
   return out.take();

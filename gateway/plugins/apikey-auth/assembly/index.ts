@@ -60,8 +60,8 @@ export function on_request(): i32 {
   const consumer = index < consumers.length ? consumers[index] : readConsumer(index);
   Identity.consumer(consumer.id);
   Identity.groups(consumer.scopes);
-  Request.setHeader(KEY_ID, consumer.id);
-  Request.setHeader(KEY_NAME, consumer.name);
+  Identity.set(KEY_ID, consumer.id);
+  Identity.set(KEY_NAME, consumer.name);
   Request.setHeader(KEY_SCOPES, consumer.scopes);
   if (strips) strip();
   return CONTINUE;

@@ -45,7 +45,7 @@ export function on_request(): i32 {
   Identity.consumer(user.name);
   Identity.groups(user.roles);
   Identity.set(USER_HEADER, user.name);
-  Identity.set(ROLES_HEADER, user.roles.isEmpty ? null : user.roles);
+  Identity.list(ROLES_HEADER, user.roles);
   if (strips) BasicCredentials.strip();
   return CONTINUE;
 }

@@ -56,7 +56,7 @@ export function on_request(): i32 {
     return ANSWERED;
   }
   Identity.consumer(Directory.consumer());
-  Identity.set(GROUPS, groups.length == 0 ? null : groups.take());
+  Identity.list(GROUPS, groups.take());
   Identity.set(USER, given.username);
   Identity.set(DN, Directory.dn());
   if (strips) BasicCredentials.strip();
