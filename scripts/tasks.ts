@@ -1,5 +1,6 @@
 /** What each npm script does, under Node.js 26 and with the dependencies in place. */
 import { spawn } from 'node:child_process';
+import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildPlugins } from './build-plugins.ts';
 
@@ -48,10 +49,12 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     return node('node_modules/vitest/vitest.mjs', 'run', ...args);
   },
   bench: async (args) => {
-    await buildPlugins();
+    await buildPlugins({ fixtures: true });
+    const parts = (await Array.fromAsync(glob('gateway/src/**/*.bench.ts', { cwd: root }))).sort();
     return all(
       () => node('scripts/build.ts'),
       () => node('test/bench/run.ts', ...args),
+      ...parts.map((file) => () => node(file)),
     );
   },
   plugins: async () => buildPlugins({ force: true, fixtures: true }).then(() => 0),
