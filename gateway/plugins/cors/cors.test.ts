@@ -169,6 +169,8 @@ describe('cors on requests', () => {
     ['https://*.example.com', 'http://app.example.com', false],
     ['*.example.com', 'https://example.com', false],
     ['*.example.com', 'https://evilexample.com', false],
+    ['*.example.com', 'https://evil.test/.example.com', false],
+    ['*.example.com', 'https://x@.example.com', false],
     ['*.example.com', 'https://app.example.com.evil.example', false],
     ['*.example.com', 'https://evil.example:80.example.com', false],
     ['*.example.com', 'null', false],

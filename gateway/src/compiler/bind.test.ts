@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
 import type { JsonObject, Operation } from '../artifact/format.ts';
 import { readArtifact } from '../artifact/read.ts';
+import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { compile, type Project, type ProjectPlugin } from './index.ts';
 
 const plugin = (name: string, more: Partial<ProjectPlugin> = {}): ProjectPlugin => {
@@ -77,6 +78,18 @@ describe('config', () => {
     expect(messages).toEqual([
       expect.stringMatching(/^plugin "mock": the config has no property "stauts" \(known: .*status/),
     ]);
+  });
+
+  it('refuses two instances in one chain that say the same where they must differ', async () => {
+    const limit = (policy?: string) => ({
+      name: 'rate-limit',
+      config: { quota: 1, window: 1, ...(policy ? { policy_name: policy } : {}) },
+    });
+    const project = { plugins: [plugin('mock'), loadBuiltinPlugin('rate-limit')] };
+    const { codes, messages } = await run({ middlewares: [limit(), limit('hour'), limit()], project });
+    expect(codes).toEqual(['E1030']);
+    expect(messages).toEqual(['plugin "rate-limit": another instance in this chain has policy_name "default", too']);
+    expect((await run({ middlewares: [limit(), limit('hour')], project })).codes).toEqual([]);
   });
 
   it('puts the URL of a named upstream in, and holds it to the rule on plaintext (D7)', async () => {

@@ -21,6 +21,8 @@ export interface Marks {
   readonly conditions: readonly string[];
   /** `x-gw-empty-is-unset: true`. */
   readonly optional: readonly string[];
+  /** `x-gw-distinct: true`: different in each instance of a chain. */
+  readonly distinct: readonly string[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
 }
@@ -39,6 +41,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const secrets = new Set<string>();
   const optional = new Set<string>();
   const conditions = new Set<string>();
+  const distinct = new Set<string>();
   const credentials = new Map<string, CredentialsMark>();
   const seen = new Set<string>();
   let places = 0;
@@ -52,6 +55,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
       if (isObject(get(node, 'items'))) headers.add(child(pointer, '*'));
     }
     if (get(node, 'x-gw-cel') === true) conditions.add(pointer);
+    if (get(node, 'x-gw-distinct') === true) distinct.add(pointer);
     if (get(node, 'writeOnly') === true) secrets.add(pointer);
     if (get(node, 'x-gw-empty-is-unset') === true) optional.add(pointer);
     const credential = credentialsMark(pointer, get(node, 'x-gw-credentials'));
@@ -83,6 +87,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     credentials: [...credentials.values()],
     conditions: [...conditions].sort(),
     optional: [...optional].sort(),
+    distinct: [...distinct].sort(),
     secrets: [...secrets].sort(),
   };
 }

@@ -10,6 +10,7 @@ import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers
 import type { Binder } from './bind.ts';
 import { channelInputsOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
+import { checkDistinct } from './distinct.ts';
 import { parametersOf } from './parameters.ts';
 import { responsesOf } from './responses.ts';
 import type { SchemaTable } from './schema-table.ts';
@@ -33,7 +34,11 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   }
   checkHeaders(declared, diagnostics);
   const security = securityOf(declared, documents, diagnostics);
-  const middlewares = middlewaresOf(at, diagnostics).flatMap((use) => binder.bind(use, 'middleware') ?? []);
+  const middlewares = middlewaresOf(at, diagnostics).flatMap((declaredUse) => {
+    const bound = binder.bind(declaredUse, 'middleware');
+    return bound ? [{ ...bound, place: placeOf(declaredUse.at) }] : [];
+  });
+  checkDistinct(middlewares, diagnostics);
   checkAuthentication(declared, middlewares, security, diagnostics);
   const sunset = sunsetOf(at, diagnostics);
   // Schemas of what is not served would only fill the table.

@@ -22,6 +22,9 @@ it.each([
   ['an octal address is none', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '010.1.1.1'], '10.0.0.1'],
   ['x-real-ip without a chain', ['10.0.0.0/8'], '10.0.0.1', ['x-real-ip', '1.2.3.4'], '1.2.3.4'],
   ['IPv6', ['fd00::/8'], 'fd00::1', ['x-forwarded-for', '2001:db8::1'], '2001:db8::1'],
+  ['a port beside it', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4:5678'], '1.2.3.4'],
+  ['brackets', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '[2001:db8::1]:5678'], '2001:db8::1'],
+  ['a port that is none', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4:567890'], '10.0.0.1'],
   ['mapped IPv4', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '::ffff:1.2.3.4'], '1.2.3.4'],
 ])('%s (D16)', (_name, trusted, peer, headers, client) => {
   expect(new ClientAddress(trusted).of(peer, headers)).toBe(client);

@@ -27,6 +27,12 @@ export function inAnyCidr(address: ipaddr.IPv4 | ipaddr.IPv6, cidrs: readonly Ci
   return cidrs.some(([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as never));
 }
 
+/** Some proxies write the port of the client's connection, too: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+function withoutPort(hop: string): string {
+  const [, v6, v4] = /^(?:\[([0-9a-fA-F:.]+)\](?::\d{1,5})?|([0-9.]+):\d{1,5})$/.exec(hop) ?? [];
+  return v6 ?? v4 ?? hop;
+}
+
 export class ClientAddress {
   readonly #trusted: readonly Cidr[];
 
@@ -52,7 +58,7 @@ export class ClientAddress {
     const chain = joinedHeader(headers, 'x-forwarded-for')?.split(',') ?? [];
     let client = peer;
     for (const hop of chain.reverse()) {
-      const address = parseAddress(hop.trim());
+      const address = parseAddress(withoutPort(hop.trim()));
       if (!address) return client;
       client = address.toString();
       if (!inAnyCidr(address, this.#trusted)) return client;

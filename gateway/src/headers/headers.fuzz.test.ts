@@ -84,7 +84,10 @@ it('takes the client from any chain: an address of it or the connection, and non
           expect(client).toBe(peer);
           return;
         }
-        const normal = chain.map((each) => parseAddress(each.trim())?.toString());
+        // Brackets and a port beside an address say nothing of it.
+        const bare = (hop: string) =>
+          /^\[([0-9a-f:.]+)\](:\d{1,5})?$/i.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
+        const normal = chain.map((each) => parseAddress(bare(each.trim()))?.toString());
         // From the right: trusted proxies, then the first that is none, or that is no address.
         let wanted: string = peer;
         for (const hop of normal.reverse()) {

@@ -144,6 +144,8 @@ function isSubdomain(origin: Text, allowed: Text, star: i32): bool {
     if (colon >= 0) end = colon;
   }
   const name = origin.slice(host, end);
+  // No browser sends a path, but who else does would choose what stands before the domain.
+  if (name.indexOf(0x2f) >= 0 || name.indexOf(0x40) >= 0) return false;
   if (name.length <= suffix.length) return false;
   return name.slice(name.length - suffix.length).equalsIgnoreCase(suffix);
 }
