@@ -172,6 +172,15 @@ describe('messages', () => {
     expect((await h2(session, { ':path': '/fast' })).body).toBe('fast');
   });
 
+  it('an answer that comes while a large body is still on its way reaches the client', async () => {
+    const { socket, all } = raw(Number(new URL(gw.url).port));
+    const body = Buffer.alloc(8 << 20, 'x');
+    socket.write(`PUT /early HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`);
+    socket.write(body);
+    // Past --max-body-size where the upstream was not first.
+    expect(await all).toMatch(/^HTTP\/1\.1 (403|400) [\s\S]*connection: close/i);
+  });
+
   it('a client that closes its side has left: its request is given up', async () => {
     const { socket, all } = raw(Number(new URL(gw.url).port));
     socket.end('GET /slow HTTP/1.1\r\nHost: a\r\nX-Request-Id: leaves\r\n\r\n');

@@ -92,7 +92,7 @@ describe('reserved spec endpoints', () => {
   it('refuse the rest with problem documents', async () => {
     const type = async (response: Response) => [response.status, (await jsonOf(response))['type']];
     expect(await type(await get('/__gw/specs/none.json'))).toEqual([404, 'urn:gw:error:route-not-found']);
-    expect(await type(await get('/__gw/specs/..%2fmanifest.json'))).toEqual([404, 'urn:gw:error:route-not-found']);
+    expect(await type(await get('/__gw/specs/..%2fmanifest.json'))).toEqual([400, 'urn:gw:error:malformed-request']);
     expect(await type(await get('/__gw/specs/books.json?format=xml'))).toEqual([400, 'urn:gw:error:validation-failed']);
     expect(await type(await get('/__gw/specs', { method: 'POST' }))).toEqual([405, 'urn:gw:error:method-not-allowed']);
   });

@@ -1,10 +1,11 @@
 /** Writes what the pipeline answers to one HTTP/1.1 request. */
-import { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { atTurnEnd } from '../turn.ts';
 import type { BodyOwner } from './body.ts';
 import { endInPieces } from './pieces.ts';
-import { type Refusal, tooSlow, unreadable } from './refuse.ts';
+import { LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
 import type { DrainState } from './transport.ts';
 
@@ -101,7 +102,23 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const body = x?.bodyStream;
     // A body that nobody read to its end stands in the way of the next request: the connection ends instead. So it
     // does behind a malformed request: others may see another end of it.
-    if (this.drain?.draining || (body && !body.readableEnded) || x?.fault) this.shouldKeepAlive = false;
+    const unread = body && !body.readableEnded;
+    if (this.drain?.draining || unread || x?.fault) this.shouldKeepAlive = false;
+    if (unread && this.socket) closeInStages(this.socket, this.req);
     this.writeHead(status, headers);
   }
+}
+
+/**
+ * A client that still sends its body gets to read the answer: closing at once would reset the connection, and what the
+ * client has not read yet would be lost (RFC 9112, section 9.6).
+ */
+function closeInStages(socket: Socket, request: IncomingMessage): void {
+  // What node:http calls behind the last response of a connection.
+  socket.destroySoon = () => {
+    request.removeAllListeners('data').resume();
+    socket.end();
+    const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.once('close', () => clearTimeout(cut));
+  };
 }

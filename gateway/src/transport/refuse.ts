@@ -20,7 +20,7 @@ function problemOf(code: string | undefined): Problem {
 /** The client has left, or said that it sends no more in the middle of a request. */
 export const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
 /** Milliseconds that the client gets to read a refusal and close. */
-const LINGER_MS = 2000;
+export const LINGER_MS = 2000;
 
 /**
  * Sends a problem document and closes the connection, on which no response is under way. The status that was sent, or
