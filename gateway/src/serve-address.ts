@@ -3,15 +3,18 @@ import { type AddressInfo, isIP } from 'node:net';
 import { parseAddress } from './headers/client-ip.ts';
 import { messageOf } from './message-of.ts';
 import type { ListenAddress } from './serve-options.ts';
-import type { Transport } from './transport/transport.ts';
 
 /** The address cannot be listened on. */
 export class BindError extends Error {}
 
 /** Rejects with BindError; `option` is the flag to change. */
-export async function bind(transport: Transport, { host, port }: ListenAddress, option: string): Promise<AddressInfo> {
+export async function bind<T>(
+  { host, port }: ListenAddress,
+  option: string,
+  listen: (host: string, port: number) => Promise<T>,
+): Promise<T> {
   try {
-    return await transport.listen(host, port);
+    return await listen(host, port);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const reason =

@@ -75,7 +75,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   let adminAddress: AddressInfo | null = null;
   let address: AddressInfo;
   try {
-    if (options.adminBind) adminAddress = await bind(admin, options.adminBind, '--admin-bind');
+    if (options.adminBind) adminAddress = await bind(options.adminBind, '--admin-bind', admin.listen);
     address = await traffic.listen();
   } catch (error) {
     if (adminAddress) await admin.close(0);

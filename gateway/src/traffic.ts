@@ -17,6 +17,7 @@ import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
 import { Tokens } from './tokens/tokens.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
+import { SHARES_PORTS } from './transport/reserve-port.ts';
 import type { KeyPair } from './transport/tls.ts';
 import { expiryOf } from './transport/tls-expiry.ts';
 import { createTransport, type TlsSettings, type Transport, type TransportLimits } from './transport/transport.ts';
@@ -133,11 +134,15 @@ export class LocalTraffic implements Traffic {
     };
   }
 
-  async listen(): Promise<AddressInfo> {
+  /** `sharedPort`: one that several processes bind. */
+  async listen(sharedPort: number | null = null): Promise<AddressInfo> {
     const { tracing } = this.#options;
     if (tracing !== null) this.#tracing = await createTracing(tracing, this.#deps.log);
     this.#pipeline = this.#createPipeline();
-    return bind(this.#transport, this.#options.listen, '--listen');
+    const { host, port } = this.#options.listen;
+    const shared = sharedPort !== null && SHARES_PORTS;
+    const address = { host, port: sharedPort ?? port };
+    return bind(address, '--listen', () => this.#transport.listen(host, address.port, shared));
   }
 
   useTls(keyPair: KeyPair): void {

@@ -55,8 +55,8 @@ export interface TlsSettings {
 }
 
 export interface Transport {
-  /** Resolves to the address that it listens on; rejects where it cannot bind. */
-  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Resolves to the address that it listens on; rejects where it cannot bind. `shared`: other processes bind it, too. */
+  listen(host: string, port: number, shared?: boolean): Promise<AddressInfo>;
   /** New handshakes use this pair; connections go on with theirs. Only where the transport was made with TLS. */
   useTls(settings: TlsSettings): void;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
@@ -105,10 +105,10 @@ export function createTransport(
 
   return {
     useTls,
-    listen: (host, port) =>
+    listen: (host, port, shared = false) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen({ host, port, backlog: 1024 }, () => {
+        server.listen({ host, port, backlog: 1024, reusePort: shared }, () => {
           server.off('error', reject);
           resolve(server.address() as AddressInfo);
         });

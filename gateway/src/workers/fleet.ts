@@ -1,14 +1,15 @@
 /**
- * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the port, the
- * artifact and what all of them share (D30), and starts another where one dies.
+ * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the artifact and what all of them share (D30), and starts another where one dies.
  */
 import type { AddressInfo } from 'node:net';
 import { SecretError } from '../secrets/secrets.ts';
+import { bind } from '../serve-address.ts';
 import type { ServeOptions } from '../serve-options.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import type { LoadedArchive, Traffic } from '../traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import { reservePort } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
 import { RemoteError } from './channel.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
@@ -38,6 +39,8 @@ export class Fleet implements Traffic {
   readonly #workers = new Set<WorkerProcess>();
   #keyPair: KeyPair | null;
   #archive: Uint8Array | null = null;
+  /** That all workers bind. */
+  #port = 0;
   #ending = false;
   #retryMs = RETRY_MS;
   /** One change at a time: each worker has what all of them have. */
@@ -56,6 +59,7 @@ export class Fleet implements Traffic {
 
   listen(): Promise<AddressInfo> {
     return this.#inTurn(async () => {
+      this.#port = await bind(this.#options.listen, '--listen', reservePort);
       const addresses = await Promise.all([...this.#workers].map((worker) => this.#listening(worker)));
       return addresses[0] as AddressInfo;
     });
@@ -149,7 +153,7 @@ export class Fleet implements Traffic {
 
   async #listening(worker: WorkerProcess): Promise<AddressInfo> {
     try {
-      const address = await worker.channel.call('listen');
+      const address = await worker.channel.call('listen', this.#port);
       worker.serving = true;
       this.#deps.log.logger.info({ pid: worker.pid }, 'worker serving');
       return address;

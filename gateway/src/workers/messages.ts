@@ -26,8 +26,8 @@ export interface WorkerMethods {
   /** Serves what was prepared, or drops it. */
   commit(): void;
   discard(): void;
-  /** After the first commit. */
-  listen(): Promise<AddressInfo>;
+  /** After the first commit; all workers bind the same port. */
+  listen(port: number): Promise<AddressInfo>;
   useTls(keyPair: KeyPair): void;
   setLogLevel(level: Level): Promise<void>;
   metrics(): Promise<MetricsSnapshot>;

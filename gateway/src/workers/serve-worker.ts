@@ -43,8 +43,8 @@ class Worker implements WorkerMethods {
     this.#prepared = null;
   }
 
-  listen() {
-    return this.#running.listen();
+  listen(port: number) {
+    return this.#running.listen(port);
   }
 
   useTls(keyPair: Parameters<WorkerMethods['useTls']>[0]): void {
