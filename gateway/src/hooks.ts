@@ -1,6 +1,6 @@
 /** Runs the hooks of middlewares: each is timed for the metrics and, where the request is traced, has a span. */
-import type { Exchange } from './exchange.ts';
-import type { Step } from './generation.ts';
+import { type Exchange, headerOf } from './exchange.ts';
+import type { LoadedOperation, Step } from './generation.ts';
 import type { Span } from './telemetry/span.ts';
 import { ANSWERED, type Outcome } from './wasm/plugin.ts';
 
@@ -20,6 +20,23 @@ export async function runResponseHook(step: Step, x: Exchange): Promise<Outcome>
   const span = x.trace?.step(`middleware ${name} response`, { 'gw.plugin': name, 'gw.phase': 'response' });
   const from = performance.now();
   return timed(x, step.responseTime, from, span, await step.plugin.onResponse(x));
+}
+
+/** Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run (D12). */
+const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
+
+/** Runs the `cors` of an operation for the headers that it stages, where it is not among the `ran` first middlewares. */
+export async function corsOnRefusal(
+  { preflight, middlewares }: LoadedOperation,
+  x: Exchange,
+  ran: number,
+): Promise<void> {
+  if (preflight === null || !READABLE_REFUSALS.has(x.responseStatus)) return;
+  if (middlewares.slice(0, ran).includes(preflight)) return;
+  if (headerOf(x.headers, 'origin') === undefined) return;
+  const { answer } = x;
+  await runRequestHook(preflight, x);
+  x.answer = answer;
 }
 
 function timed(

@@ -20,7 +20,7 @@ import { type Generation, isHttpUpstream, type LoadedOperation } from './generat
 import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
 import { holdResponse } from './held-response.ts';
-import { runRequestHook, runResponseHook } from './hooks.ts';
+import { corsOnRefusal, runRequestHook, runResponseHook } from './hooks.ts';
 import { checkLimits, type RequestLimits } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
@@ -60,9 +60,6 @@ export interface PipelineOptions {
   /** Bytes of an upstream's body that a plugin wants whole (`GW_MAX_UPSTREAM_RESPONSE_BYTES`). */
   readonly maxBufferedResponse: number;
 }
-
-/** Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run (D12). */
-const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
 
 /** Serves one request with one generation; never throws. */
 export function serve(x: Exchange, gw: Generation, options: PipelineOptions): void {
@@ -330,7 +327,7 @@ class Course implements ProxyEvents, BodyReading {
     this.#setResponse(answer);
     const op = this.#op;
     if (op !== null) {
-      await this.#corsOnRefusal(op);
+      await corsOnRefusal(op, x, this.#ran);
       applyStaged(x);
       if (this.#ran > 0 && op.responseHooks) await this.#responseHooks(op);
     } else applyStaged(x);
@@ -340,16 +337,6 @@ class Course implements ProxyEvents, BodyReading {
 
   #setResponse(answer: Answer): void {
     setResponse(this.#x, answer, this.#options.dev);
-  }
-
-  async #corsOnRefusal({ preflight, middlewares }: LoadedOperation): Promise<void> {
-    const x = this.#x;
-    if (preflight === null || !READABLE_REFUSALS.has(x.responseStatus)) return;
-    if (middlewares.slice(0, this.#ran).includes(preflight)) return;
-    if (headerOf(x.headers, 'origin') === undefined) return;
-    const { answer } = x;
-    await runRequestHook(preflight, x);
-    x.answer = answer;
   }
 
   /** True where a hook put another answer in the response's place. */

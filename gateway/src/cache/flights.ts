@@ -1,5 +1,7 @@
 /** Requests of this process that fetch something, so that others who want the same may wait for it. */
 
+import { BoundedMap } from '../bounded-map.ts';
+
 /** What has become of a fetch. */
 export type Landing =
   /** It is in the store. */
@@ -23,8 +25,8 @@ const MOST_UNSTORABLE = 10_000;
 
 export class Flights {
   readonly #under = new Map<string, Flight>();
-  /** When each is forgotten; the oldest first. */
-  readonly #unstorable = new Map<string, number>();
+  /** When each is forgotten. */
+  readonly #unstorable = new BoundedMap<number>(MOST_UNSTORABLE);
   readonly #now: () => number;
   #stored = 0;
 
@@ -63,21 +65,12 @@ export class Flights {
         under = false;
         this.#under.delete(key);
         if (landing === 'stored') this.#stored++;
-        if (landing === 'unstorable') this.#remember(key);
+        if (landing === 'unstorable') this.#unstorable.set(key, this.#now() + UNSTORABLE_MS);
         resolve(landing);
       },
     };
     this.#under.set(key, flight);
     return flight;
-  }
-
-  #remember(key: string): void {
-    this.#unstorable.delete(key);
-    this.#unstorable.set(key, this.#now() + UNSTORABLE_MS);
-    for (const oldest of this.#unstorable.keys()) {
-      if (this.#unstorable.size <= MOST_UNSTORABLE) break;
-      this.#unstorable.delete(oldest);
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 /** Users and passwords of one config: stays in the host, and says of a name and password only whose they are. */
 import { hash, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../bounded-map.ts';
 import type { PasswordHash } from './password-hash.ts';
 import { VerificationQueue } from './verification-queue.ts';
 
@@ -31,8 +32,8 @@ export class PasswordTable {
   readonly #key = randomBytes(32).toString('base64');
   readonly #hashes: readonly PasswordHash[];
   readonly #byName = new Map<string, number>();
-  /** By digest of name and password; the oldest first. */
-  readonly #remembered = new Map<string, { readonly index: number; readonly until: number }>();
+  /** By digest of name and password. */
+  readonly #remembered = new BoundedMap<{ readonly index: number; readonly until: number }>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<number>>();
 
   /** Names must be unique. */
@@ -79,12 +80,7 @@ export class PasswordTable {
   }
 
   #remember(key: string, index: number): number {
-    this.#remembered.delete(key);
     this.#remembered.set(key, { index, until: this.#now() + REMEMBERED_MS });
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= MOST_REMEMBERED) break;
-      this.#remembered.delete(oldest);
-    }
     return index;
   }
 }

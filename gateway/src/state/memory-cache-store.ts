@@ -1,4 +1,5 @@
 /** A cache in the process: bounded in bytes, least recently used first out. */
+import { BoundedMap } from '../bounded-map.ts';
 import type { CacheStore } from './cache-store.ts';
 
 export interface MemoryCacheOptions {
@@ -10,7 +11,6 @@ export interface MemoryCacheOptions {
 
 interface Entry {
   readonly value: Uint8Array;
-  readonly bytes: number;
   readonly until: number;
 }
 
@@ -21,49 +21,36 @@ export class MemoryCacheStore implements CacheStore {
   readonly immediate = true;
   readonly #maxBytes: number;
   readonly #now: () => number;
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+  readonly #entries: BoundedMap<Entry>;
 
   constructor({ maxBytes = 64 << 20, now = () => performance.now() }: MemoryCacheOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#now = now;
+    this.#entries = new BoundedMap(maxBytes);
   }
 
   /** Bytes kept at present. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#entries.weight;
   }
 
   get(key: string): Uint8Array | null {
-    const entry = this.#entries.get(key);
+    const entry = this.#entries.use(key);
     if (entry === undefined) return null;
+    if (entry.until > this.#now()) return entry.value;
     this.#entries.delete(key);
-    if (entry.until <= this.#now()) {
-      this.#bytes -= entry.bytes;
-      return null;
-    }
-    this.#entries.set(key, entry);
-    return entry.value;
+    return null;
   }
 
   /** What is larger than the whole cache is not kept. */
   set(key: string, value: Uint8Array, ttlSeconds: number): void {
-    this.delete(key);
+    this.#entries.delete(key);
     const bytes = key.length * 2 + value.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes || ttlSeconds <= 0) return;
-    this.#entries.set(key, { value, bytes, until: this.#now() + ttlSeconds * 1000 });
-    this.#bytes += bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.delete(oldest);
-    }
+    this.#entries.set(key, { value, until: this.#now() + ttlSeconds * 1000 }, bytes);
   }
 
   delete(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#bytes -= entry.bytes;
   }
 }

@@ -1,5 +1,5 @@
 /** Rate-limit windows in the process: sliding, exact, and bounded in memory. */
-import type { RateLimitResult, RateLimitStore } from './rate-limit-store.ts';
+import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
 
 export interface MemoryRateLimitOptions {
   /** Buckets kept at once; past it the one unused for longest is forgotten, and its quota is whole again. Default 100,000. */
@@ -7,12 +7,6 @@ export interface MemoryRateLimitOptions {
   /** Milliseconds since the epoch, never going back. Default: the system's, on the monotonic clock. */
   readonly now?: () => number;
 }
-
-/**
- * Up to this quota every request is kept by itself, and the window is exact. Above it, times are kept to 1/1024 of
- * the window and count until the latest they may mean: never is more than the quota admitted in any window.
- */
-const EXACT = 1024;
 
 const systemClock = () => performance.timeOrigin + performance.now();
 
@@ -66,7 +60,7 @@ class Bucket {
   emptyAt = 0;
 
   take(now: number, quota: number, windowMs: number): RateLimitResult {
-    const grain = quota <= EXACT ? 0 : windowMs / EXACT;
+    const grain = quota <= EXACT_QUOTA ? 0 : windowMs / EXACT_QUOTA;
     const lasts = windowMs + grain;
     this.#expire(now - lasts);
     const allowed = this.#total < quota;

@@ -10,6 +10,12 @@ export interface RateLimitResult {
   readonly retryAfter: number;
 }
 
+/**
+ * Up to this quota every request is kept by itself, and the window is exact. Above it, times are kept to 1/1024 of
+ * the window and count until the latest they may mean: never is more than the quota admitted in any window.
+ */
+export const EXACT_QUOTA = 1024;
+
 export interface RateLimitStore {
   /** `take` never answers with a promise, so that a plugin that asks need not be made to wait. */
   readonly immediate?: boolean;

@@ -5,9 +5,7 @@
  * KEYS: a sorted set of entries by time in milliseconds, and a hash with the count of each entry that stands for more
  * than one request. ARGV: quota, window in milliseconds, and an id that no other call has.
  */
-
-/** Up to this quota each request is an entry; above it, entries are 1/1024 of the window. As in the memory store. */
-export const EXACT_QUOTA = 1024;
+import { EXACT_QUOTA } from './rate-limit-store.ts';
 
 export const TAKE_SCRIPT = `
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])

@@ -1,8 +1,8 @@
 /** State that several pods share, in Redis or Valkey (`--state redis://…`). */
 import { Redis } from 'iovalkey';
 import type { CacheStore } from './cache-store.ts';
-import type { RateLimitResult, RateLimitStore } from './rate-limit-store.ts';
-import { EXACT_QUOTA, TAKE_SCRIPT } from './redis-rate-limit.ts';
+import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
+import { TAKE_SCRIPT } from './redis-rate-limit.ts';
 import { type State, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {

@@ -1,5 +1,6 @@
 /** Tokens that held when they were last looked at, by digest: bounded, least recently used first out. */
 import { hash, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../bounded-map.ts';
 import type { Validity } from './claims.ts';
 import type { TokenClaims } from './token-claims.ts';
 
@@ -22,38 +23,22 @@ const MOST_CHARACTERS = 8 << 20;
 const ENTRY = 128;
 
 export class VerifiedTokens {
-  readonly #entries = new Map<string, { readonly token: VerifiedToken; readonly characters: number }>();
-  #characters = 0;
+  readonly #entries = new BoundedMap<VerifiedToken>(MOST_CHARACTERS);
 
   get(digest: string): VerifiedToken | undefined {
-    const entry = this.#entries.get(digest);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(digest);
-    this.#entries.set(digest, entry);
-    return entry.token;
+    return this.#entries.use(digest);
   }
 
   /** `length`: characters of the token or of what was said of it. */
   set(digest: string, token: VerifiedToken, length: number): void {
-    this.delete(digest);
-    const characters = length + ENTRY;
-    this.#entries.set(digest, { token, characters });
-    this.#characters += characters;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#characters <= MOST_CHARACTERS) break;
-      this.delete(oldest);
-    }
+    this.#entries.set(digest, token, length + ENTRY);
   }
 
   delete(digest: string): void {
-    const entry = this.#entries.get(digest);
-    if (entry === undefined) return;
     this.#entries.delete(digest);
-    this.#characters -= entry.characters;
   }
 
   clear(): void {
     this.#entries.clear();
-    this.#characters = 0;
   }
 }

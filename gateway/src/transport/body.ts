@@ -1,6 +1,6 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
-import type { SlowBodies, WatchedBody } from './slow-bodies.ts';
+import type { SlowClients, WatchedClient } from './slow-clients.ts';
 
 /** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
 export class BodyTooLarge extends Error {
@@ -31,14 +31,14 @@ export interface BodyOwner {
 export interface BodyLimits {
   /** Bytes. */
   readonly maxBodySize: number;
-  readonly slow: SlowBodies;
+  readonly slow: SlowClients;
 }
 
 /**
  * Stands between the connection and whoever reads the body, so that an upstream that answers early or fails does
  * not tear down the client's connection. Sends `100 Continue`, where the client waits for it, on the first read.
  */
-export class IncomingBody extends Readable implements WatchedBody {
+export class IncomingBody extends Readable implements WatchedClient {
   readonly #source: BodySource;
   readonly #owner: BodyOwner;
   readonly #limits: BodyLimits;
@@ -64,7 +64,7 @@ export class IncomingBody extends Readable implements WatchedBody {
     this.limit = Math.min(this.limit, bytes);
   }
 
-  timeOut(): void {
+  cutOff(): void {
     this.#owner.bodyTooSlow();
     this.destroy(new Error('the request body did not arrive in time'));
   }

@@ -7,7 +7,7 @@ import type { BodyOwner } from './body.ts';
 import { ONE_PIECE } from './http1-response.ts';
 import { endInPieces } from './pieces.ts';
 import { tooSlow } from './refuse.ts';
-import type { WatchedReader } from './slow-readers.ts';
+import type { WatchedClient } from './slow-clients.ts';
 import { takesTrailers } from './takes-trailers.ts';
 
 /** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
@@ -15,7 +15,7 @@ const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connecti
 /** Statuses whose answers have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
-export class Http2Response implements Responder, BodyOwner, WatchedReader {
+export class Http2Response implements Responder, BodyOwner, WatchedClient {
   readonly #stream: ServerHttp2Stream;
   exchange: Exchange | null = null;
   waitsForContinue = false;

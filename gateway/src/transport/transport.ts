@@ -12,8 +12,7 @@ import type { ConnectionSlots } from './connection-slots.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { Undecided } from './protocol.ts';
-import { SlowBodies } from './slow-bodies.ts';
-import { SlowReaders } from './slow-readers.ts';
+import { SlowClients } from './slow-clients.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
 
 export interface TransportLimits {
@@ -75,8 +74,8 @@ export interface TransportState {
   readonly limits: TransportLimits;
   readonly events: TransportEvents;
   readonly drain: DrainState;
-  readonly slow: SlowBodies;
-  readonly readers: SlowReaders;
+  readonly slow: SlowClients;
+  readonly readers: SlowClients;
 }
 
 /** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. Connections that get no slot are dropped. */
@@ -87,8 +86,8 @@ export function createTransport(
   tls: TlsSettings | null = null,
 ): Transport {
   const drain: DrainState = { draining: false };
-  const slow = new SlowBodies(limits.bodyTimeoutMs);
-  const readers = new SlowReaders(limits.sendTimeoutMs);
+  const slow = new SlowClients(limits.bodyTimeoutMs);
+  const readers = new SlowClients(limits.sendTimeoutMs);
   const state: TransportState = { limits, events, drain, slow, readers };
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const undecided = new Undecided(limits.headersTimeoutMs);

@@ -73,15 +73,15 @@ export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local
     this.#pending.clear();
   }
 
-  /** Sends what waits for the end of the turn. */
-  flush(): void {
+  /** Sends what waited for the end of the turn. */
+  #flush(): void {
     const frames = this.#queue;
     this.#queue = [];
     if (frames.length > 0 && !this.#closed) this.#port.send(frames);
   }
 
   #say(frame: Frame): void {
-    if (this.#queue.push(frame) === 1) atTurnEnd(() => this.flush());
+    if (this.#queue.push(frame) === 1) atTurnEnd(() => this.#flush());
   }
 
   #receive(frame: Frame): void {
