@@ -1,0 +1,333 @@
+/** The tables, as migrations/ makes them. Timestamps are read as `Date`, `bigint` as number, `jsonb` parsed. */
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+/** Set by the database when the row is made. */
+type CreatedAt = ColumnType<Date, Date | string | undefined, never>;
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type Json<T extends object | null> = JSONColumnType<T>;
+
+export interface Schema {
+  projects: ProjectsTable;
+  specs: SpecsTable;
+  spec_revisions: SpecRevisionsTable;
+  plugins: PluginsTable;
+  project_plugins: ProjectPluginsTable;
+  compilations: CompilationsTable;
+  artifacts: ArtifactsTable;
+  api_keys: ApiKeysTable;
+  data_planes: DataPlanesTable;
+  deployments: DeploymentsTable;
+  deployment_targets: DeploymentTargetsTable;
+  api_tokens: ApiTokensTable;
+  audit_entries: AuditEntriesTable;
+  idempotency_keys: IdempotencyKeysTable;
+  replicas: ReplicasTable;
+  blobs: BlobsTable;
+  blob_chunks: BlobChunksTable;
+  blob_uploads: BlobUploadsTable;
+}
+
+export interface ProjectsTable {
+  id: string;
+  /** Unique. */
+  name: string;
+  description: string;
+  /** Named upstreams of the project (reference 1, gw.yaml): name to URL. */
+  upstreams: Json<Record<string, string>>;
+  /** Counts changes of the row: its ETag. */
+  version: Generated<number>;
+  /** What its data planes are to serve; null before the first deployment. */
+  deployed_artifact_id: Nullable<string>;
+  created_at: CreatedAt;
+  updated_at: Timestamp;
+}
+
+export interface SpecsTable {
+  id: string;
+  /** Null: of no project. */
+  project_id: Nullable<string>;
+  /** Unique in its project, or among those of none. */
+  name: string;
+  type: 'openapi' | 'asyncapi';
+  /** `info.title` and `info.version` of the latest revision. */
+  title: string;
+  api_version: string;
+  /** Of the latest revision. */
+  revision: number;
+  /** Counts changes of the row: its ETag. */
+  version: Generated<number>;
+  created_at: CreatedAt;
+  updated_at: Timestamp;
+}
+
+export interface SpecRevisionsTable {
+  id: string;
+  spec_id: string;
+  /** From 1 on. */
+  revision: number;
+  /** Of the uploaded bytes: names the blob. */
+  sha256: string;
+  size: number;
+  /** Name of the uploaded file, such as `books.yaml` or `books.tar.gz`. */
+  filename: string;
+  /** `document`: the bytes are the document; `archive`: a tar or tar.gz of the document and the files it refers to. */
+  form: 'document' | 'archive';
+  /** Name of the document in the project that is compiled. */
+  entry: string;
+  /** The dialect, such as `3.1.0`. */
+  spec_version: string;
+  operations: Json<readonly StoredOperation[]>;
+  created_by: string;
+  created_at: CreatedAt;
+}
+
+/** An operation as the document says it, for lists. */
+export interface StoredOperation {
+  /** `operationId`, or null where the document gives none. */
+  readonly operation_id: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string | null;
+  readonly tags: readonly string[];
+  readonly deprecated: boolean;
+  /** `x-gw-dispatch` as written; null without one. */
+  readonly dispatch: { readonly name: string; readonly config: Readonly<Record<string, unknown>> } | null;
+  /** `x-gw-middlewares` as written. */
+  readonly middlewares: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[];
+}
+
+export interface PluginsTable {
+  id: string;
+  /** Unique with `version`. */
+  name: string;
+  version: string;
+  type: 'middleware' | 'dispatcher';
+  description: string;
+  /** What `plugin.toml` says of it (D15), as the compiler takes it. */
+  manifest: Json<object>;
+  config_schema: ColumnType<object | boolean | null, string | null, string | null>;
+  /** Of the WASM module: names the blob. */
+  sha256: string;
+  size: number;
+  /** Comes with gw. */
+  builtin: boolean;
+  created_at: CreatedAt;
+  updated_at: Timestamp;
+}
+
+export interface ProjectPluginsTable {
+  project_id: string;
+  plugin_name: string;
+  plugin_version: string;
+  enabled: boolean;
+  config: Json<Record<string, unknown>>;
+  version: Generated<number>;
+  created_at: CreatedAt;
+  updated_at: Timestamp;
+}
+
+export interface CompilationsTable {
+  id: string;
+  /** Null for a compilation of a whole project. */
+  spec_id: Nullable<string>;
+  project_id: Nullable<string>;
+  /** What is compiled, pinned when it was asked for, so that it means the same on whichever replica takes it. */
+  inputs: Json<CompilationInputs>;
+  production: boolean;
+  status: Generated<'pending' | 'compiling' | 'succeeded' | 'failed'>;
+  /** What the job is at: reading, compiling, storing. */
+  stage: Nullable<string>;
+  /** How often a replica has begun. */
+  attempts: Generated<number>;
+  /** The replica that has it, and until when; past that any replica may take it. */
+  claimed_by: Nullable<string>;
+  claimed_until: NullableTime;
+  artifact_id: Nullable<string>;
+  /** Diagnostics (D6): errors and warnings. */
+  diagnostics: ColumnType<readonly object[], string | undefined, string>;
+  created_by: string;
+  created_at: CreatedAt;
+  started_at: NullableTime;
+  completed_at: NullableTime;
+}
+
+export interface CompilationInputs {
+  readonly revisions: readonly { readonly spec_id: string; readonly revision: number }[];
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly config: Readonly<Record<string, unknown>>;
+  }[];
+  readonly upstreams: Readonly<Record<string, string>>;
+}
+
+export interface ArtifactsTable {
+  id: string;
+  project_id: Nullable<string>;
+  /** `sha256:<hex>`, that of the manifest. */
+  artifact_hash: string;
+  /** Of the .gwa file: names the blob. */
+  file_sha256: string;
+  size: number;
+  manifest: Json<object>;
+  signed: boolean;
+  production: boolean;
+  compiler_version: string;
+  artifact_version: number;
+  created_by: string;
+  created_at: CreatedAt;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  project_id: string;
+  name: string;
+  /** sha256 of the key, hex. */
+  key_hash: string;
+  /** The first characters of the key, to tell keys apart. */
+  prefix: string;
+  created_by: string;
+  created_at: CreatedAt;
+  last_used_at: NullableTime;
+  revoked_at: NullableTime;
+}
+
+export interface DataPlanesTable {
+  id: string;
+  project_id: string;
+  /** Unique in its project together with `instance_id`. */
+  name: string;
+  /** Tells two data planes of one name apart. */
+  instance_id: string;
+  status: 'connected' | 'disconnected' | 'drifted' | 'incompatible';
+  /** What it last said that it serves. */
+  current_hash: Nullable<string>;
+  current_artifact_id: Nullable<string>;
+  /** Of gw. */
+  gw_version: string;
+  /** Artifact format versions that it reads (D40). */
+  format_versions: Json<readonly number[]>;
+  api_key_id: Nullable<string>;
+  /** The replica that it is connected to. */
+  replica_id: Nullable<string>;
+  /** Of the connection; tells an old connection's end from the new one's. */
+  connection_id: Nullable<string>;
+  address: Nullable<string>;
+  drift_detected: Generated<boolean>;
+  created_at: CreatedAt;
+  connected_at: NullableTime;
+  disconnected_at: NullableTime;
+  last_seen_at: NullableTime;
+}
+
+export interface DeploymentsTable {
+  id: string;
+  project_id: string;
+  artifact_id: string;
+  /** What was deployed before, for a rollback; null for the first. */
+  previous_artifact_id: Nullable<string>;
+  kind: 'deploy' | 'rollback' | 'automatic_rollback';
+  status: Generated<'in_progress' | 'succeeded' | 'failed' | 'timed_out' | 'superseded' | 'rolled_back'>;
+  /** Why it ended so. */
+  reason: Nullable<string>;
+  target_data_planes: number;
+  /** Seconds. */
+  timeout_seconds: number;
+  /** Share of the targets that may refuse, 0 to 1; past it the previous artifact is deployed again. Null: never. */
+  rollback_threshold: Nullable<number>;
+  /** The deployment that it takes back, where it is a rollback. */
+  rollback_of: Nullable<string>;
+  created_by: string;
+  created_at: CreatedAt;
+  expires_at: Timestamp;
+  completed_at: NullableTime;
+}
+
+export interface DeploymentTargetsTable {
+  deployment_id: string;
+  data_plane_id: string;
+  /** Of the data plane, which may be gone later. */
+  name: string;
+  status: Generated<'pending' | 'notified' | 'applied' | 'refused' | 'timed_out' | 'disconnected'>;
+  reason: Nullable<string>;
+  /** What it said that it serves. */
+  served_hash: Nullable<string>;
+  updated_at: Timestamp;
+}
+
+export interface ApiTokensTable {
+  id: string;
+  name: string;
+  /** sha256 of the token, hex. */
+  token_hash: string;
+  prefix: string;
+  role: 'viewer' | 'editor' | 'deployer' | 'admin';
+  /** Null: of all projects and of what belongs to none. */
+  project_id: Nullable<string>;
+  created_by: string;
+  created_at: CreatedAt;
+  expires_at: NullableTime;
+  last_used_at: NullableTime;
+  revoked_at: NullableTime;
+}
+
+export interface AuditEntriesTable {
+  id: string;
+  at: Timestamp;
+  /** `admin`, `token:<name>`, `oidc:<subject>`, `data-plane:<name>`, `system`. */
+  actor: string;
+  /** The operation, such as `projects.update`. */
+  action: string;
+  resource_type: string;
+  resource_id: string;
+  project_id: Nullable<string>;
+  /** Without secrets: keys, tokens and plaintext of `writeOnly` config are left out. */
+  before: ColumnType<object | null, string | null | undefined, never>;
+  after: ColumnType<object | null, string | null | undefined, never>;
+  /** Of the HTTP request. */
+  request_id: Nullable<string>;
+}
+
+export interface IdempotencyKeysTable {
+  /** Unique with `actor`. */
+  key: string;
+  actor: string;
+  /** sha256 over method, path and body. */
+  fingerprint: string;
+  /** Null while the first request is under way. */
+  status: Nullable<number>;
+  headers: ColumnType<object | null, string | null | undefined, string | null>;
+  body: ColumnType<Buffer | null, Uint8Array | null | undefined, Uint8Array | null>;
+  created_at: CreatedAt;
+}
+
+export interface ReplicasTable {
+  id: string;
+  name: string;
+  version: string;
+  started_at: CreatedAt;
+  heartbeat_at: Timestamp;
+}
+
+export interface BlobsTable {
+  sha256: string;
+  size: number;
+  created_at: CreatedAt;
+  /** When it was last stored anew or found to be there: a sweep leaves what is young. */
+  touched_at: Timestamp;
+}
+
+export interface BlobChunksTable {
+  /** sha256 of a blob, or id of an upload under way. */
+  blob_key: string;
+  n: number;
+  bytes: ColumnType<Buffer, Uint8Array, never>;
+}
+
+export interface BlobUploadsTable {
+  id: string;
+  created_at: CreatedAt;
+  touched_at: Timestamp;
+}
