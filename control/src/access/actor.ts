@@ -1,0 +1,67 @@
+/** Who asks, and what they may do. */
+import { ControlError } from '../errors.ts';
+
+/** Each may all that those before it may. */
+export const ROLES = ['viewer', 'editor', 'deployer', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface ActorOptions {
+  /** As the audit log names it: `admin`, `token:ci`, `oidc:alice`, `data-plane:edge-1`, `system`. */
+  readonly name: string;
+  readonly role: Role;
+  /** The one project that the actor may see; null: all of them, and what belongs to none. */
+  readonly projectId?: string | null;
+  /** Of the HTTP request, for the audit log. */
+  readonly requestId?: string | null;
+  readonly expiresAt?: Date | null;
+  /** Aborted when the credentials are revoked or expire: what is open on their behalf ends then. */
+  readonly revoked?: AbortSignal;
+}
+
+export class Actor {
+  readonly name: string;
+  readonly role: Role;
+  readonly projectId: string | null;
+  readonly requestId: string | null;
+  readonly expiresAt: Date | null;
+  readonly revoked: AbortSignal | undefined;
+
+  constructor({ name, role, projectId = null, requestId = null, expiresAt = null, revoked }: ActorOptions) {
+    this.name = name;
+    this.role = role;
+    this.projectId = projectId;
+    this.requestId = requestId;
+    this.expiresAt = expiresAt;
+    this.revoked = revoked;
+  }
+
+  /** Whether the actor may see what belongs to the project; null: to none. */
+  sees(projectId: string | null): boolean {
+    return this.projectId === null || this.projectId === projectId;
+  }
+
+  /**
+   * Throws where the actor may not do with what belongs to the project (null: to none) what `role` may. What the
+   * actor may not see is not found, so that nobody learns which ids exist; `what` names it, as in `project "…"`.
+   */
+  mustBe(role: Role, projectId: string | null, what: string): void {
+    if (!this.sees(projectId)) throw ControlError.notFound(what);
+    this.mustHave(role);
+  }
+
+  /** Throws where the actor's role is less, whatever the project. */
+  mustHave(role: Role): void {
+    if (ROLES.indexOf(this.role) >= ROLES.indexOf(role)) return;
+    throw new ControlError('forbidden', `this needs the role "${role}", and ${this.name} has "${this.role}"`);
+  }
+
+  /** Throws unless the actor may do what `role` may with what belongs to no project. */
+  mustBeGlobal(role: Role): void {
+    this.mustHave(role);
+    if (this.projectId === null) return;
+    throw new ControlError('forbidden', `${this.name} is for one project, and this concerns all of them`);
+  }
+}
+
+/** What the control plane does of itself. */
+export const SYSTEM = new Actor({ name: 'system', role: 'admin' });

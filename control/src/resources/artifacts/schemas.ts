@@ -1,0 +1,48 @@
+/** Artifacts in the REST API (reference 3, section 2). */
+import Type, { type Static } from 'typebox';
+import {
+  AnyObject,
+  ArtifactHash,
+  Closed,
+  Named,
+  Nullable,
+  pageQuery,
+  Sha256,
+  Timestamp,
+  Uuid,
+} from '../../http/schema-types.ts';
+
+export const Artifact = Named(
+  'Artifact',
+  {
+    id: Uuid('Of the artifact.'),
+    project_id: Nullable(Uuid('The project that it was compiled for.')),
+    artifact_hash: ArtifactHash('Of its content: equal inputs give equal hashes (D9).'),
+    sha256: Sha256('Of the file.'),
+    size: Type.Integer({ minimum: 0, description: 'Bytes of the file.' }),
+    signed: Type.Boolean(),
+    production: Type.Boolean({ description: 'A production build (D8).' }),
+    compiler_version: Type.String(),
+    artifact_version: Type.Integer({ description: 'Of the format.' }),
+    routes_count: Type.Integer({ minimum: 0 }),
+    specs: Type.Array(Type.String(), { description: 'Files of the specs in it.' }),
+    plugins: Type.Array(Closed({ name: Type.String(), version: Type.String() })),
+    created_by: Type.String({ description: 'Who had it compiled.' }),
+    created_at: Timestamp('When it was first compiled.'),
+  },
+  'A compiled project.',
+);
+export type Artifact = Static<typeof Artifact>;
+
+export const ArtifactDetail = Named(
+  'ArtifactDetail',
+  { ...Artifact.properties, manifest: AnyObject('manifest.json of the artifact (reference 1, section 3).') },
+  'A compiled project with its manifest.',
+);
+export type ArtifactDetail = Static<typeof ArtifactDetail>;
+
+export const ArtifactQuery = Closed({
+  ...pageQuery(['created_at'], '-created_at'),
+  artifact_hash: Type.Optional(ArtifactHash('Only with this hash.')),
+});
+export type ArtifactQuery = Static<typeof ArtifactQuery>;

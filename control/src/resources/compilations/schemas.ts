@@ -1,0 +1,92 @@
+/** Compilations in the REST API (reference 3, sections 2 and 3). */
+import Type, { type Static } from 'typebox';
+import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+
+const STATUSES = ['pending', 'compiling', 'succeeded', 'failed'] as const;
+
+/** As D6 has it. */
+export const Diagnostic = Named(
+  'Diagnostic',
+  {
+    code: Type.String({ description: 'Of the table in docs/errors.md, such as E1020.' }),
+    severity: OneOf(['error', 'warning'], 'Errors fail the compilation.'),
+    message: Type.String({ description: 'What is wrong.' }),
+    hint: Type.Optional(Type.String({ description: 'What to do.' })),
+    file: Type.Optional(Type.String({ description: 'The file that it is about.' })),
+    pointer: Type.Optional(Type.String({ description: 'JSON pointer into the file.' })),
+    line: Type.Optional(Type.Integer({ description: 'From 1 on.' })),
+    column: Type.Optional(Type.Integer({ description: 'From 1 on.' })),
+  },
+  'What the compiler found.',
+);
+export type Diagnostic = Static<typeof Diagnostic>;
+
+export const CompileRequest = Named(
+  'CompileRequest',
+  {
+    production: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'A production build (D8): stricter, and signed where a key is set.',
+      }),
+    ),
+    additional_specs: Type.Optional(
+      Type.Array(Uuid('Of a spec.'), {
+        maxItems: 100,
+        uniqueItems: true,
+        description: 'Compiled together with it (D34). Default: none.',
+      }),
+    ),
+  },
+  'How to compile.',
+);
+export type CompileRequest = Static<typeof CompileRequest>;
+
+export const ProjectCompileRequest = Named(
+  'ProjectCompileRequest',
+  {
+    production: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'A production build (D8): stricter, and signed where a key is set.',
+      }),
+    ),
+  },
+  'How to compile all specs of a project together.',
+);
+export type ProjectCompileRequest = Static<typeof ProjectCompileRequest>;
+
+export const Compilation = Named(
+  'Compilation',
+  {
+    id: Uuid('Of the compilation.'),
+    spec_id: Nullable(Uuid('The spec that it was asked for; null for a compilation of a project.')),
+    project_id: Nullable(Uuid('The project that its plugin configuration is taken from.')),
+    status: OneOf(STATUSES, '`pending`: queued; `compiling`: running; then it has ended.'),
+    stage: Nullable(OneOf(['reading', 'compiling', 'storing'], 'What it is at while it is compiling.')),
+    production: Type.Boolean(),
+    attempts: Type.Integer({ minimum: 0, description: 'How often it was begun: again where a replica died over it.' }),
+    specs: Type.Array(
+      Closed({ spec_id: Uuid('Of a spec.'), revision: Type.Integer({ minimum: 1, description: 'Of the spec.' }) }),
+      { description: 'What is compiled: revisions are those at the time that it was asked for.' },
+    ),
+    created_at: Timestamp('When it was asked for.'),
+    started_at: Nullable(Timestamp('When it was begun.')),
+    completed_at: Type.Optional(Timestamp('When it ended.')),
+    artifact_id: Type.Optional(Uuid('What came of it, when it has succeeded and until the artifact is deleted.')),
+    artifact_hash: Type.Optional(Type.String({ description: 'Of the artifact.' })),
+    errors: Type.Optional(Type.Array(Type.Ref('Diagnostic'), { description: 'When it has failed.' })),
+    warnings: Type.Array(Type.Ref('Diagnostic')),
+  },
+  'A job that makes an artifact from specs.',
+);
+export type Compilation = Omit<Static<typeof Compilation>, 'errors' | 'warnings'> & {
+  readonly errors?: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+};
+
+export const CompilationQuery = Closed({
+  ...pageQuery(['created_at'], '-created_at'),
+  status: Type.Optional(OneOf(STATUSES, 'Only with this status.')),
+});
+export type CompilationQuery = Static<typeof CompilationQuery>;

@@ -1,0 +1,34 @@
+/** Data planes in the REST API (reference 3, section 2). */
+import Type, { type Static } from 'typebox';
+import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+
+const STATUSES = ['connected', 'disconnected', 'drifted', 'incompatible'] as const;
+
+export const DataPlane = Named(
+  'DataPlane',
+  {
+    id: Uuid('Of the data plane.'),
+    name: Type.String({ description: 'As it calls itself (`--data-plane-name`).' }),
+    status: OneOf(
+      STATUSES,
+      '`drifted`: connected, and serves something else than it should; `incompatible`: connected, and cannot read the artifact that it should serve (D40).',
+    ),
+    current_artifact_id: Nullable(Uuid('What it serves; null for nothing, or for an artifact that is not known here.')),
+    current_artifact_hash: Nullable(Type.String({ description: 'Hash of what it serves.' })),
+    drift_detected: Type.Boolean(),
+    gw_version: Type.String({ description: 'Of gw.' }),
+    api_key_id: Nullable(Uuid('The key that it last came with.')),
+    address: Nullable(Type.String({ description: 'Where it last connected from.' })),
+    connected_at: Nullable(Timestamp('When it last connected.')),
+    disconnected_at: Nullable(Timestamp('When its last connection ended; null while it is connected.')),
+    last_seen_at: Nullable(Timestamp('When it was last heard of.')),
+  },
+  'A gateway in connected mode.',
+);
+export type DataPlane = Static<typeof DataPlane>;
+
+export const DataPlaneQuery = Closed({
+  ...pageQuery(['name', 'connected_at'], 'name'),
+  status: Type.Optional(OneOf(STATUSES, 'Only with this status.')),
+});
+export type DataPlaneQuery = Static<typeof DataPlaneQuery>;

@@ -1,0 +1,78 @@
+/** The plugin registry in the REST API (reference 3, section 2). */
+import Type, { type Static } from 'typebox';
+import {
+  AnyObject,
+  Closed,
+  Name,
+  Named,
+  Nullable,
+  OneOf,
+  pageQuery,
+  Sha256,
+  Timestamp,
+  Uuid,
+} from '../../http/schema-types.ts';
+
+const TYPES = ['middleware', 'dispatcher'] as const;
+
+/** Semantic versions. */
+export const Version = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$',
+    description: `${description} A semantic version.`,
+  });
+
+export const Plugin = Named(
+  'Plugin',
+  {
+    id: Uuid('Of this version.'),
+    name: Name('Under which specs use it.'),
+    version: Version('Of the plugin.'),
+    type: OneOf(TYPES, 'Where it may stand in a chain.'),
+    description: Type.String(),
+    capabilities: Type.Array(Type.String(), { description: 'Host functions that it uses.' }),
+    request_body: OneOf(['none', 'stream', 'buffer'], 'How it sees request bodies (D15).'),
+    response_body: OneOf(['none', 'stream', 'buffer'], 'How it sees response bodies (D15).'),
+    authenticates: Type.Boolean({ description: 'It identifies the caller (D15).' }),
+    config_schema: Nullable(AnyObject('JSON Schema of its config; null where it has none.')),
+    sha256: Sha256('Of the WASM module.'),
+    size: Type.Integer({ minimum: 0, description: 'Bytes of the WASM module.' }),
+    builtin: Type.Boolean({ description: 'Comes with gw.' }),
+    created_at: Timestamp('When it was registered.'),
+    updated_at: Timestamp('When it was last registered anew.'),
+  },
+  'A version of a plugin.',
+);
+export type Plugin = Static<typeof Plugin>;
+
+export const PluginQuery = Closed({
+  ...pageQuery(['name', 'created_at'], 'name'),
+  type: Type.Optional(OneOf(TYPES, 'Only of this type.')),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Part of the name, in any case.' })),
+});
+export type PluginQuery = Static<typeof PluginQuery>;
+
+export const PluginForm = Closed({
+  name: Name('Under which specs use it.'),
+  version: Version('Of the plugin.'),
+  type: OneOf(TYPES, 'Where it may stand in a chain.'),
+  description: Type.Optional(Type.String({ maxLength: 2000, description: 'For people. Default: none.' })),
+  capabilities: Type.Optional(
+    Type.String({
+      maxLength: 10_000,
+      contentMediaType: 'application/json',
+      description:
+        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin] (D15): host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, preflight. Default: the imports of the module.',
+    }),
+  ),
+  config_schema: Type.Optional(
+    Type.String({
+      maxLength: 1_000_000,
+      contentMediaType: 'application/json',
+      description: 'JSON Schema of its config. Default: none.',
+    }),
+  ),
+  file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'The WASM module. At most 16 MiB.' }),
+});

@@ -1,0 +1,56 @@
+/** Projects in the REST API (reference 3, section 2). */
+import Type, { type Static } from 'typebox';
+import { Closed, Name, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+
+const Upstreams = Type.Record(
+  Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' }),
+  Type.String({ format: 'uri', maxLength: 2000, description: 'URL that `upstream://NAME` in a config stands for.' }),
+  { maxProperties: 200, description: 'Named upstreams, as `upstreams` of gw.yaml (reference 1, section 2.1).' },
+);
+const Description = Type.String({ maxLength: 2000, description: 'For people. Default: none.' });
+
+export const Project = Named(
+  'Project',
+  {
+    id: Uuid('Of the project.'),
+    name: Name('Unique.'),
+    description: Description,
+    upstreams: Upstreams,
+    deployed_artifact_id: Nullable(Uuid('What its data planes are to serve; null before the first deployment.')),
+    created_at: Timestamp('When it was created.'),
+    updated_at: Timestamp('When it was last changed.'),
+  },
+  'Specs, plugin configuration, keys and data planes that belong together.',
+);
+export type Project = Static<typeof Project>;
+
+export const ProjectInput = Named(
+  'ProjectInput',
+  { name: Name('Unique.'), description: Type.Optional(Description), upstreams: Type.Optional(Upstreams) },
+  'What a project is made from; an update replaces all of it.',
+);
+export type ProjectInput = Static<typeof ProjectInput>;
+
+export const ProjectQuery = Closed({
+  ...pageQuery(['name', 'created_at'], 'name'),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Part of the name, in any case.' })),
+});
+export type ProjectQuery = Static<typeof ProjectQuery>;
+
+export const InitInput = Named(
+  'InitInput',
+  {
+    name: Name('Of the project; unique.'),
+    description: Type.Optional(Description),
+    type: Type.Optional(
+      Type.Unsafe<'openapi' | 'asyncapi'>({
+        type: 'string',
+        enum: ['openapi', 'asyncapi'],
+        default: 'openapi',
+        description: 'Of the starter document.',
+      }),
+    ),
+  },
+  'A new project with a starter document and the plugins that it uses (D34).',
+);
+export type InitInput = Static<typeof InitInput>;

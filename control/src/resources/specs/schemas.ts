@@ -1,0 +1,137 @@
+/** Specs in the REST API (reference 3, section 2). */
+import Type, { type Static } from 'typebox';
+import {
+  AnyObject,
+  Closed,
+  Line,
+  Name,
+  Named,
+  Nullable,
+  OneOf,
+  pageQuery,
+  Sha256,
+  Timestamp,
+  Uuid,
+} from '../../http/schema-types.ts';
+
+const SPEC_TYPES = ['openapi', 'asyncapi'] as const;
+const Revision = (description: string) => Type.Integer({ minimum: 1, maximum: 2_147_483_647, description });
+
+export const Spec = Named(
+  'Spec',
+  {
+    id: Uuid('Of the spec.'),
+    project_id: Nullable(Uuid('The project that it belongs to; null for a spec of none.')),
+    name: Name('Unique in its project: the base name of the file, which `/__gw/specs/NAME` serves.'),
+    type: OneOf(SPEC_TYPES, 'What it is written in.'),
+    title: Type.String({ description: '`info.title` of the latest revision.' }),
+    version: Type.String({ description: '`info.version` of the latest revision.' }),
+    revision: Revision('The latest.'),
+    sha256: Sha256('Of the latest revision, as uploaded.'),
+    created_at: Timestamp('When the first revision came.'),
+    updated_at: Timestamp('When the latest revision came.'),
+  },
+  'An OpenAPI or AsyncAPI document with its revisions.',
+);
+export type Spec = Static<typeof Spec>;
+
+export const SpecUpload = Named(
+  'SpecUpload',
+  {
+    id: Uuid('Of the spec.'),
+    name: Name('Of the spec.'),
+    revision: Revision('The new one, or the latest where the upload equals it.'),
+    sha256: Sha256('Of the uploaded bytes.'),
+  },
+  'What became of an upload.',
+);
+export type SpecUpload = Static<typeof SpecUpload>;
+
+export const SpecUploadForm = Closed({
+  file: Type.Unsafe<unknown>({
+    type: 'string',
+    format: 'binary',
+    description:
+      'The document as YAML or JSON, or a .tar or .tar.gz of one document and the files that it refers to. At most 32 MiB.',
+  }),
+  name: Type.Optional(Name('Of the spec. Default: the base name of the file.')),
+  entry: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Which file of an archive is the document, where it holds several. Default: the only one.',
+    }),
+  ),
+});
+
+export const SpecQuery = Closed({
+  ...pageQuery(['name', 'updated_at'], 'name'),
+  type: Type.Optional(OneOf(SPEC_TYPES, 'Only of this type.')),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Part of the name, in any case.' })),
+});
+export type SpecQuery = Static<typeof SpecQuery>;
+
+export const SpecRevision = Named(
+  'SpecRevision',
+  {
+    revision: Revision('From 1 on.'),
+    sha256: Sha256('Of the uploaded bytes.'),
+    size: Type.Integer({ minimum: 0, description: 'Bytes.' }),
+    filename: Line('Of the uploaded file.'),
+    spec_version: Type.String({ description: 'The version of OpenAPI or AsyncAPI, such as 3.1.0.' }),
+    created_by: Type.String({ description: 'Who uploaded or changed it.' }),
+    created_at: Timestamp('When.'),
+  },
+  'A state of a spec; its content never changes.',
+);
+export type SpecRevision = Static<typeof SpecRevision>;
+
+const Binding = Closed({ name: Type.String(), config: AnyObject('As the document has it; empty where it has none.') });
+
+export const SpecOperation = Named(
+  'SpecOperation',
+  {
+    spec_id: Uuid('The spec that declares it.'),
+    operation_id: Nullable(Type.String({ description: '`operationId`; null where the document has none.' })),
+    method: Type.String({ description: 'In capital letters.' }),
+    path: Type.String({ description: 'The template.' }),
+    summary: Nullable(Type.String()),
+    tags: Type.Array(Type.String()),
+    deprecated: Type.Boolean(),
+    dispatch: Nullable(Binding),
+    middlewares: Type.Array(Binding),
+  },
+  'An operation of the latest revision with its plugin chain.',
+);
+export type SpecOperation = Static<typeof SpecOperation>;
+
+const BindingInput = Closed({
+  name: Type.String({ minLength: 1, maxLength: 63 }),
+  config: Type.Optional(AnyObject('Of the plugin, for this operation.')),
+});
+
+/** A merge patch (RFC 7396) by operation id (D34). */
+export const OperationsPatch = Type.Unsafe<{
+  readonly [operationId: string]: {
+    readonly dispatch?: { readonly name: string; readonly config?: Readonly<Record<string, unknown>> } | null;
+    readonly middlewares?:
+      | readonly { readonly name: string; readonly config?: Readonly<Record<string, unknown>> }[]
+      | null;
+  };
+}>(
+  Type.Record(
+    Type.String({ minLength: 1, maxLength: 200 }),
+    Closed({
+      dispatch: Type.Optional(Nullable(BindingInput)),
+      middlewares: Type.Optional(Nullable(Type.Array(BindingInput, { maxItems: 100 }))),
+    }),
+    {
+      $id: 'OperationsPatch',
+      minProperties: 1,
+      maxProperties: 1000,
+      description:
+        'By `operationId`, or `METHOD /path` where an operation has none: what its `x-gw-dispatch` and `x-gw-middlewares` become. What is left out stays, null removes it (RFC 7396).',
+    },
+  ),
+);
+export type OperationsPatch = Static<typeof OperationsPatch>;

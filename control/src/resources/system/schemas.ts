@@ -1,0 +1,10 @@
+/** What the server says of itself (reference 3, section 2). */
+import Type, { type Static } from 'typebox';
+import { Named, OneOf } from '../../http/schema-types.ts';
+
+export const Health = Named(
+  'Health',
+  { status: OneOf(['healthy'], 'The process answers.'), version: Type.String({ description: 'Of the server.' }) },
+  'That the server lives; whether it is ready says the admin listener.',
+);
+export type Health = Static<typeof Health>;
