@@ -1,0 +1,144 @@
+/** The one door to the database: a PostgreSQL server, or PGlite within the process (design, section 9). */
+import { join, resolve } from 'node:path';
+import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { Pool, type PoolConfig } from 'pg';
+import type { Logger } from 'pino';
+import { lockFolder } from './folder-lock.ts';
+import { migrate, pendingMigrations } from './migrations.ts';
+import { LISTEN_ALL, NotificationHub, type Notifications } from './notifications.ts';
+import { PgliteThread } from './pglite-thread.ts';
+import { patientConnection, queryConnection } from './postgres-connection.ts';
+import { PostgresListener } from './postgres-listener.ts';
+import type { Schema } from './schema.ts';
+import { valueTypes } from './value-types.ts';
+
+/**
+ * Errors that the database answers with are `DatabaseError` of `pg`, with `code` and `constraint`, of either kind.
+ *
+ * The embedded database has one connection. A query within a transaction's callback that goes by `kysely` and not by
+ * the transaction waits for the connection that the transaction has; after 10 s it fails, as it does on a server whose
+ * connections are all in use.
+ */
+export interface Database {
+  readonly kysely: Kysely<Schema>;
+  readonly notifications: Notifications;
+  readonly kind: 'postgres' | 'pglite';
+  /** Runs what is missing; safe where several replicas start at once. Throws where the database is of a later version. */
+  migrate(): Promise<{ applied: string[] }>;
+  /** Names of migrations not yet applied. */
+  pendingMigrations(): Promise<string[]>;
+  /** A query that answers, for readiness. */
+  ping(): Promise<void>;
+  /** Waits for what runs. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly log?: Logger;
+  /** Connections to a server at once, beside the one that listens; 10 by default. */
+  readonly maxConnections?: number;
+}
+
+/** Milliseconds for a connection: to be made, or to be free. */
+const ACQUIRE_MS = 10_000;
+const IDLE_MS = 30_000;
+
+/**
+ * `postgres://…`, `pglite://DIR` (an absolute or relative folder, kept to this process) or `pglite://` (in memory).
+ * Rejects where the database cannot be reached, or the folder is in use (FolderLocked).
+ */
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options);
+  if (url.startsWith('pglite://')) return openPglite(url.slice('pglite://'.length), options);
+  throw new Error('the database URL begins with neither postgres:// nor pglite://');
+}
+
+async function openPostgres(url: string, { log, maxConnections = 10 }: DatabaseOptions): Promise<Database> {
+  const config = queryConnection(url);
+  const pool = openPool({ ...config, max: maxConnections, idleTimeoutMillis: IDLE_MS }, log);
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const hub = new NotificationHub(kysely);
+  const listener = new PostgresListener(config, hub, log);
+  try {
+    await listener.connect();
+  } catch (error) {
+    await kysely.destroy();
+    const { hostname, port } = new URL(url);
+    const reason = error instanceof Error ? error.message || String(error) : String(error);
+    throw new Error(`cannot reach the database at ${hostname}:${port || 5432}: ${reason}`, { cause: error });
+  }
+  return {
+    ...operations(kysely),
+    kind: 'postgres',
+    notifications: hub,
+    // Waiting for another replica's migrations takes longer than a statement may.
+    migrate: async () => {
+      const patient = openPool({ ...patientConnection(url), max: 1 }, log);
+      const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: patient }) });
+      return migrate(db).finally(() => db.destroy());
+    },
+    close: async () => {
+      await listener.close();
+      await kysely.destroy();
+    },
+  };
+}
+
+async function openPglite(path: string, { log }: DatabaseOptions): Promise<Database> {
+  const folder = path === '' ? undefined : resolve(decodeURIComponent(path));
+  const unlock = folder === undefined ? () => {} : lockFolder(folder);
+  const thread = new PgliteThread(folder === undefined ? undefined : join(folder, 'data'));
+  const pool = openPool(
+    {
+      stream: () => thread.stream(),
+      max: 1,
+      idleTimeoutMillis: 0,
+      connectionTimeoutMillis: ACQUIRE_MS,
+      types: valueTypes,
+    },
+    log,
+  );
+  let connections = 0;
+  const kysely = new Kysely<Schema>({
+    dialect: new PostgresDialect({
+      pool,
+      onCreateConnection: async (connection) => {
+        await connection.executeQuery(CompiledQuery.raw(LISTEN_ALL));
+        if (++connections > 1) hub.gap();
+      },
+    }),
+  });
+  const hub = new NotificationHub(kysely);
+  pool.on('connect', (client) => client.on('notification', (message) => hub.heard(message)));
+  const close = async () => {
+    await kysely.destroy();
+    await thread.close();
+    unlock();
+  };
+  try {
+    // A first start makes the files of the database, which takes longer than a connection may.
+    await thread.start();
+    await sql`select 1`.execute(kysely);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { ...operations(kysely), kind: 'pglite', notifications: hub, close };
+}
+
+function operations(kysely: Kysely<Schema>) {
+  return {
+    kysely,
+    migrate: () => migrate(kysely),
+    pendingMigrations: () => pendingMigrations(kysely),
+    ping: async () => void (await sql`select 1`.execute(kysely)),
+  };
+}
+
+function openPool(config: PoolConfig, log: Logger | undefined): Pool {
+  const pool = new Pool(config);
+  // Both are said while nobody asks the connection anything; without a listener they would end the process.
+  pool.on('error', (error) => log?.warn({ reason: error.message }, 'an idle database connection broke'));
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}

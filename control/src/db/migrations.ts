@@ -1,0 +1,46 @@
+/** All migrations, by name, in order. Named here rather than found in a folder: a bundle has none. Forward only. */
+import type { Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import * as tables from './migrations/0001-tables.ts';
+import type { Schema } from './schema.ts';
+
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-tables': tables,
+};
+
+/** Runs what is missing, one process at a time. Throws with the name of the migration that failed, or for a newer database. */
+export async function migrate(db: Kysely<Schema>): Promise<{ applied: string[] }> {
+  const { error, results = [] } = await migrator(db).migrateToLatest();
+  if (error !== undefined) {
+    const failed = results.find(({ status }) => status === 'Error')?.migrationName;
+    if (failed === undefined) throw await explained(db, error);
+    throw new Error(`migration ${failed} failed, and changed nothing`, { cause: error });
+  }
+  return { applied: results.map(({ migrationName }) => migrationName) };
+}
+
+/** Names of what is not applied yet, in order. */
+export async function pendingMigrations(db: Kysely<Schema>): Promise<string[]> {
+  const all = await migrator(db).getMigrations();
+  return all.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
+}
+
+function migrator(db: Kysely<Schema>): Migrator {
+  return new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+}
+
+/** Kysely calls a database that a later version migrated corrupt. */
+async function explained(db: Kysely<Schema>, error: unknown): Promise<unknown> {
+  const rows = await db
+    .withTables<{ kysely_migration: { name: string } }>()
+    .selectFrom('kysely_migration')
+    .select('name')
+    .execute()
+    .catch(() => []);
+  const unknown = rows.map(({ name }) => name).filter((name) => !(name in MIGRATIONS));
+  if (unknown.length === 0) return error;
+  return new Error(
+    `the database has migrations of a later version (${unknown.join(', ')}): run that version of gw-control`,
+    { cause: error },
+  );
+}

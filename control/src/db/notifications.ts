@@ -1,0 +1,66 @@
+/** Hints between replicas that something in the tables changed, by LISTEN and NOTIFY. */
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Schema } from './schema.ts';
+
+/** All channels there are; each connection that listens, listens to all of them. */
+export const CHANNELS = ['compilations', 'deployments', 'data_planes', 'access'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** Bytes of a payload; PostgreSQL itself takes less than 8,000. */
+const MAX_PAYLOAD = 7_000;
+
+/** What makes a connection hear every channel. */
+export const LISTEN_ALL = CHANNELS.map((channel) => `listen ${channel}`).join('; ');
+
+export interface Notifications {
+  /**
+   * Payload: a short string (≤ 7,000 bytes, else RangeError). Inside a transaction it goes out at its commit, and not
+   * at all where it is rolled back: pass the transaction. Equal ones of one transaction arrive once.
+   */
+  notify(channel: Channel, payload: string, by?: Kysely<Schema> | Transaction<Schema>): Promise<void>;
+  /**
+   * Until the function that it returns is called. `onGap` is called when notifications may have been lost (the
+   * connection broke and is back): look at the tables again.
+   */
+  listen(channel: Channel, onPayload: (payload: string) => void, onGap: () => void): () => void;
+}
+
+interface Listener {
+  readonly channel: Channel;
+  onPayload(payload: string): void;
+  onGap(): void;
+}
+
+/** Sends by a query, and hands on what the connection hears. */
+export class NotificationHub implements Notifications {
+  readonly #listeners = new Set<Listener>();
+  readonly #db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+  }
+
+  async notify(channel: Channel, payload: string, by: Kysely<Schema> = this.#db): Promise<void> {
+    const bytes = Buffer.byteLength(payload);
+    if (bytes > MAX_PAYLOAD) {
+      throw new RangeError(`a notification of ${bytes} bytes: send an id, at most ${MAX_PAYLOAD} bytes`);
+    }
+    await sql`select pg_notify(${channel}, ${payload})`.execute(by);
+  }
+
+  listen(channel: Channel, onPayload: (payload: string) => void, onGap: () => void): () => void {
+    const listener = { channel, onPayload, onGap };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** What a connection heard. */
+  heard({ channel, payload }: { readonly channel: string; readonly payload?: string | undefined }): void {
+    for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload ?? '');
+  }
+
+  /** A connection that listens took the place of one that broke. */
+  gap(): void {
+    for (const listener of this.#listeners) listener.onGap();
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The thread that PGlite runs in: messages of PostgreSQL's protocol in, what it answers out, one after the other.
+ * It has one session for all connections.
+ */
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+
+/** What the thread is asked; `bytes` are whole messages of the protocol. */
+export type PgliteRequest = { readonly connection: number; readonly bytes: Uint8Array } | { readonly close: true };
+
+/** What the thread says: that it is ready, what a connection reads, or what broke. */
+export type PgliteReply =
+  | { readonly ready: true }
+  | { readonly connection: number; readonly bytes: Uint8Array }
+  | { readonly failure: string };
+
+/** A message of the protocol with one query. */
+function simpleQuery(text: string): Uint8Array {
+  const message = Buffer.alloc(text.length + 6);
+  message.write('Q');
+  message.writeInt32BE(text.length + 5, 1);
+  message.write(text, 5);
+  return message;
+}
+
+async function serve(port: NonNullable<typeof parentPort>, dataDir: string | undefined): Promise<void> {
+  const database = await PGlite.create(dataDir === undefined ? {} : { dataDir });
+  let current: number | null = null;
+  const answer = async (request: PgliteRequest) => {
+    if ('close' in request) {
+      await database.close();
+      return port.close();
+    }
+    // The connection before it may have broken within a transaction.
+    if (current !== null && request.connection !== current) await database.execProtocolRaw(simpleQuery('rollback'));
+    current = request.connection;
+    // A copy: what PGlite returns may lie in memory that the next answer takes.
+    const bytes = new Uint8Array(await database.execProtocolRaw(request.bytes));
+    port.postMessage({ connection: current, bytes } satisfies PgliteReply, [bytes.buffer]);
+  };
+  let last: Promise<void> = Promise.resolve();
+  port.on('message', (request: PgliteRequest) => {
+    last = last.then(() => answer(request)).catch((error: unknown) => fail(port, error));
+  });
+  port.postMessage({ ready: true } satisfies PgliteReply);
+}
+
+function fail(port: NonNullable<typeof parentPort>, error: unknown): void {
+  port.postMessage({ failure: error instanceof Error ? error.message : String(error) } satisfies PgliteReply);
+  port.close();
+}
+
+if (!isMainThread && parentPort) {
+  const port = parentPort;
+  const { dataDir }: { dataDir: string | undefined } = workerData;
+  serve(port, dataDir).catch((error: unknown) => fail(port, error));
+}

@@ -1,0 +1,106 @@
+/** A new, migrated database for a test, of either kind. */
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { type Database, openDatabase } from '../../control/src/db/database.ts';
+
+/** The server that tests make their databases on; its user must be allowed to (`CREATEDB`). */
+export const { DATABASE_URL } = process.env;
+
+export type DatabaseKind = Database['kind'];
+
+/** Both kinds with the words that name them in a test; skip `postgres` where there is no DATABASE_URL. */
+export const DATABASE_KINDS: readonly (readonly [name: string, kind: DatabaseKind, absent: boolean])[] = [
+  ['PGlite', 'pglite', false],
+  ['PostgreSQL (needs DATABASE_URL)', 'postgres', DATABASE_URL === undefined],
+];
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly db: Database;
+  /** Closes it and deletes it. */
+  close(): Promise<void>;
+}
+
+/** Open and migrated. */
+export async function testDatabase(kind: DatabaseKind): Promise<TestDatabase> {
+  const empty = await (kind === 'postgres' ? newServerDatabase() : copyOfTemplate());
+  const db = await openDatabase(empty.url);
+  await db.migrate();
+  return {
+    url: empty.url,
+    db,
+    close: async () => {
+      await db.close();
+      await empty.drop();
+    },
+  };
+}
+
+export interface EmptyDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** Without tables, for who opens it themselves. */
+export async function emptyDatabase(kind: DatabaseKind): Promise<EmptyDatabase> {
+  return kind === 'postgres' ? newServerDatabase() : newFolder();
+}
+
+async function newServerDatabase(): Promise<EmptyDatabase> {
+  const name = `gw_test_${crypto.randomUUID().replaceAll('-', '')}`;
+  await onServer(`create database ${name}`);
+  const url = new URL(DATABASE_URL ?? '');
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) };
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: DATABASE_URL });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+function newFolder(): EmptyDatabase {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-test-database-'));
+  return { url: `pglite://${folder}`, drop: async () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Copying a database takes 50 ms; making one takes 3 s, once for all processes of this machine. */
+async function copyOfTemplate(): Promise<EmptyDatabase> {
+  const template = join(tmpdir(), `gw-test-template-${fingerprint()}`);
+  if (!existsSync(template)) await makeTemplate(template);
+  const empty = newFolder();
+  cpSync(template, folderOf(empty), { recursive: true });
+  return empty;
+}
+
+/** Of what the template is made from. */
+function fingerprint(): string {
+  const hash = createHash('sha256').update(process.version);
+  const migrations = join(import.meta.dirname, '..', '..', 'control', 'src', 'db', 'migrations');
+  for (const name of readdirSync(migrations).sort()) hash.update(readFileSync(join(migrations, name)));
+  hash.update(readFileSync(createRequire(import.meta.url).resolve('@electric-sql/pglite/pglite.wasm')));
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function makeTemplate(template: string): Promise<void> {
+  const made = newFolder();
+  const db = await openDatabase(made.url);
+  await db.migrate();
+  await db.close();
+  try {
+    renameSync(folderOf(made), template);
+  } catch (error) {
+    // Another process was first.
+    if (!existsSync(template)) throw error;
+    await made.drop();
+  }
+}
+
+function folderOf({ url }: EmptyDatabase): string {
+  return url.slice('pglite://'.length);
+}
