@@ -1,0 +1,164 @@
+/** One WebSocket of the data-plane channel: what it may send, what it is told, how it ends. */
+import { randomUUID } from 'node:crypto';
+import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link';
+import type { WebSocket } from 'ws';
+import type { Admission, DataPlane, DisconnectReason } from './ports.ts';
+
+export interface ConnectionLimits {
+  readonly maxWaitingBytes: number;
+  readonly maxMessages: number;
+}
+
+interface ConnectionEvents {
+  /** A text message, whole. */
+  message(connection: Connection, text: string): void;
+  /** Once. */
+  ended(connection: Connection): void;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class Connection {
+  readonly address: string | null;
+  readonly openedAt: number = performance.now();
+  /** When it last said anything. */
+  heardAt: number = this.openedAt;
+  /** Has sent its hello. */
+  greeted = false;
+  /** Null until it is let in. */
+  plane: Mutable<DataPlane> | null = null;
+  /** Has heard `welcome`, and so hears what is announced. */
+  welcomed = false;
+  /** Since when what it serves is not what is wanted; null where it is. */
+  differsSince: number | null = null;
+  /** Keys and projects that were taken away while it was being let in. */
+  readonly barred = new Set<string>();
+  /** Since when the other end has to answer our close. */
+  closingSince: number | null = null;
+  ended = false;
+  /** Resolves when it has ended. */
+  readonly gone: Promise<void>;
+  /** Why it ends, or ended. */
+  reason: DisconnectReason = 'closed';
+  readonly #socket: WebSocket;
+  readonly #limits: ConnectionLimits;
+  #messages = 0;
+  /** The host's calls about it, one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(socket: WebSocket, address: string | null, limits: ConnectionLimits, events: ConnectionEvents) {
+    this.#socket = socket;
+    this.address = address;
+    this.#limits = limits;
+    socket.on('message', (data, isBinary) => {
+      if (!this.#heard()) return;
+      if (isBinary) this.refuse('malformed', 'Messages are text.');
+      else events.message(this, data.toString());
+    });
+    socket.on('ping', () => void this.#heard());
+    // What is wrong with a socket ends it, and `close` follows.
+    socket.on('error', () => {});
+    this.gone = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.ended = true;
+        events.ended(this);
+        resolve();
+      });
+    });
+  }
+
+  admit(hello: Hello, { dataPlaneId, projectId, keyId }: Admission): Mutable<DataPlane> {
+    this.plane = {
+      connectionId: randomUUID(),
+      dataPlaneId,
+      projectId,
+      keyId,
+      name: hello.name,
+      instanceId: hello.instance_id,
+      version: hello.gw_version,
+      artifactVersions: hello.artifact_versions,
+      labels: hello.labels,
+      address: this.address,
+      connectedAt: new Date(),
+      artifactHash: hello.artifact_hash,
+      drifted: false,
+    };
+    return this.plane;
+  }
+
+  /** The host's calls that are not done. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Runs when those before it are done. Rejects with what `call` rejects with; those after it run all the same. */
+  inTurn(call: () => unknown): Promise<void> {
+    this.#waiting++;
+    const turn = this.#turn.then(async () => {
+      try {
+        await call();
+      } finally {
+        this.#waiting--;
+      }
+    });
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  say(message: ToDataPlane): void {
+    this.send(JSON.stringify(message));
+  }
+
+  /** As `say`, of what is already text. One that does not read is cut off. */
+  send(text: string): void {
+    if (this.#ending) return;
+    if (this.#socket.bufferedAmount + text.length > this.#limits.maxWaitingBytes) return this.cut('too-slow');
+    this.#socket.send(text, () => {});
+  }
+
+  /** Says why, and closes. */
+  refuse(reason: CloseReason, detail: string): void {
+    if (this.#ending) return;
+    this.say({ type: 'refused', reason, detail });
+    this.#close(CLOSE_CODES[reason].code, reason);
+  }
+
+  goodbye(afterMs: number): void {
+    if (this.#ending) return;
+    this.say({ type: 'goodbye', after_ms: afterMs });
+    this.#close(GOING_AWAY, 'drained');
+  }
+
+  /** Without waiting for the other end. */
+  cut(reason: DisconnectReason): void {
+    if (this.ended) return;
+    if (!this.#ending) this.reason = reason;
+    this.#socket.terminate();
+  }
+
+  /** A new count of messages begins. */
+  resetMessages(): void {
+    this.#messages = 0;
+  }
+
+  get #ending(): boolean {
+    return this.#socket.readyState !== this.#socket.OPEN;
+  }
+
+  #close(code: number, reason: DisconnectReason): void {
+    if (this.#ending) return;
+    this.reason = reason;
+    this.closingSince = performance.now();
+    this.#socket.close(code, reason);
+  }
+
+  /** False where it no longer counts. */
+  #heard(): boolean {
+    if (this.#ending) return false;
+    this.heardAt = performance.now();
+    if (++this.#messages <= this.#limits.maxMessages) return true;
+    this.refuse('too-many', 'This data plane sends too many messages.');
+    return false;
+  }
+}

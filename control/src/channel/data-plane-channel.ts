@@ -1,0 +1,379 @@
+/**
+ * The control plane's end of the data-plane link (docs/data-plane-protocol.md): holds the connections of one process,
+ * tells data planes what is wanted, and the host what became of it. Knows no database and no HTTP framework.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  type Heartbeat,
+  type Hello,
+  LINK_PATH,
+  MAX_MESSAGE_BYTES,
+  type Notice,
+  readToControl,
+  type Status,
+  SUBPROTOCOL,
+} from '@gw/gateway/link';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { Connection } from './connection.ts';
+import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
+import { Project } from './project.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+
+const DEFAULTS: Required<ChannelOptions> = {
+  heartbeatMs: 15_000,
+  helloMs: 10_000,
+  driftGraceMs: 60_000,
+  pollMs: 30_000,
+  maxConnections: 10_000,
+  maxWaitingBytes: 64 << 10,
+  maxMessages: 100,
+};
+/** Heartbeats that may be missed. */
+const MISSED = 3;
+/** Milliseconds in which messages are counted. */
+const MESSAGE_WINDOW_MS = 10_000;
+/** Milliseconds that the other end has to answer a close. */
+const CLOSE_MS = 5_000;
+
+export class DataPlaneChannel {
+  readonly #ports: ChannelPorts;
+  readonly #options: Required<ChannelOptions>;
+  readonly #server: WebSocketServer;
+  readonly #connections = new Set<Connection>();
+  /** Of those that have been let in, by the host's id. */
+  readonly #planes = new Map<string, Connection>();
+  /** Those that have a data plane connected. */
+  readonly #projects = new Map<string, Project>();
+  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #closed = new Map<DisconnectReason, number>();
+  /** The host's calls about connections that have ended. */
+  readonly #leaving = new Set<Promise<void>>();
+  #connectedTotal = 0;
+  #announcedTotal = 0;
+  #appliedTotal = 0;
+  #refusedTotal = 0;
+  #draining = false;
+
+  constructor(ports: ChannelPorts, options: ChannelOptions = {}) {
+    this.#ports = ports;
+    this.#options = { ...DEFAULTS, ...options };
+    const { heartbeatMs, helloMs, driftGraceMs, pollMs } = this.#options;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      handleProtocols: () => SUBPROTOCOL,
+    });
+    const sweepMs = Math.max(10, Math.min(1000, heartbeatMs / 2, helloMs / 2, driftGraceMs / 2));
+    this.#timers = [
+      setInterval(() => this.#sweep(), sweepMs).unref(),
+      setInterval(() => void this.refresh(), pollMs).unref(),
+      setInterval(() => {
+        for (const connection of this.#connections) connection.resetMessages();
+      }, MESSAGE_WINDOW_MS).unref(),
+    ];
+  }
+
+  /**
+   * Takes over an upgrade of a node:http server: call it from the server's `upgrade` event for `/ws/data-plane`. Any
+   * other path, and a client that does not offer the subprotocol, gets a problem document.
+   */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const path = request.url?.split('?')[0];
+    if (path !== LINK_PATH) {
+      return refuseUpgrade(socket, { status: 404, type: 'not-found', detail: `The WebSocket is at ${LINK_PATH}.` });
+    }
+    const offered = request.headers['sec-websocket-protocol']?.split(',').map((each) => each.trim());
+    if (!offered?.includes(SUBPROTOCOL)) {
+      const detail = `Offer the WebSocket subprotocol ${SUBPROTOCOL}: this control plane speaks no other.`;
+      return refuseUpgrade(socket, { status: 400, type: 'bad-request', detail });
+    }
+    if (this.#draining || this.#connections.size >= this.#options.maxConnections) {
+      const detail = this.#draining ? 'This control plane is closing.' : 'Too many data planes are connected.';
+      return refuseUpgrade(socket, { status: 503, type: 'unavailable', detail });
+    }
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      this.#open(webSocket, request.socket.remoteAddress ?? null);
+    });
+  }
+
+  /**
+   * Another artifact is wanted of a project's data planes, or none: those that are connected here hear it at once. Each
+   * replica calls it for a deployment, whoever made it. Returns how many were told.
+   */
+  announce(projectId: string, notice: Notice | null): number {
+    const project = this.#projects.get(projectId);
+    if (!project) return 0;
+    project.want(notice);
+    let told = 0;
+    if (notice !== null) {
+      const text = JSON.stringify({ type: 'artifact', ...notice });
+      for (const connection of project.connections) {
+        if (!connection.welcomed) continue;
+        connection.send(text);
+        told++;
+      }
+    }
+    for (const connection of project.connections) this.#compare(connection, project);
+    this.#announcedTotal += told;
+    return told;
+  }
+
+  /** Asks the host what is wanted, of one project or of all that have data planes here, and announces what is new. */
+  async refresh(projectId?: string): Promise<void> {
+    const ids = projectId === undefined ? [...this.#projects.keys()] : [projectId];
+    for (const id of ids) {
+      const project = this.#projects.get(id);
+      if (!project) continue;
+      await this.#ask(id, project).catch((error: unknown) => this.#ports.failed(error));
+    }
+  }
+
+  /** Closes a data plane's connection, if it is here; it may come again. Returns whether it was. */
+  disconnect(dataPlaneId: string, detail = 'Someone disconnected this data plane.'): boolean {
+    const connection = this.#planes.get(dataPlaneId);
+    connection?.refuse('disconnected', detail);
+    return connection !== undefined;
+  }
+
+  /** Closes every connection that was made with the key, also those that are being let in. Returns how many. */
+  revoke(keyId: string): number {
+    const ofKey = this.#matching((plane) => plane.keyId === keyId);
+    for (const connection of ofKey)
+      connection.refuse('revoked', 'The API key was revoked: give this data plane another.');
+    for (const connection of this.#connections) if (!connection.plane) connection.barred.add(keyId);
+    return ofKey.length;
+  }
+
+  /** As `revoke`, for a project that is gone. */
+  removeProject(projectId: string): number {
+    const ofProject = this.#matching((plane) => plane.projectId === projectId);
+    for (const connection of ofProject) connection.refuse('unknown-project', 'The project was deleted.');
+    for (const connection of this.#connections) if (!connection.plane) connection.barred.add(projectId);
+    return ofProject.length;
+  }
+
+  /** Those that are connected here, of one project or of all. Each shows what it is now. */
+  planes(projectId?: string): readonly DataPlane[] {
+    return this.#matching((plane) => projectId === undefined || plane.projectId === projectId).flatMap(
+      ({ plane }) => plane ?? [],
+    );
+  }
+
+  counts(): ChannelCounts {
+    return {
+      connected: this.#planes.size,
+      pending: this.#matching(() => true, false).length,
+      drifted: this.#matching((plane) => plane.drifted).length,
+      connectedTotal: this.#connectedTotal,
+      announcedTotal: this.#announcedTotal,
+      appliedTotal: this.#appliedTotal,
+      refusedTotal: this.#refusedTotal,
+      closedTotal: Object.fromEntries(this.#closed),
+    };
+  }
+
+  /**
+   * Takes no new connections, tells those that there are to come again elsewhere, spread over `spreadMs` (default
+   * 1,000), and resolves when all have gone, at the latest after `timeoutMs` (default 5,000).
+   */
+  async drain({ spreadMs = 1_000, timeoutMs = 5_000 } = {}): Promise<void> {
+    this.#draining = true;
+    for (const connection of this.#connections) connection.goodbye(Math.floor(Math.random() * spreadMs));
+    const late = setTimeout(() => {
+      for (const connection of this.#connections) connection.cut('drained');
+    }, timeoutMs);
+    await this.#gone();
+    clearTimeout(late);
+    await this.close();
+  }
+
+  /** Cuts every connection; resolves when the host has heard of it. */
+  async close(): Promise<void> {
+    this.#draining = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const connection of this.#connections) connection.cut('drained');
+    await this.#gone();
+    await Promise.all(this.#leaving);
+    this.#server.close();
+  }
+
+  async #gone(): Promise<void> {
+    await Promise.all([...this.#connections].map(({ gone }) => gone));
+  }
+
+  /** Announces the host's answer where it is new. */
+  async #ask(projectId: string, project: Project): Promise<void> {
+    const wanted = await project.ask(() => this.#ports.wanted(projectId));
+    if (wanted === undefined || (project.known && sameNotice(project.wanted, wanted))) return;
+    this.announce(projectId, wanted);
+  }
+
+  #matching(fits: (plane: DataPlane) => boolean, admitted = true): Connection[] {
+    return [...this.#connections].filter(({ plane }) => (plane === null ? !admitted : admitted && fits(plane)));
+  }
+
+  #open(socket: WebSocket, address: string | null): void {
+    const connection = new Connection(socket, address, this.#options, {
+      message: (from, text) => this.#heard(from, text),
+      ended: (from) => this.#ended(from),
+    });
+    this.#connections.add(connection);
+  }
+
+  #heard(connection: Connection, text: string): void {
+    try {
+      const message = readToControl(text);
+      if (message === null) return;
+      if (message.type === 'hello') return this.#greet(connection, message);
+      if (!connection.greeted) return connection.refuse('malformed', 'The first message is "hello".');
+      if (!connection.welcomed) return;
+      if (message.type === 'status') this.#reported(connection, message);
+      else this.#beat(connection, message);
+    } catch (error) {
+      connection.refuse('malformed', error instanceof Error ? error.message : 'The message cannot be read.');
+    }
+  }
+
+  #greet(connection: Connection, hello: Hello): void {
+    if (connection.greeted) return connection.refuse('malformed', 'There is one "hello".');
+    connection.greeted = true;
+    this.#admit(connection, hello).catch((error: unknown) => {
+      this.#ports.failed(error);
+      connection.refuse('unavailable', 'The control plane cannot answer now: try again.');
+    });
+  }
+
+  async #admit(connection: Connection, hello: Hello): Promise<void> {
+    const admission = await this.#ports.authenticate(hello, { address: connection.address });
+    if (connection.ended) return;
+    if ('refused' in admission) return connection.refuse(admission.refused, admission.detail);
+    const { dataPlaneId, projectId, keyId } = admission;
+    if (connection.barred.has(keyId)) return connection.refuse('revoked', 'The API key was revoked.');
+    if (connection.barred.has(projectId)) return connection.refuse('unknown-project', 'The project was deleted.');
+    const plane = connection.admit(hello, admission);
+    const other = this.#planes.get(dataPlaneId);
+    other?.refuse('replaced', 'Another connection has this instance id: give each instance a --cache-dir of its own.');
+    this.#planes.set(dataPlaneId, connection);
+    const project = this.#projects.get(projectId) ?? new Project();
+    this.#projects.set(projectId, project);
+    project.connections.add(connection);
+    await this.#ask(projectId, project);
+    await connection.inTurn(() => this.#ports.connected(plane));
+    if (connection.ended) return;
+    this.#connectedTotal++;
+    connection.welcomed = true;
+    connection.say({
+      type: 'welcome',
+      data_plane_id: dataPlaneId,
+      heartbeat_seconds: this.#options.heartbeatMs / 1000,
+      artifact: project.wanted,
+    });
+    this.#compare(connection, project);
+  }
+
+  #reported(connection: Connection, status: Status): void {
+    if (status.outcome === 'applied') this.#appliedTotal++;
+    else this.#refusedTotal++;
+    this.#serves(connection, status.artifact_hash);
+    this.#tell(connection, (plane) => this.#ports.reported(plane, status));
+  }
+
+  #beat(connection: Connection, { artifact_hash }: Heartbeat): void {
+    connection.say({ type: 'heartbeat' });
+    this.#serves(connection, artifact_hash);
+    // A host that cannot keep up hears of the next one.
+    if (connection.waiting === 0) this.#tell(connection, (plane) => this.#ports.seen(plane));
+  }
+
+  #serves(connection: Connection, artifactHash: string | null): void {
+    const { plane } = connection;
+    if (plane === null) return;
+    plane.artifactHash = artifactHash;
+    const project = this.#projects.get(plane.projectId);
+    if (project) this.#compare(connection, project);
+  }
+
+  /** Notices when what is served begins or ceases to be something else than what is wanted. */
+  #compare(connection: Connection, project: Project): void {
+    const { plane } = connection;
+    if (plane === null || !connection.welcomed) return;
+    const differs = project.wanted !== null && project.wanted.artifact_hash !== plane.artifactHash;
+    if (differs) {
+      connection.differsSince ??= performance.now();
+      return;
+    }
+    connection.differsSince = null;
+    if (plane.drifted) this.#drifted(connection, project, false);
+  }
+
+  async #watchDrift(connection: Connection, project: Project, projectId: string): Promise<void> {
+    const isDeploying = await project.deploying(async () => this.#ports.deploying(projectId));
+    const { plane, differsSince } = connection;
+    if (plane === null || differsSince === null || connection.ended) return;
+    // What a deployment leaves behind has its own grace.
+    if (isDeploying) connection.differsSince = performance.now();
+    else if (!plane.drifted) this.#drifted(connection, project, true);
+  }
+
+  #drifted(connection: Connection, { wanted }: Project, drifted: boolean): void {
+    const { plane } = connection;
+    if (plane === null) return;
+    plane.drifted = drifted;
+    const wantedHash = wanted?.artifact_hash ?? null;
+    connection.say({ type: 'drift', drifted, wanted: wantedHash });
+    const report = { drifted, wanted: wantedHash, served: plane.artifactHash };
+    this.#tell(connection, (told) => this.#ports.drifted(told, report));
+  }
+
+  /** One of the host's calls, in turn. */
+  #tell(connection: Connection, call: (plane: DataPlane) => unknown): Promise<void> {
+    const { plane } = connection;
+    if (plane === null) return Promise.resolve();
+    return connection.inTurn(() => call(plane)).catch((error: unknown) => this.#ports.failed(error));
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    const { heartbeatMs, helloMs, driftGraceMs } = this.#options;
+    for (const connection of this.#connections) {
+      const { plane, differsSince, closingSince } = connection;
+      if (closingSince !== null) {
+        if (now - closingSince > CLOSE_MS) connection.cut(connection.reason);
+      } else if (!connection.greeted) {
+        if (now - connection.openedAt > helloMs) connection.refuse('timeout', 'No "hello" came.');
+      } else if (connection.welcomed && now - connection.heardAt > MISSED * heartbeatMs) {
+        // Nobody is there to answer a close.
+        connection.cut('timeout');
+      }
+      if (plane === null || plane.drifted || differsSince === null || now - differsSince < driftGraceMs) continue;
+      const project = this.#projects.get(plane.projectId);
+      if (!project) continue;
+      this.#watchDrift(connection, project, plane.projectId).catch((error: unknown) => this.#ports.failed(error));
+    }
+  }
+
+  #ended(connection: Connection): void {
+    this.#connections.delete(connection);
+    const { reason, plane } = connection;
+    this.#closed.set(reason, (this.#closed.get(reason) ?? 0) + 1);
+    if (plane === null) return;
+    if (this.#planes.get(plane.dataPlaneId) === connection) this.#planes.delete(plane.dataPlaneId);
+    const project = this.#projects.get(plane.projectId);
+    project?.connections.delete(connection);
+    if (project?.connections.size === 0) this.#projects.delete(plane.projectId);
+    const leaving = this.#tell(connection, (gone) => this.#ports.disconnected(gone, reason));
+    this.#leaving.add(leaving);
+    void leaving.then(() => this.#leaving.delete(leaving));
+  }
+}
+
+function sameNotice(one: Notice | null, other: Notice | null): boolean {
+  return (
+    one?.artifact_id === other?.artifact_id &&
+    one?.artifact_hash === other?.artifact_hash &&
+    one?.deployment_id === other?.deployment_id
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * What a host of the data-plane channel does: the REST control plane, on its database, and the operator, on its
+ * objects (D36). The channel holds connections and knows nothing of either.
+ */
+import type { CloseReason, Hello, Notice, Status } from '@gw/gateway/link';
+
+/** A data plane that has been let in, as it is now. */
+export interface DataPlane {
+  /** Of this connection: another one each time that the data plane connects. UUID. */
+  readonly connectionId: string;
+  /** The host's id of it, the same each time. */
+  readonly dataPlaneId: string;
+  readonly projectId: string;
+  /** What it authenticated with: `revoke` takes it. */
+  readonly keyId: string;
+  readonly name: string;
+  readonly instanceId: string;
+  /** Of gw. */
+  readonly version: string;
+  /** Artifact formats that it reads (D40). */
+  readonly artifactVersions: readonly number[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of its end of the connection, or of the proxy before us. Null where it has already gone. */
+  readonly address: string | null;
+  readonly connectedAt: Date;
+  /** What it serves, as it last said; null before its first artifact. */
+  readonly artifactHash: string | null;
+  /** It serves something else than what is wanted, for longer than the grace, with no deployment in progress. */
+  readonly drifted: boolean;
+}
+
+/** Lets a data plane in. */
+export interface Admission {
+  readonly dataPlaneId: string;
+  /** As the host writes it: `announce` and `wanted` use the same. */
+  readonly projectId: string;
+  readonly keyId: string;
+}
+
+/** Does not; the data plane hears both and logs them. */
+export interface Refusal {
+  readonly refused: CloseReason;
+  /** What is wrong, and what to do; never the key. */
+  readonly detail: string;
+}
+
+export interface DriftReport {
+  readonly drifted: boolean;
+  /** `artifact_hash` of each; null where there is none. */
+  readonly wanted: string | null;
+  readonly served: string | null;
+}
+
+/**
+ * What the channel asks of its host and tells it. For one data plane the calls come in the order in which things
+ * happened, one after the other: `connected`, then any of the others, then `disconnected`. A promise that rejects goes
+ * to `failed`; before `welcome` it also closes the connection as `unavailable`, and the data plane comes again.
+ */
+export interface ChannelPorts {
+  /**
+   * Looks the key up by its hash, compared in constant time; refuses with `bad-key`, `revoked` (where it is known to
+   * have been), `unknown-project` (the key is another project's, which is all that is said), `unsupported-version` or
+   * `too-many`. Finds or makes the data plane of `(projectId, hello.instance_id)`. The hello is validated; its key must
+   * not be logged. A key that is revoked while this is awaited must be refused by the host, or revoked again after.
+   */
+  authenticate(hello: Hello, peer: { readonly address: string | null }): Promise<Admission | Refusal>;
+  /**
+   * What all data planes of the project should serve; null: nothing, and each keeps what it has. Asked when one
+   * connects and, for projects that have some connected, every `pollMs`: a notification that was lost delays an update,
+   * and loses none. Calls for one project are not made at once.
+   */
+  wanted(projectId: string): Promise<Notice | null>;
+  /** Whether a deployment is in progress: while it is, what differs is no drift. */
+  deploying(projectId: string): boolean | Promise<boolean>;
+  /** It has been let in, and hears `welcome` when this resolves. A host with several replicas writes down where it is. */
+  connected(plane: DataPlane): void | Promise<void>;
+  /** A heartbeat: it is alive. Write it down seldom: a thousand data planes say so 67 times a second. */
+  seen(plane: DataPlane): void | Promise<void>;
+  /** What became of a notice; the last one about a notice holds. */
+  reported(plane: DataPlane, status: Status): void | Promise<void>;
+  /** Once when drift is seen and once when it is over; for the audit log. */
+  drifted(plane: DataPlane, report: DriftReport): void | Promise<void>;
+  /**
+   * It has gone. Another connection of the same data plane may already be there, here or at another replica: compare
+   * `connectionId` before writing that it is away. `reason` is a close reason, `closed` (it closed, or the network
+   * did) or `drained`.
+   */
+  disconnected(plane: DataPlane, reason: DisconnectReason): void | Promise<void>;
+  /** A call of the host's failed: for its log. */
+  failed(error: unknown): void;
+}
+
+export type DisconnectReason = CloseReason | 'closed' | 'drained';
+
+export interface ChannelOptions {
+  /** Milliseconds between heartbeats; default 15,000. Three without one end the connection. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds for the first message; default 10,000. */
+  readonly helloMs?: number;
+  /** Milliseconds that what is served may differ from what is wanted; default 60,000. */
+  readonly driftGraceMs?: number;
+  /** Milliseconds between asking what is wanted again; default 30,000. */
+  readonly pollMs?: number;
+  /** Connections, those without a hello included; default 10,000. Past it, 503. */
+  readonly maxConnections?: number;
+  /** Bytes that wait for one data plane to read them; default 65,536. Past it, it is cut off. */
+  readonly maxWaitingBytes?: number;
+  /** Messages that one data plane may send in ten seconds; default 100. */
+  readonly maxMessages?: number;
+}
+
+/** For metrics. Those named `…Total` only grow. */
+export interface ChannelCounts {
+  readonly connected: number;
+  /** Connections that have not been let in yet. */
+  readonly pending: number;
+  readonly drifted: number;
+  readonly connectedTotal: number;
+  readonly announcedTotal: number;
+  readonly appliedTotal: number;
+  readonly refusedTotal: number;
+  /** Connections that we ended, by reason. */
+  readonly closedTotal: Readonly<Partial<Record<DisconnectReason, number>>>;
+}

@@ -1,0 +1,55 @@
+/** A project with data planes connected to this process: what is wanted of them. */
+import type { Notice } from '@gw/gateway/link';
+import type { Connection } from './connection.ts';
+
+export class Project {
+  readonly connections = new Set<Connection>();
+  #wanted: Notice | null = null;
+  /** Grows with each announcement: an answer of the host that began before one is older than it. */
+  #announced = 0;
+  #asking: Promise<Notice | null> | null = null;
+  #deploying: Promise<boolean> | null = null;
+
+  /** Whether the host has been asked, or has announced something. */
+  get known(): boolean {
+    return this.#announced > 0;
+  }
+
+  get wanted(): Notice | null {
+    return this.#wanted;
+  }
+
+  want(notice: Notice | null): void {
+    this.#announced++;
+    this.#asking = null;
+    // Each has its own grace to follow.
+    if (notice?.artifact_hash !== this.#wanted?.artifact_hash) {
+      for (const connection of this.connections) connection.differsSince = null;
+    }
+    this.#wanted = notice;
+  }
+
+  /**
+   * What the host says is wanted; one question at a time. Undefined where something was announced meanwhile, which is
+   * newer.
+   */
+  async ask(wanted: () => Promise<Notice | null>): Promise<Notice | null | undefined> {
+    const announced = this.#announced;
+    const asking = this.#asking ?? wanted();
+    this.#asking = asking;
+    try {
+      const answer = await asking;
+      return this.#announced === announced ? answer : undefined;
+    } finally {
+      if (this.#asking === asking) this.#asking = null;
+    }
+  }
+
+  /** Whether a deployment is in progress; one question at a time. */
+  deploying(ask: () => Promise<boolean>): Promise<boolean> {
+    this.#deploying ??= ask().finally(() => {
+      this.#deploying = null;
+    });
+    return this.#deploying;
+  }
+}

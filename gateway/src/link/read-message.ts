@@ -1,0 +1,63 @@
+/** Reads messages of the link: what came over the wire is nothing until its schema says so. */
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { get, isObject } from '../spec/json.ts';
+import { MAX_MESSAGE_BYTES, TO_CONTROL, TO_DATA_PLANE, type ToControl, type ToDataPlane } from './messages.ts';
+
+/** The message says what is wrong, by member, and holds nothing of the message itself. */
+export class MalformedMessage extends Error {}
+
+type Reader<M> = (text: string) => M | null;
+
+/** Null for a type that is not known: a newer peer may say more. Throws MalformedMessage. */
+function reader<M>(checks: ReadonlyMap<string, (value: unknown) => M>): Reader<M> {
+  return (text) => {
+    if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
+      throw new MalformedMessage(`a message may have ${MAX_MESSAGE_BYTES} bytes`);
+    }
+    const value = parse(text);
+    const type = get(value, 'type');
+    if (!isObject(value) || typeof type !== 'string') {
+      throw new MalformedMessage('a message is a JSON object with a "type"');
+    }
+    return checks.get(type)?.(value) ?? null;
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new MalformedMessage('a message is not JSON');
+  }
+}
+
+function check<T extends TSchema>(type: string, schema: T): (value: unknown) => Static<T> {
+  const validator = Compile(schema);
+  return (value) => {
+    if (validator.Check(value)) return value;
+    const [first] = validator.Errors(value);
+    throw new MalformedMessage(`"${type}"${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}`);
+  };
+}
+
+/** What a data plane says. */
+export const readToControl: Reader<ToControl> = reader(
+  new Map<string, (value: unknown) => ToControl>([
+    ['hello', check('hello', TO_CONTROL.hello)],
+    ['status', check('status', TO_CONTROL.status)],
+    ['heartbeat', check('heartbeat', TO_CONTROL.heartbeat)],
+  ]),
+);
+
+/** What a control plane says. */
+export const readToDataPlane: Reader<ToDataPlane> = reader(
+  new Map<string, (value: unknown) => ToDataPlane>([
+    ['welcome', check('welcome', TO_DATA_PLANE.welcome)],
+    ['refused', check('refused', TO_DATA_PLANE.refused)],
+    ['artifact', check('artifact', TO_DATA_PLANE.artifact)],
+    ['heartbeat', check('heartbeat', TO_DATA_PLANE.heartbeat)],
+    ['drift', check('drift', TO_DATA_PLANE.drift)],
+    ['goodbye', check('goodbye', TO_DATA_PLANE.goodbye)],
+  ]),
+);
