@@ -5,8 +5,8 @@ const STATEMENTS = `
 CREATE TABLE blobs (
   sha256 text PRIMARY KEY,
   size bigint NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  touched_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  touched_at timestamptz(3) NOT NULL DEFAULT now()
 );
 CREATE TABLE blob_chunks (
   blob_key text NOT NULL,
@@ -17,8 +17,8 @@ CREATE TABLE blob_chunks (
 ALTER TABLE blob_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 CREATE TABLE blob_uploads (
   id uuid PRIMARY KEY,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  touched_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  touched_at timestamptz(3) NOT NULL DEFAULT now()
 );
 
 CREATE TABLE projects (
@@ -28,8 +28,8 @@ CREATE TABLE projects (
   upstreams jsonb NOT NULL,
   version integer NOT NULL DEFAULT 1,
   deployed_artifact_id uuid,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  updated_at timestamptz(3) NOT NULL DEFAULT now()
 );
 
 CREATE TABLE specs (
@@ -41,8 +41,8 @@ CREATE TABLE specs (
   api_version text NOT NULL,
   revision integer NOT NULL,
   version integer NOT NULL DEFAULT 1,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  updated_at timestamptz(3) NOT NULL DEFAULT now(),
   CONSTRAINT specs_name_unique UNIQUE NULLS NOT DISTINCT (project_id, name)
 );
 CREATE TABLE spec_revisions (
@@ -57,7 +57,7 @@ CREATE TABLE spec_revisions (
   spec_version text NOT NULL,
   operations jsonb NOT NULL,
   created_by text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
   UNIQUE (spec_id, revision)
 );
 CREATE INDEX spec_revisions_blob ON spec_revisions (sha256);
@@ -73,8 +73,8 @@ CREATE TABLE plugins (
   sha256 text NOT NULL REFERENCES blobs,
   size bigint NOT NULL,
   builtin boolean NOT NULL DEFAULT false,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  updated_at timestamptz(3) NOT NULL DEFAULT now(),
   CONSTRAINT plugins_version_unique UNIQUE (name, version)
 );
 CREATE INDEX plugins_blob ON plugins (sha256);
@@ -85,8 +85,8 @@ CREATE TABLE project_plugins (
   enabled boolean NOT NULL,
   config jsonb NOT NULL,
   version integer NOT NULL DEFAULT 1,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  updated_at timestamptz(3) NOT NULL DEFAULT now(),
   CONSTRAINT project_plugins_name_unique PRIMARY KEY (project_id, plugin_name),
   CONSTRAINT project_plugins_plugin FOREIGN KEY (plugin_name, plugin_version) REFERENCES plugins (name, version)
 );
@@ -103,7 +103,7 @@ CREATE TABLE artifacts (
   compiler_version text NOT NULL,
   artifact_version integer NOT NULL,
   created_by text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz(3) NOT NULL DEFAULT now()
 );
 CREATE INDEX artifacts_project ON artifacts (project_id, created_at);
 CREATE INDEX artifacts_hash ON artifacts (artifact_hash);
@@ -121,13 +121,13 @@ CREATE TABLE compilations (
   stage text,
   attempts integer NOT NULL DEFAULT 0,
   claimed_by uuid,
-  claimed_until timestamptz,
+  claimed_until timestamptz(3),
   artifact_id uuid REFERENCES artifacts ON DELETE SET NULL,
   diagnostics jsonb NOT NULL DEFAULT '[]',
   created_by text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  started_at timestamptz,
-  completed_at timestamptz
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  started_at timestamptz(3),
+  completed_at timestamptz(3)
 );
 CREATE INDEX compilations_waiting ON compilations (created_at) WHERE status IN ('pending', 'compiling');
 CREATE INDEX compilations_spec ON compilations (spec_id, created_at);
@@ -140,9 +140,9 @@ CREATE TABLE api_keys (
   key_hash text NOT NULL UNIQUE,
   prefix text NOT NULL,
   created_by text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  last_used_at timestamptz,
-  revoked_at timestamptz
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  last_used_at timestamptz(3),
+  revoked_at timestamptz(3)
 );
 CREATE INDEX api_keys_project ON api_keys (project_id);
 
@@ -150,8 +150,8 @@ CREATE TABLE replicas (
   id uuid PRIMARY KEY,
   name text NOT NULL,
   version text NOT NULL,
-  started_at timestamptz NOT NULL DEFAULT now(),
-  heartbeat_at timestamptz NOT NULL DEFAULT now()
+  started_at timestamptz(3) NOT NULL DEFAULT now(),
+  heartbeat_at timestamptz(3) NOT NULL DEFAULT now()
 );
 
 CREATE TABLE data_planes (
@@ -169,10 +169,10 @@ CREATE TABLE data_planes (
   connection_id uuid,
   address text,
   drift_detected boolean NOT NULL DEFAULT false,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  connected_at timestamptz,
-  disconnected_at timestamptz,
-  last_seen_at timestamptz,
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  connected_at timestamptz(3),
+  disconnected_at timestamptz(3),
+  last_seen_at timestamptz(3),
   CONSTRAINT data_planes_name_unique UNIQUE (project_id, name, instance_id)
 );
 CREATE INDEX data_planes_replica ON data_planes (replica_id);
@@ -191,9 +191,9 @@ CREATE TABLE deployments (
   rollback_threshold real,
   rollback_of uuid REFERENCES deployments ON DELETE SET NULL,
   created_by text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  expires_at timestamptz NOT NULL,
-  completed_at timestamptz
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  expires_at timestamptz(3) NOT NULL,
+  completed_at timestamptz(3)
 );
 CREATE INDEX deployments_project ON deployments (project_id, created_at);
 CREATE UNIQUE INDEX deployments_one_in_progress ON deployments (project_id) WHERE status = 'in_progress';
@@ -205,7 +205,7 @@ CREATE TABLE deployment_targets (
     CHECK (status IN ('pending', 'notified', 'applied', 'refused', 'timed_out', 'disconnected')),
   reason text,
   served_hash text,
-  updated_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (deployment_id, data_plane_id)
 );
 
@@ -217,15 +217,15 @@ CREATE TABLE api_tokens (
   role text NOT NULL CHECK (role IN ('viewer', 'editor', 'deployer', 'admin')),
   project_id uuid REFERENCES projects ON DELETE CASCADE,
   created_by text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  expires_at timestamptz,
-  last_used_at timestamptz,
-  revoked_at timestamptz
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  expires_at timestamptz(3),
+  last_used_at timestamptz(3),
+  revoked_at timestamptz(3)
 );
 
 CREATE TABLE audit_entries (
   id uuid PRIMARY KEY,
-  at timestamptz NOT NULL DEFAULT now(),
+  at timestamptz(3) NOT NULL DEFAULT now(),
   actor text NOT NULL,
   action text NOT NULL,
   resource_type text NOT NULL,
@@ -246,12 +246,13 @@ CREATE TABLE idempotency_keys (
   status integer,
   headers jsonb,
   body bytea,
-  created_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (actor, key)
 );
 CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
 `;
 
+// Timestamps are to the millisecond, as JavaScript reads them: a page of a list goes on exactly where the last ended.
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS.split(/;\s*\n/)) {
     if (statement.trim() !== '') await sql.raw(statement).execute(db);

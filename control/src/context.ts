@@ -1,0 +1,12 @@
+/** What every service works with. */
+import type { Logger } from 'pino';
+import type { Blobs } from './db/blobs.ts';
+import type { Database } from './db/database.ts';
+
+export interface Context {
+  readonly db: Database;
+  readonly blobs: Blobs;
+  readonly log: Logger;
+  /** Of this process, in the table of replicas. */
+  readonly replicaId: string;
+}

@@ -1,0 +1,46 @@
+/** The control plane as a library: what the REST server, and whoever embeds it, calls. */
+import { randomUUIDv7 } from 'node:crypto';
+import { type Logger, pino } from 'pino';
+import type { Context } from './context.ts';
+import { Blobs } from './db/blobs.ts';
+import { openDatabase } from './db/database.ts';
+import { Projects } from './resources/projects/service.ts';
+
+export interface ControlPlaneOptions {
+  /** `postgres://…`, or `pglite://DIR` for the embedded one. */
+  readonly databaseUrl: string;
+  /** Run migrations that are missing; false: refuse to start with them. Default true. */
+  readonly migrate?: boolean;
+  readonly log?: Logger;
+}
+
+export interface ControlPlane {
+  readonly context: Context;
+  readonly projects: Projects;
+  close(): Promise<void>;
+}
+
+/** Throws with what to do where the database cannot be opened. */
+export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { databaseUrl, migrate = true, log = pino({ enabled: false }) } = options;
+  const db = await openDatabase(databaseUrl, { log });
+  try {
+    if (migrate) await db.migrate();
+    else await mustBeMigrated(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  const context: Context = { db, blobs: new Blobs(db.kysely), log, replicaId: randomUUIDv7() };
+  return {
+    context,
+    projects: new Projects(context),
+    close: () => db.close(),
+  };
+}
+
+async function mustBeMigrated(db: Awaited<ReturnType<typeof openDatabase>>): Promise<void> {
+  const pending = await db.pendingMigrations();
+  if (pending.length === 0) return;
+  throw new Error(`the database lacks ${pending.join(', ')}: run gw-control migrate, or start with --migrate`);
+}

@@ -1,0 +1,39 @@
+/** ETags of rows that count their changes, and the conditions of RFC 9110, section 13. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ControlError } from '../errors.ts';
+
+export const etagOf = (version: number | string): string => `"${version}"`;
+
+/** The versions that an If-Match names; null without one, `*` for any. Throws for what is none. */
+export function ifMatch(request: FastifyRequest): readonly string[] | '*' | null {
+  return parse(request.headers['if-match'], 'If-Match');
+}
+
+/** What a change must find; the library's form of If-Match. */
+export type Expected = readonly string[] | '*' | null;
+
+/** Throws 412 where the version is none of those expected. */
+export function mustMatch(expected: Expected, version: number | string, what: string): void {
+  if (expected === null || expected === '*' || expected.includes(String(version))) return;
+  throw new ControlError(
+    'precondition-failed',
+    `${what} has changed since: read it again, and repeat the change on it`,
+  );
+}
+
+/** Sets the ETag; true where the client has that version, and is to get 304. */
+export function notModified(request: FastifyRequest, reply: FastifyReply, version: number | string): boolean {
+  reply.header('etag', etagOf(version));
+  const known = parse(request.headers['if-none-match'], 'If-None-Match');
+  return known === '*' || (known?.includes(String(version)) ?? false);
+}
+
+function parse(header: string | undefined, name: string): readonly string[] | '*' | null {
+  if (header === undefined) return null;
+  const text = header.trim();
+  if (text === '*') return '*';
+  const tags = text.split(',').map((each) => /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/.exec(each.trim())?.[1]);
+  if (tags.some((tag) => tag === undefined))
+    throw new ControlError('bad-request', `${name} must be ETags, such as "3"`);
+  return tags.filter((tag) => tag !== undefined);
+}

@@ -1,0 +1,88 @@
+/** Pages of lists: arrays, with a `next` link (RFC 8288) where there is more. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
+import { ControlError } from '../errors.ts';
+
+export interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string;
+  /** A field, or `-field` for the other order. */
+  readonly sort?: string;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; null after the last. */
+  readonly next: string | null;
+}
+
+/** What the library gives for a list of at most `limit` things. */
+export function mapPage<T, U>({ items, next }: Page<T>, map: (item: T) => U): Page<U> {
+  return { items: items.map(map), next };
+}
+
+export interface PageOrder<T extends object> {
+  /** The column of each field that the list may be sorted by. */
+  readonly columns: Readonly<Record<string, { readonly column: string; value(row: T): string }>>;
+  /** As `sort`. */
+  readonly standard: string;
+  /** Unique; breaks ties. */
+  readonly id: { readonly column: string; value(row: T): string };
+}
+
+/** The rows of one page of a query: by keyset, so that what comes and goes meanwhile neither repeats nor skips a row. */
+export async function page<DB, TB extends keyof DB, O extends object>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  { limit = 50, cursor, sort }: PageRequest,
+  order: PageOrder<O>,
+): Promise<Page<O>> {
+  const given = sort ?? order.standard;
+  const descending = given.startsWith('-');
+  const field = descending ? given.slice(1) : given;
+  const by = order.columns[field];
+  if (by === undefined) throw new ControlError('bad-request', `there is no order by "${field}"`);
+  const direction = descending ? 'desc' : 'asc';
+  let rows = query
+    .orderBy(sql.ref(by.column) as never, direction)
+    .orderBy(sql.ref(order.id.column) as never, direction)
+    .limit(limit + 1);
+  if (cursor !== undefined && cursor !== '') {
+    const from = decode(cursor, given);
+    const compared = sql<boolean>`(${sql.ref(by.column)}, ${sql.ref(order.id.column)}) ${sql.raw(descending ? '<' : '>')} (${from.value}, ${from.id})`;
+    rows = rows.where(compared as unknown as ReferenceExpression<DB, TB> as never);
+  }
+  const found = (await rows.execute()) as O[];
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  const more = found.length > limit && last !== undefined;
+  return { items, next: more ? encode({ sort: given, value: by.value(last), id: order.id.value(last) }) : null };
+}
+
+interface Position {
+  readonly sort: string;
+  readonly value: string;
+  readonly id: string;
+}
+
+function encode(position: Position): string {
+  return Buffer.from(JSON.stringify([position.sort, position.value, position.id])).toString('base64url');
+}
+
+function decode(cursor: string, sort: string): Position {
+  try {
+    const [of, value, id]: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (of === sort && typeof value === 'string' && typeof id === 'string') return { sort, value, id };
+  } catch {}
+  throw new ControlError('bad-request', 'the cursor is none of this list in this order: begin without one');
+}
+
+/** Answers with a page. */
+export function sendPage<T>(request: FastifyRequest, reply: FastifyReply, { items, next }: Page<T>): readonly T[] {
+  if (next !== null) {
+    const [path = '', query = ''] = request.url.split('?');
+    const parameters = new URLSearchParams(query);
+    parameters.set('cursor', next);
+    reply.header('link', `<${path}?${parameters}>; rel="next"`);
+  }
+  return items;
+}

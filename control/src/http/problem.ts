@@ -1,0 +1,80 @@
+/** Problem documents (RFC 9457; reference 3, section 7), rendered in this one place. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { ControlError, PROBLEMS, type ProblemName } from '../errors.ts';
+import { PROBLEM_TYPE } from './media-type.ts';
+import { validationProblem } from './validation.ts';
+
+/** Of every error response. */
+export const Problem = Type.Object(
+  {
+    type: Type.String({
+      enum: Object.keys(PROBLEMS).map((name) => `urn:gw:error:${name}`),
+      description: 'Which error it is.',
+    }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What is wrong with this request, and what to do.' }),
+    request_id: Type.String({ description: 'As in `x-request-id`: what to look for in the log.' }),
+    errors: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ type: 'object', description: 'What is wrong, and where.' }), {
+        description: 'Each fault by itself, where there may be several.',
+      }),
+    ),
+  },
+  { $id: 'Problem', description: 'An error (RFC 9457).' },
+);
+
+/** Codes of errors that fastify and its plugins raise by themselves. */
+const RAISED: Readonly<Record<string, { readonly problem: ProblemName; readonly detail?: string }>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { problem: 'unsupported-media-type' },
+  FST_INVALID_MULTIPART_CONTENT_TYPE: {
+    problem: 'unsupported-media-type',
+    detail: 'send the form as multipart/form-data',
+  },
+  FST_ERR_CTP_BODY_TOO_LARGE: { problem: 'payload-too-large' },
+  FST_REQ_FILE_TOO_LARGE: { problem: 'payload-too-large' },
+  FST_FILES_LIMIT: { problem: 'payload-too-large', detail: 'the form has more files than one' },
+  FST_FIELDS_LIMIT: { problem: 'payload-too-large', detail: 'the form has too many fields' },
+  FST_PARTS_LIMIT: { problem: 'payload-too-large', detail: 'the form has too many parts' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { problem: 'bad-request', detail: 'the body is empty where JSON must be' },
+  FST_ERR_CTP_INVALID_JSON_BODY: { problem: 'bad-request', detail: 'the body is not valid JSON' },
+};
+
+export function controlErrorOf(error: unknown): ControlError {
+  if (error instanceof ControlError) return error;
+  const raised = error as Partial<FastifyError>;
+  if (raised.validation) return validationProblem(raised.validation, raised.validationContext);
+  const known = RAISED[raised.code ?? ''];
+  if (known) return new ControlError(known.problem, known.detail ?? raised.message ?? '', {}, { cause: error });
+  const status = raised.statusCode ?? 500;
+  if (status >= 400 && status < 500) return new ControlError('bad-request', raised.message ?? '', {}, { cause: error });
+  return new ControlError(
+    'internal-error',
+    'the server failed; its log says more under the request_id',
+    {},
+    { cause: error },
+  );
+}
+
+/** Answers with the problem document of the error, and logs what is the server's own fault. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = controlErrorOf(error);
+  const { status, title } = PROBLEMS[failure.problem];
+  if (status >= 500) request.log.error({ err: failure.cause ?? failure }, failure.message);
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="gw-control"');
+  if (status === 503) reply.header('retry-after', '5');
+  return reply
+    .code(status)
+    .type(PROBLEM_TYPE)
+    .send(
+      JSON.stringify({
+        type: `urn:gw:error:${failure.problem}`,
+        title,
+        status,
+        detail: failure.message,
+        request_id: request.id,
+        ...failure.extensions,
+      }),
+    );
+}

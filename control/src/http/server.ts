@@ -1,0 +1,81 @@
+/** The REST server (reference 3, sections 4 to 9). */
+import cors from '@fastify/cors';
+import multipart from '@fastify/multipart';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { Actor } from '../access/actor.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { ControlError } from '../errors.ts';
+import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
+import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
+import { describeApi } from './openapi.ts';
+import { sendProblem } from './problem.ts';
+import { validatorCompiler } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; set before any handler runs. */
+    actor: Actor;
+  }
+  interface FastifyContextConfig {
+    readonly operationId?: string;
+    readonly open?: boolean;
+    readonly idempotent?: boolean;
+  }
+}
+
+export interface ServerOptions {
+  /** Origins that browsers may call from (GW_CONTROL_ALLOWED_ORIGINS); none: no cross-origin access. */
+  readonly allowedOrigins: readonly string[];
+  /** Whom the credentials of a request belong to. Throws where they belong to nobody. */
+  readonly authenticate: (request: FastifyRequest) => Promise<Actor>;
+}
+
+/** Bytes of a JSON body. */
+const MAX_JSON = 1 << 20;
+
+export async function createServer(control: ControlPlane, options: ServerOptions): Promise<FastifyInstance> {
+  const log: FastifyBaseLogger = control.context.log;
+  const app = Fastify({
+    loggerInstance: log,
+    bodyLimit: MAX_JSON,
+    requestIdHeader: false,
+    genReqId: () => crypto.randomUUID(),
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
+    return503OnClosing: true,
+    exposeHeadRoutes: true,
+  });
+  for (const schema of NAMED_SCHEMAS) app.addSchema(schema);
+  app.setValidatorCompiler(validatorCompiler(NAMED_SCHEMAS));
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendProblem(notRouted(app, request, reply), request, reply));
+  for (const type of [JSON_TYPE, MERGE_PATCH_TYPE]) {
+    app.addContentTypeParser(type, { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'));
+  }
+  app.decorateRequest('actor');
+  await app.register(cors, {
+    origin: [...options.allowedOrigins],
+    exposedHeaders: ['etag', 'link', 'location', 'x-request-id'],
+    maxAge: 600,
+  });
+  await app.register(multipart, { limits: { files: 1, fields: 20, fieldSize: MAX_JSON, parts: 21 } });
+  await describeApi(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (request.routeOptions.config.open || request.routeOptions.url === undefined) return;
+    request.actor = await options.authenticate(request);
+  });
+  await app.register(async (routes) => {
+    for (const add of ROUTES) add(routes, control);
+  });
+  return app;
+}
+
+/** 405 where the path is there with other methods. */
+function notRouted(app: FastifyInstance, request: FastifyRequest, reply: { header(n: string, v: string): unknown }) {
+  const [path = '/'] = request.url.split('?');
+  const methods = app.supportedMethods.filter((method) => app.findRoute({ method, url: path }) !== null);
+  if (methods.length === 0) return ControlError.notFound(`"${path}"`);
+  reply.header('allow', methods.join(', '));
+  return new ControlError('method-not-allowed', `${request.method} is not for "${path}": use ${methods.join(', ')}`);
+}
