@@ -16,7 +16,7 @@ import { valueTypes } from './value-types.ts';
  * Errors that the database answers with are `DatabaseError` of `pg`, with `code` and `constraint`, of either kind.
  *
  * The embedded database has one connection. A query within a transaction's callback that goes by `kysely` and not by
- * the transaction waits for the connection that the transaction has; after 10 s it fails, as it does on a server whose
+ * the transaction waits for the connection that the transaction has; after `acquireTimeoutMs` it fails, as it does on a server whose
  * connections are all in use.
  */
 export interface Database {
@@ -37,9 +37,10 @@ export interface DatabaseOptions {
   readonly log?: Logger;
   /** Connections to a server at once, beside the one that listens; 10 by default. */
   readonly maxConnections?: number;
+  /** Milliseconds that a query waits for a connection, to be made or to be free; 10,000 by default. */
+  readonly acquireTimeoutMs?: number;
 }
 
-/** Milliseconds for a connection: to be made, or to be free. */
 const ACQUIRE_MS = 10_000;
 const IDLE_MS = 30_000;
 
@@ -53,9 +54,11 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   throw new Error('the database URL begins with neither postgres:// nor pglite://');
 }
 
-async function openPostgres(url: string, { log, maxConnections = 10 }: DatabaseOptions): Promise<Database> {
+async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+  const { log, maxConnections = 10, acquireTimeoutMs = ACQUIRE_MS } = options;
   const config = queryConnection(url);
-  const pool = openPool({ ...config, max: maxConnections, idleTimeoutMillis: IDLE_MS }, log);
+  const limits = { max: maxConnections, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: acquireTimeoutMs };
+  const pool = openPool({ ...config, ...limits }, log);
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   const hub = new NotificationHub(kysely);
   const listener = new PostgresListener(config, hub, log);
@@ -84,7 +87,8 @@ async function openPostgres(url: string, { log, maxConnections = 10 }: DatabaseO
   };
 }
 
-async function openPglite(path: string, { log }: DatabaseOptions): Promise<Database> {
+async function openPglite(path: string, options: DatabaseOptions): Promise<Database> {
+  const { log, acquireTimeoutMs = ACQUIRE_MS } = options;
   const folder = path === '' ? undefined : resolve(decodeURIComponent(path));
   const unlock = folder === undefined ? () => {} : lockFolder(folder);
   const thread = new PgliteThread(folder === undefined ? undefined : join(folder, 'data'));
@@ -93,7 +97,7 @@ async function openPglite(path: string, { log }: DatabaseOptions): Promise<Datab
       stream: () => thread.stream(),
       max: 1,
       idleTimeoutMillis: 0,
-      connectionTimeoutMillis: ACQUIRE_MS,
+      connectionTimeoutMillis: acquireTimeoutMs,
       types: valueTypes,
     },
     log,

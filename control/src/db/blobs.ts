@@ -1,0 +1,238 @@
+/**
+ * Bytes in the database, by their sha256, in rows of 256 KiB: specs, plugins, artifacts (design, section 9). They
+ * stream in and out; one piece at a time is in memory.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { DatabaseError } from 'pg';
+import type { Schema } from './schema.ts';
+
+/** Bytes of each row but the last. */
+export const CHUNK_BYTES = 256 * 1024;
+
+export interface BlobInfo {
+  /** Hex: names the blob. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** More bytes came than may; none of them are kept. */
+export class BlobTooLarge extends Error {
+  /** Bytes. */
+  readonly limit: number;
+
+  constructor(limit: number) {
+    super(`larger than ${limit} bytes`);
+    this.limit = limit;
+  }
+}
+
+export class BlobNotFound extends Error {
+  constructor(sha256: string) {
+    super(`no bytes with sha256 ${sha256} are stored`);
+  }
+}
+
+/** SQLSTATE foreign_key_violation. */
+const STILL_REFERRED_TO = '23503';
+/** Blobs that a sweep looks at in one query. */
+const SWEEP_BATCH = 100;
+
+export class Blobs {
+  readonly #db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+  }
+
+  /**
+   * Streams in up to `limit` bytes; throws BlobTooLarge, and whatever the source throws. Equal content is kept once.
+   * Refer to the blob within the grace of `sweep`.
+   */
+  async put(source: AsyncIterable<Uint8Array>, limit: number): Promise<BlobInfo> {
+    const upload = randomUUID();
+    await this.#db.insertInto('blob_uploads').values({ id: upload, touched_at: sql<Date>`now()` }).execute();
+    try {
+      const hash = createHash('sha256');
+      let size = 0;
+      let n = 0;
+      for await (const chunk of chunks(source, limit)) {
+        hash.update(chunk);
+        size += chunk.length;
+        await this.#putChunk(upload, n++, chunk);
+      }
+      const info = { sha256: hash.digest('hex'), size };
+      await this.#finish(upload, info);
+      return info;
+    } catch (error) {
+      // Where this fails, too, the sweep does it.
+      await this.#abandon(upload).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Whole or a range [start, end) in pieces, none where it lies past the end; throws BlobNotFound. */
+  async *read(sha256: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {
+    const info = await this.info(sha256);
+    if (!info) throw new BlobNotFound(sha256);
+    const start = Math.max(0, range?.start ?? 0);
+    const end = Math.min(info.size, range?.end ?? info.size);
+    for (let at = start; at < end; ) {
+      const n = Math.floor(at / CHUNK_BYTES);
+      const row = await this.#db
+        .selectFrom('blob_chunks')
+        .select('bytes')
+        .where('blob_key', '=', sha256)
+        .where('n', '=', n)
+        .executeTakeFirst();
+      // Deleted while it was read.
+      if (!row) throw new BlobNotFound(sha256);
+      const from = n * CHUNK_BYTES;
+      yield row.bytes.subarray(at - from, end - from);
+      at = from + CHUNK_BYTES;
+    }
+  }
+
+  async info(sha256: string): Promise<BlobInfo | null> {
+    const row = await this.#db
+      .selectFrom('blobs')
+      .select(['sha256', 'size'])
+      .where('sha256', '=', sha256)
+      .executeTakeFirst();
+    return row ?? null;
+  }
+
+  /**
+   * Deletes blobs that nothing refers to and uploads that never ended, both untouched for `graceMs` milliseconds.
+   * Returns how many. Safe beside uploads and other sweeps.
+   */
+  async sweep(graceMs: number): Promise<number> {
+    let swept = await this.#sweepUploads(graceMs);
+    for (let after = ''; ; ) {
+      const candidates = await unused(this.#db.selectFrom('blobs'), graceMs)
+        .select('sha256')
+        .where('sha256', '>', after)
+        .orderBy('sha256')
+        .limit(SWEEP_BATCH)
+        .execute();
+      for (const { sha256 } of candidates) if (await this.#delete(sha256, graceMs)) swept++;
+      const last = candidates.at(-1);
+      if (!last || candidates.length < SWEEP_BATCH) return swept;
+      after = last.sha256;
+    }
+  }
+
+  /** A statement of its own, so that no transaction lasts as long as a slow client. */
+  async #putChunk(upload: string, n: number, chunk: Uint8Array): Promise<void> {
+    const { rows } = await sql`
+      with upload as (update blob_uploads set touched_at = now() where id = ${upload} returning id)
+      insert into blob_chunks (blob_key, n, bytes) select ${upload}::text, ${n}::int, ${chunk}::bytea from upload
+      returning n`.execute(this.#db);
+    if (rows.length === 0) throw expired();
+  }
+
+  async #finish(upload: string, { sha256, size }: BlobInfo): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      // First, so that a sweep either took the upload before or finds it gone.
+      const ended = await tx.deleteFrom('blob_uploads').where('id', '=', upload).executeTakeFirst();
+      if (ended.numDeletedRows === 0n) throw expired();
+      const { isNew } = await tx
+        .insertInto('blobs')
+        .values({ sha256, size, touched_at: sql<Date>`now()` })
+        // Touched where it is there already: a sweep that waits for this row looks at the time again.
+        .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ touched_at: sql<Date>`now()` }))
+        .returning(sql<boolean>`xmax = 0`.as('isNew'))
+        .executeTakeFirstOrThrow();
+      if (isNew) await tx.updateTable('blob_chunks').set({ blob_key: sha256 }).where('blob_key', '=', upload).execute();
+      else await tx.deleteFrom('blob_chunks').where('blob_key', '=', upload).execute();
+    });
+  }
+
+  async #abandon(upload: string): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      await tx.deleteFrom('blob_uploads').where('id', '=', upload).execute();
+      await tx.deleteFrom('blob_chunks').where('blob_key', '=', upload).execute();
+    });
+  }
+
+  async #sweepUploads(graceMs: number): Promise<number> {
+    return this.#db.transaction().execute(async (tx) => {
+      const ended = await tx
+        .deleteFrom('blob_uploads')
+        .where('touched_at', '<', before(graceMs))
+        .returning('id')
+        .execute();
+      const keys = ended.map(({ id }) => id);
+      if (keys.length > 0) await tx.deleteFrom('blob_chunks').where('blob_key', 'in', keys).execute();
+      return keys.length;
+    });
+  }
+
+  async #delete(sha256: string, graceMs: number): Promise<boolean> {
+    try {
+      return await this.#db.transaction().execute(async (tx) => {
+        // The lock first: what is decided after it holds until the end.
+        const found = await unused(tx.selectFrom('blobs'), graceMs)
+          .select('sha256')
+          .where('sha256', '=', sha256)
+          .forUpdate()
+          .executeTakeFirst();
+        if (!found) return false;
+        await tx.deleteFrom('blobs').where('sha256', '=', sha256).execute();
+        await tx.deleteFrom('blob_chunks').where('blob_key', '=', sha256).execute();
+        return true;
+      });
+    } catch (error) {
+      if (error instanceof DatabaseError && error.code === STILL_REFERRED_TO) return false;
+      throw error;
+    }
+  }
+}
+
+/** What no row refers to, and nobody stored or found for `graceMs`. */
+function unused<O>(blobs: SelectQueryBuilder<Schema, 'blobs', O>, graceMs: number) {
+  return blobs
+    .where('blobs.touched_at', '<', before(graceMs))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('spec_revisions').select('id').whereRef('spec_revisions.sha256', '=', 'blobs.sha256'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('plugins').select('id').whereRef('plugins.sha256', '=', 'blobs.sha256'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('artifacts').select('id').whereRef('artifacts.file_sha256', '=', 'blobs.sha256'))),
+    );
+}
+
+/** By the clock of the database, which wrote the times. */
+function before(graceMs: number) {
+  return sql<Date>`now() - make_interval(secs => ${graceMs / 1000})`;
+}
+
+function expired(): Error {
+  return new Error('the upload took too long between two pieces, and was swept: send it again');
+}
+
+/** The same bytes in pieces of one size, each in memory of its own. */
+async function* chunks(source: AsyncIterable<Uint8Array>, limit: number): AsyncIterable<Uint8Array> {
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let filled = 0;
+  let size = 0;
+  for await (const piece of source) {
+    size += piece.length;
+    if (size > limit) throw new BlobTooLarge(limit);
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + CHUNK_BYTES - filled);
+      chunk.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled === CHUNK_BYTES) {
+        yield chunk;
+        chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+        filled = 0;
+      }
+    }
+  }
+  if (filled > 0) yield chunk.subarray(0, filled);
+}
