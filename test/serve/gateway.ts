@@ -1,31 +1,19 @@
 /** A real `gw serve` process for tests: compiles a project, starts it on free ports, collects its log. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { compile, type Project, type ProjectPlugin } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
+import { type LoggingProcess, type LogLine, loggingProcess } from '../logging-process.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
 
-export interface LogLine {
-  readonly level: string;
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
+export type { LogLine };
 
-export interface Gateway {
+export interface Gateway extends LoggingProcess {
   readonly url: string;
   readonly admin: string;
-  readonly pid: number;
-  readonly log: readonly LogLine[];
-  /** Resolves with the first line, past or to come, that fits. */
-  logged(fits: (line: LogLine) => boolean): Promise<LogLine>;
-  signal(name: NodeJS.Signals): void;
-  /** SIGTERM, then the exit code. */
-  stop(): Promise<number>;
-  readonly exited: Promise<number>;
 }
 
 export interface GatewayOptions {
@@ -64,50 +52,10 @@ export async function startGateway(artifact: Uint8Array, options: GatewayOptions
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...options.env } },
   );
-  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)));
-  void exited.then(() => rmSync(dir, { recursive: true, force: true }));
-  return running(child, exited);
-}
-
-async function running(child: ChildProcess, exited: Promise<number>): Promise<Gateway> {
-  const log: LogLine[] = [];
-  let errors = '';
-  const waiting = new Set<(line: LogLine) => void>();
-  if (!child.stdout || !child.stderr) throw new Error('the process has no output');
-  child.stderr.on('data', (chunk) => {
-    errors += chunk;
-  });
-  createInterface(child.stdout).on('line', (text) => {
-    const line: LogLine = JSON.parse(text);
-    log.push(line);
-    for (const each of waiting) each(line);
-  });
-  const logged = (fits: (line: LogLine) => boolean): Promise<LogLine> =>
-    new Promise((resolve, reject) => {
-      const past = log.find(fits);
-      if (past) return resolve(past);
-      const listener = (line: LogLine) => {
-        if (!fits(line)) return;
-        waiting.delete(listener);
-        resolve(line);
-      };
-      waiting.add(listener);
-      void exited.then((code) => reject(new Error(`gw serve exited with ${code}: ${errors}`)));
-    });
-  const serving = await logged(({ msg }) => msg === 'serving');
-  return {
-    url: `http://${serving['listen']}`,
-    admin: `http://${serving['admin']}`,
-    pid: child.pid as number,
-    log,
-    logged,
-    exited,
-    signal: (name) => void child.kill(name),
-    stop: () => {
-      child.kill('SIGTERM');
-      return exited;
-    },
-  };
+  const started = loggingProcess(child, 'gw serve');
+  void started.exited.then(() => rmSync(dir, { recursive: true, force: true }));
+  const serving = await started.logged(({ msg }) => msg === 'serving');
+  return { ...started, url: `http://${serving['listen']}`, admin: `http://${serving['admin']}` };
 }
 
 /** Runs `gw serve` where it must not come up: its exit code and what it said. */

@@ -99,10 +99,13 @@ export function operation<
       if (reply.sent || answer === reply) return reply;
       if (answer === undefined) return reply.send();
       if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);
-      return reply.send(answer);
+      // As a string of its own: fastify would add a charset, which JSON has not.
+      return reply.serializer(asJson).send(answer);
     },
   });
 }
+
+const asJson = (answer: unknown): string => JSON.stringify(answer);
 
 function bodyTypes(mergePatch: boolean | undefined): readonly string[] {
   return mergePatch ? [MERGE_PATCH_TYPE, ...JSON_REQUEST_TYPES] : JSON_REQUEST_TYPES;
@@ -156,7 +159,7 @@ function responses(given: Omit<Operation<unknown, unknown, TSchema | undefined>,
   }
   return Object.fromEntries([
     ...Object.entries(given.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
-    ...(given.etag === 'read' ? [[304, { description: 'Not changed', content: {} }]] : []),
+    ...(given.etag === 'read' ? [[304, withoutBody('Not changed')]] : []),
     ...[...problems].map(([status, each]) => [
       status,
       {
@@ -167,10 +170,15 @@ function responses(given: Omit<Operation<unknown, unknown, TSchema | undefined>,
   ]);
 }
 
+/** As @fastify/swagger is told of a response that has none. */
+const withoutBody = (description: string) => ({ description, type: 'null' });
+
 function describeAnswer(answer: TSchema | OtherContent): object {
   if ('types' in answer && 'description' in answer) {
     const { description, types } = answer as OtherContent;
-    return { description, content: contents(types, { type: 'string' }) };
+    return types.length === 0
+      ? withoutBody(description)
+      : { description, content: contents(types, { type: 'string' }) };
   }
   const { description } = answer as { readonly description?: string };
   return { description: description ?? 'Success', content: contents([JSON_TYPE], reference(answer as TSchema)) };

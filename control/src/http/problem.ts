@@ -67,14 +67,13 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply
     .code(status)
     .type(PROBLEM_TYPE)
-    .send(
-      JSON.stringify({
-        type: `urn:gw:error:${failure.problem}`,
-        title,
-        status,
-        detail: failure.message,
-        request_id: request.id,
-        ...failure.extensions,
-      }),
-    );
+    .serializer((problem: object) => JSON.stringify(problem))
+    .send({
+      type: `urn:gw:error:${failure.problem}`,
+      title,
+      status,
+      detail: failure.message,
+      request_id: request.id,
+      ...failure.extensions,
+    });
 }

@@ -2,11 +2,18 @@
 import Type, { type Static } from 'typebox';
 import { Closed, Name, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
 
-const Upstreams = Type.Record(
-  Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' }),
-  Type.String({ format: 'uri', maxLength: 2000, description: 'URL that `upstream://NAME` in a config stands for.' }),
-  { maxProperties: 200, description: 'Named upstreams, as `upstreams` of gw.yaml (reference 1, section 2.1).' },
-);
+const Upstreams = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 200,
+  propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' },
+  additionalProperties: {
+    type: 'string',
+    format: 'uri',
+    maxLength: 2000,
+    description: 'URL that `upstream://NAME` in a config stands for.',
+  },
+  description: 'Named upstreams, as `upstreams` of gw.yaml (reference 1, section 2.1).',
+});
 const Description = Type.String({ maxLength: 2000, description: 'For people. Default: none.' });
 
 export const Project = Named(

@@ -118,20 +118,17 @@ export const OperationsPatch = Type.Unsafe<{
       | readonly { readonly name: string; readonly config?: Readonly<Record<string, unknown>> }[]
       | null;
   };
-}>(
-  Type.Record(
-    Type.String({ minLength: 1, maxLength: 200 }),
-    Closed({
-      dispatch: Type.Optional(Nullable(BindingInput)),
-      middlewares: Type.Optional(Nullable(Type.Array(BindingInput, { maxItems: 100 }))),
-    }),
-    {
-      $id: 'OperationsPatch',
-      minProperties: 1,
-      maxProperties: 1000,
-      description:
-        'By `operationId`, or `METHOD /path` where an operation has none: what its `x-gw-dispatch` and `x-gw-middlewares` become. What is left out stays, null removes it (RFC 7396).',
-    },
-  ),
-);
+}>({
+  $id: 'OperationsPatch',
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 1000,
+  propertyNames: { minLength: 1, maxLength: 200 },
+  additionalProperties: Closed({
+    dispatch: Type.Optional(Nullable(BindingInput)),
+    middlewares: Type.Optional(Nullable(Type.Array(BindingInput, { maxItems: 100 }))),
+  }),
+  description:
+    'By `operationId`, or `METHOD /path` where an operation has none: what its `x-gw-dispatch` and `x-gw-middlewares` become. What is left out stays, null removes it (RFC 7396).',
+});
 export type OperationsPatch = Static<typeof OperationsPatch>;

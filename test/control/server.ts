@@ -1,0 +1,70 @@
+/** A real `gw-control serve` process for tests, and a client of it. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'control', 'src', 'main.ts');
+
+export const ADMIN_TOKEN = 'the-admin-token-of-tests';
+
+export interface ControlServer extends LoggingProcess {
+  readonly url: string;
+  /** Asks with the admin token; `json` becomes the body. */
+  ask(path: string, init?: AskInit): Promise<Response>;
+  /** As `ask`, and the JSON of the answer, which must be a success. */
+  get<T = Record<string, unknown>>(path: string, init?: AskInit): Promise<T>;
+}
+
+export interface AskInit extends RequestInit {
+  readonly json?: unknown;
+  readonly token?: string;
+}
+
+export interface ControlOptions {
+  /** Default: an embedded database in memory. */
+  readonly databaseUrl?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startControl({
+  databaseUrl = 'pglite://',
+  args = [],
+  env = {},
+}: ControlOptions = {}): Promise<ControlServer> {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--listen', '127.0.0.1:0', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      GW_CONTROL_ADMIN_TOKEN: ADMIN_TOKEN,
+      DATABASE_URL: databaseUrl,
+      ...env,
+    },
+  });
+  const started = loggingProcess(child, 'gw-control serve');
+  const serving = await started.logged(({ msg }) => msg === 'serving');
+  const url = `http://${serving['listen']}`;
+  return { ...started, url, ...client(url) };
+}
+
+export function client(url: string): Pick<ControlServer, 'ask' | 'get'> {
+  const ask = (path: string, { json, token = ADMIN_TOKEN, headers, ...init }: AskInit = {}) =>
+    fetch(url + path, {
+      ...init,
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    });
+  return {
+    ask,
+    async get<T>(path: string, init?: AskInit): Promise<T> {
+      const response = await ask(path, init);
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${init?.method ?? 'GET'} ${path}: ${response.status} ${text}`);
+      return JSON.parse(text);
+    },
+  };
+}
