@@ -1,4 +1,6 @@
-/** A process with a database of its own: `URL migrate | hold | write`. What it says is a line of JSON. */
+/** A process with a database of its own: `URL migrate | hold | write | stream`. What it says is a line of JSON. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Blobs } from '../../control/src/db/blobs.ts';
 import { openDatabase } from '../../control/src/db/database.ts';
 
 const [, , url = '', task] = process.argv;
@@ -11,6 +13,10 @@ if (task === 'migrate') {
 } else if (task === 'hold') {
   say('open');
   setInterval(() => {}, 60_000);
+} else if (task === 'stream') {
+  await db.migrate();
+  say(await streamThrough(new Blobs(db.kysely)));
+  await db.close();
 } else {
   await db.migrate();
   for (let i = 0; ; i++) {
@@ -22,4 +28,30 @@ if (task === 'migrate') {
       .execute();
     say(name);
   }
+}
+
+/** 30 MB in and out again; `peak` is how many bytes were held on the way. Needs `--expose-gc`: garbage is not held. */
+async function streamThrough(blobs: Blobs): Promise<{ size: number; peak: number }> {
+  const held = async () => {
+    await nextTurn();
+    globalThis.gc?.();
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    return arrayBuffers + heapUsed;
+  };
+  const before = await held();
+  let peak = 0;
+  async function* source() {
+    for (let i = 0; i < 300; i++) {
+      if (i % 30 === 0) peak = Math.max(peak, (await held()) - before);
+      yield Buffer.alloc(100_000, i);
+    }
+  }
+  const { sha256 } = await blobs.put(source(), 30_000_000);
+  let size = 0;
+  let n = 0;
+  for await (const piece of blobs.read(sha256)) {
+    if (n++ % 12 === 0) peak = Math.max(peak, (await held()) - before);
+    size += piece.length;
+  }
+  return { size, peak };
 }

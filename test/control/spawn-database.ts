@@ -17,8 +17,8 @@ export interface DatabaseProcess {
 }
 
 /** It is killed at the end of the test. */
-export function databaseProcess(url: string, task: 'migrate' | 'hold' | 'write'): DatabaseProcess {
-  const child = spawn(process.execPath, [SCRIPT, url, task], { stdio: ['ignore', 'pipe', 'pipe'] });
+export function databaseProcess(url: string, task: 'migrate' | 'hold' | 'write' | 'stream'): DatabaseProcess {
+  const child = spawn(process.execPath, ['--expose-gc', SCRIPT, url, task], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines: string[] = [];
   let stderr = '';
