@@ -13,25 +13,31 @@ export function renderCli(): string {
     onSignal: () => {},
   };
   const gw = gwCommand(nobody);
-  const index = gw.commands.map(
-    (command) => `- [\`gw ${command.name()}\`](#gw-${command.name()}): ${command.description()}`,
-  );
   return `# The command line
 
 Generated from the commands by \`npm run generate\`; \`gw <command> --help\` says the same. A value comes from the flag, else
 from the variable, else it is the default. In variables, lists are separated by commas, and switches are \`true\`, \`false\`,
 \`1\` or \`0\`.
 
-${index.join('\n')}
+${renderCommands(gw)}`;
+}
 
-${gw.commands.map(section).join('\n')}`;
+/** An index of the program's commands, and a section for each. */
+export function renderCommands(program: Command): string {
+  const name = program.name();
+  const index = program.commands.map(
+    (command) => `- [\`${name} ${command.name()}\`](#${name}-${command.name()}): ${command.description()}`,
+  );
+  return `${index.join('\n')}
+
+${program.commands.map((command) => section(command, name)).join('\n')}`;
 }
 
 /** With those of its own commands behind it. */
-function section(command: Command): string {
+function section(command: Command, program: string): string {
   return [
-    sectionOf(command, `gw ${command.name()}`, '##'),
-    ...command.commands.map((each) => sectionOf(each, `gw ${command.name()} ${each.name()}`, '###')),
+    sectionOf(command, `${program} ${command.name()}`, '##'),
+    ...command.commands.map((each) => sectionOf(each, `${program} ${command.name()} ${each.name()}`, '###')),
   ].join('\n');
 }
 

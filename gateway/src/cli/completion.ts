@@ -2,14 +2,21 @@
 import { Argument, Command } from 'commander';
 import type { Program } from './program.ts';
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
-type Shell = (typeof SHELLS)[number];
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
 
 const HELP = `
 Examples:
   $ source <(gw completion bash)
   $ gw completion zsh > "\${fpath[1]}/_gw"
   $ gw completion fish > ~/.config/fish/completions/gw.fish`;
+
+interface CompletedProgram {
+  readonly name: string;
+  /** As in the name of a shell function. */
+  readonly identifier: string;
+  readonly commands: readonly CompletedCommand[];
+}
 
 interface CompletedCommand {
   readonly name: string;
@@ -36,9 +43,18 @@ export function completionCommand(program: Program): Command {
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', HELP);
   return command.action((shell: Shell) => {
-    const commands = (command.parent?.commands ?? []).map(completed);
-    program.stdout({ bash, zsh, fish }[shell](commands));
+    if (command.parent) program.stdout(completionScript(shell, command.parent));
     program.exit(0);
+  });
+}
+
+/** Completes the program's commands, and those right below them, with their options. */
+export function completionScript(shell: Shell, program: Command): string {
+  const name = program.name();
+  return { bash, zsh, fish }[shell]({
+    name,
+    identifier: name.replaceAll('-', '_'),
+    commands: program.commands.map(completed),
   });
 }
 
@@ -70,7 +86,7 @@ function allFlags({ options }: CompletedCommand): string {
   return options.flatMap(({ flags }) => flags).join(' ');
 }
 
-function bash(commands: readonly CompletedCommand[]): string {
+function bash({ name: program, identifier, commands }: CompletedProgram): string {
   const cases = commands.flatMap((command) =>
     command.options
       .filter(({ takesValue }) => takesValue)
@@ -86,8 +102,8 @@ function bash(commands: readonly CompletedCommand[]): string {
         `    ${each.name}:2) COMPREPLY=($(compgen -W ${quoted(each.commands.join(' '))} -- "$word")); return ;;`,
     );
   const flags = commands.map((each) => `    ${each.name}) flags=${quoted(allFlags(each))} ;;`);
-  return `# bash completion of gw
-_gw() {
+  return `# bash completion of ${program}
+_${identifier}() {
   # An empty answer leaves it to bash, which offers files.
   COMPREPLY=()
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]} flags=
@@ -108,11 +124,11 @@ ${flags.join('\n')}
     -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
   esac
 }
-complete -o default -F _gw gw
+complete -o default -F _${identifier} ${program}
 `;
 }
 
-function zsh(commands: readonly CompletedCommand[]): string {
+function zsh({ name: program, identifier, commands }: CompletedProgram): string {
   const names = commands.map(({ name, description }) => `    ${quoted(`${name}:${description}`)}`);
   const cases = commands.map(({ name, options, commands: below }) => {
     const specs = options.flatMap(({ flags, description, takesValue, choices }) => {
@@ -122,9 +138,9 @@ function zsh(commands: readonly CompletedCommand[]): string {
     });
     return `    ${name}) _arguments ${[...specs, ...(below.length > 0 ? [quoted(`1:command:(${below.join(' ')})`)] : []), quoted('*:file:_files')].join(' \\\n      ')} ;;`;
   });
-  return `#compdef gw
-# zsh completion of gw
-_gw() {
+  return `#compdef ${program}
+# zsh completion of ${program}
+_${identifier}() {
   local -a commands=(
 ${names.join('\n')}
   )
@@ -139,23 +155,24 @@ ${names.join('\n')}
 ${cases.join('\n')}
   esac
 }
-if [ "$funcstack[1]" = _gw ]; then _gw "$@"; else compdef _gw gw; fi
+if [ "$funcstack[1]" = _${identifier} ]; then _${identifier} "$@"; else compdef _${identifier} ${program}; fi
 `;
 }
 
-function fish(commands: readonly CompletedCommand[]): string {
+function fish({ name: program, commands }: CompletedProgram): string {
   const names = commands.map(
-    ({ name, description }) => `complete -c gw -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
+    ({ name, description }) =>
+      `complete -c ${program} -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
   );
   const options = commands.flatMap(({ name, options: all }) =>
     all.map(({ flags, description, takesValue, choices }) => {
       const written = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
       const value = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : takesValue ? ' -r' : '';
-      return `complete -c gw -n ${quoted(`__fish_seen_subcommand_from ${name}`)} ${written.join(' ')}${value} -d ${quoted(description)}`;
+      return `complete -c ${program} -n ${quoted(`__fish_seen_subcommand_from ${name}`)} ${written.join(' ')}${value} -d ${quoted(description)}`;
     }),
   );
   const words = commands.flatMap(({ name, commands: below }) =>
-    below.map((each) => `complete -c gw -n ${quoted(`__fish_seen_subcommand_from ${name}`)} -a ${each}`),
+    below.map((each) => `complete -c ${program} -n ${quoted(`__fish_seen_subcommand_from ${name}`)} -a ${each}`),
   );
-  return `# fish completion of gw\n${[...names, ...words, ...options].join('\n')}\n`;
+  return `# fish completion of ${program}\n${[...names, ...words, ...options].join('\n')}\n`;
 }
