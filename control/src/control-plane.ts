@@ -1,9 +1,11 @@
 /** The control plane as a library: what the REST server, and whoever embeds it, calls. */
 import { randomUUIDv7 } from 'node:crypto';
 import { type Logger, pino } from 'pino';
+import { Access } from './access/access.ts';
 import type { Context } from './context.ts';
 import { Blobs } from './db/blobs.ts';
 import { openDatabase } from './db/database.ts';
+import { ApiKeys } from './resources/api-keys/service.ts';
 import { Projects } from './resources/projects/service.ts';
 
 export interface ControlPlaneOptions {
@@ -16,7 +18,9 @@ export interface ControlPlaneOptions {
 
 export interface ControlPlane {
   readonly context: Context;
+  readonly access: Access;
   readonly projects: Projects;
+  readonly apiKeys: ApiKeys;
   close(): Promise<void>;
 }
 
@@ -32,10 +36,16 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     throw error;
   }
   const context: Context = { db, blobs: new Blobs(db.kysely), log, replicaId: randomUUIDv7() };
+  const access = new Access(db, log);
   return {
     context,
+    access,
     projects: new Projects(context),
-    close: () => db.close(),
+    apiKeys: new ApiKeys(context),
+    close: async () => {
+      access.close();
+      await db.close();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { ControlPlane } from '../control-plane.ts';
 import { Problem } from '../http/problem.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
 import * as apiKeys from './api-keys/schemas.ts';
 import * as artifacts from './artifacts/schemas.ts';
 import * as audit from './audit/schemas.ts';
@@ -18,7 +19,11 @@ import { systemRoutes } from './system/routes.ts';
 import * as system from './system/schemas.ts';
 import * as tokens from './tokens/schemas.ts';
 
-export const ROUTES: readonly ((app: FastifyInstance, control: ControlPlane) => void)[] = [systemRoutes, projectRoutes];
+export const ROUTES: readonly ((app: FastifyInstance, control: ControlPlane) => void)[] = [
+  systemRoutes,
+  projectRoutes,
+  apiKeyRoutes,
+];
 
 const SCHEMAS = [
   projects,

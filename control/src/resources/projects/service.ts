@@ -1,6 +1,7 @@
 /** Projects: specs, plugin configuration, keys and data planes that belong together (reference 3, section 2). */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
+import { notifyRevocation } from '../../access/revocations.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { violatedConstraint } from '../../db/violations.ts';
@@ -90,6 +91,7 @@ export class Projects {
       }
       await deleteProject(db, id);
       await recordChange(db, actor, { action: 'projects.delete', resource: resourceOf(before), before: shown(before) });
+      await notifyRevocation(this.#context.db.notifications, { kind: 'project', id }, db);
     });
   }
 

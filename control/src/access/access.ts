@@ -1,0 +1,160 @@
+/** Ends at once, on this replica, what is open on behalf of credentials that are revoked, here or elsewhere. */
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.ts';
+import { readRevocation } from './revocations.ts';
+
+/** Milliseconds between looks at the tables, for notifications that were lost without a trace. */
+const RECHECK_MS = 15_000;
+/** Clocks of replicas and the time of a transaction: how much further back a look at the tables goes. */
+const OVERLAP_MS = 60_000;
+/** The longest that a timer takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** What something open was opened with. */
+export interface Credentials {
+  /** Of the API token, where it is one. */
+  readonly tokenId?: string;
+  /** Of the data-plane key, where it is one. */
+  readonly keyId?: string;
+  /** The one project that they open. */
+  readonly projectId?: string | null;
+  readonly expiresAt?: Date | null;
+}
+
+interface Watch {
+  readonly credentials: Credentials;
+  readonly end: AbortController;
+}
+
+type Listener = (id: string) => void;
+
+export class Access {
+  readonly #db: Database;
+  readonly #log: Logger;
+  readonly #watches = new Set<Watch>();
+  readonly #keyListeners = new Set<Listener>();
+  readonly #projectListeners = new Set<Listener>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #checkedAt = Date.now();
+
+  constructor(db: Database, log: Logger) {
+    this.#db = db;
+    this.#log = log;
+    this.#stopListening = db.notifications.listen(
+      'access',
+      (payload) => this.#heard(payload),
+      () => this.#look(),
+    );
+    this.#timer = setInterval(() => this.#look(), RECHECK_MS).unref();
+  }
+
+  /** Called with the id of each data-plane key that is revoked, perhaps twice. Returns what ends it. */
+  onRevokedKey(listener: (keyId: string) => void): () => void {
+    this.#keyListeners.add(listener);
+    return () => void this.#keyListeners.delete(listener);
+  }
+
+  /** Called with the id of each project that is deleted: its keys open nothing any more. Returns what ends it. */
+  onDeletedProject(listener: (projectId: string) => void): () => void {
+    this.#projectListeners.add(listener);
+    return () => void this.#projectListeners.delete(listener);
+  }
+
+  /**
+   * A signal that aborts when the credentials are revoked or expire, until `release` is called. It also looks whether
+   * they were revoked since they were checked.
+   */
+  watch(credentials: Credentials): { readonly signal: AbortSignal; release(): void } {
+    const watch: Watch = { credentials, end: new AbortController() };
+    this.#watches.add(watch);
+    const expiry = this.#atExpiry(watch);
+    const release = () => {
+      clearTimeout(expiry);
+      this.#watches.delete(watch);
+    };
+    watch.end.signal.addEventListener('abort', release, { once: true });
+    if (credentials.tokenId !== undefined || credentials.keyId !== undefined) this.#look();
+    return { signal: watch.end.signal, release };
+  }
+
+  /** Looks at the tables for what was revoked. Rejects where the database is away: what is open stays so until it is back. */
+  async recheck(): Promise<void> {
+    const { kysely } = this.#db;
+    const since = new Date(this.#checkedAt - OVERLAP_MS);
+    const begun = Date.now();
+    const watches = [...this.#watches];
+    const tokens = idsOf(watches, ({ tokenId }) => tokenId);
+    const keys = idsOf(watches, ({ keyId }) => keyId);
+    if (tokens.length > 0) {
+      const rows = kysely.selectFrom('api_tokens').select('id').where('id', 'in', tokens);
+      const valid = new Set((await rows.where('revoked_at', 'is', null).execute()).map(({ id }) => id));
+      end(watches, ({ tokenId }) => tokenId !== undefined && !valid.has(tokenId));
+    }
+    if (keys.length > 0) {
+      const rows = kysely.selectFrom('api_keys').select('id').where('id', 'in', keys);
+      const valid = new Set((await rows.where('revoked_at', 'is', null).execute()).map(({ id }) => id));
+      end(watches, ({ keyId }) => keyId !== undefined && !valid.has(keyId));
+    }
+    const revoked = await kysely.selectFrom('api_keys').select('id').where('revoked_at', '>', since).execute();
+    for (const { id } of revoked) this.#tell(this.#keyListeners, id);
+    const deleted = await kysely
+      .selectFrom('audit_entries')
+      .select('resource_id')
+      .where('action', '=', 'projects.delete')
+      .where('at', '>', since)
+      .execute();
+    for (const { resource_id } of deleted) this.#tell(this.#projectListeners, resource_id);
+    this.#checkedAt = begun;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#stopListening();
+    for (const { end: controller } of this.#watches) controller.abort(new Error('the server stops'));
+  }
+
+  #look(): void {
+    this.recheck().catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#log.warn({ reason }, 'what was revoked cannot be looked up now: it is tried again');
+    });
+  }
+
+  #heard(payload: string): void {
+    const revocation = readRevocation(payload);
+    if (revocation === null) return;
+    const { kind, id } = revocation;
+    if (kind === 'token') end([...this.#watches], ({ tokenId }) => tokenId === id);
+    if (kind === 'project') {
+      end([...this.#watches], ({ projectId }) => projectId === id);
+      this.#tell(this.#projectListeners, id);
+    }
+    if (kind === 'api-key') {
+      end([...this.#watches], ({ keyId }) => keyId === id);
+      this.#tell(this.#keyListeners, id);
+    }
+  }
+
+  #tell(listeners: ReadonlySet<Listener>, id: string): void {
+    for (const listener of listeners) listener(id);
+  }
+
+  #atExpiry({ credentials: { expiresAt }, end: controller }: Watch): NodeJS.Timeout | undefined {
+    if (!expiresAt) return undefined;
+    const left = Math.max(0, expiresAt.getTime() - Date.now());
+    // What expires in a month and more is not open for as long.
+    if (left > MAX_TIMER_MS) return undefined;
+    return setTimeout(() => controller.abort(new Error('the credentials expired')), left).unref();
+  }
+}
+
+function idsOf(watches: readonly Watch[], idOf: (credentials: Credentials) => string | undefined): string[] {
+  return [...new Set(watches.flatMap(({ credentials }) => idOf(credentials) ?? []))];
+}
+
+function end(watches: readonly Watch[], fits: (credentials: Credentials) => boolean): void {
+  for (const { credentials, end: controller } of watches) {
+    if (fits(credentials)) controller.abort(new Error('the credentials were revoked'));
+  }
+}

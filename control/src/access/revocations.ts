@@ -1,0 +1,22 @@
+/** Notices of what opens nothing any more, to all replicas. */
+import type { Kysely } from 'kysely';
+import type { Notifications } from '../db/notifications.ts';
+import type { Schema } from '../db/schema.ts';
+
+/** What was revoked; a project that is deleted takes its keys and tokens with it. */
+export interface Revocation {
+  readonly kind: 'api-key' | 'token' | 'project';
+  readonly id: string;
+}
+
+/** `db`: the transaction that revokes it. */
+export function notifyRevocation(notifications: Notifications, { kind, id }: Revocation, db: Kysely<Schema>) {
+  return notifications.notify('access', `${kind}:${id}`, db);
+}
+
+/** Null for what another version says. */
+export function readRevocation(payload: string): Revocation | null {
+  const [, kind, id] = /^(api-key|token|project):(.+)$/.exec(payload) ?? [];
+  if (id === undefined || (kind !== 'api-key' && kind !== 'token' && kind !== 'project')) return null;
+  return { kind, id };
+}

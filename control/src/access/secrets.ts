@@ -1,0 +1,38 @@
+/** Keys of data planes and API tokens: random, shown once, kept as a hash. */
+import { createHash, randomBytes } from 'node:crypto';
+
+/** What a secret begins with tells people, and scanners of code, what it opens. */
+export const SECRET_KINDS = { dataPlaneKey: 'gwk', apiToken: 'gwt' } as const;
+export type SecretKind = keyof typeof SECRET_KINDS;
+
+/** 256 bits: too many to guess, so that a plain hash of them is as good as a slow one. */
+const RANDOM_BYTES = 32;
+const RANDOM_CHARACTERS = 43;
+/** Of the random characters, those that are shown to tell secrets apart. */
+const SHOWN = 6;
+
+export interface NewSecret {
+  /** Shown to its owner, this once. */
+  readonly secret: string;
+  /** What is kept, and looked up: sha256, hex. */
+  readonly hash: string;
+  readonly prefix: string;
+}
+
+export function newSecret(kind: SecretKind): NewSecret {
+  const secret = `${SECRET_KINDS[kind]}_${randomBytes(RANDOM_BYTES).toString('base64url')}`;
+  const prefix = secret.slice(0, SECRET_KINDS[kind].length + 1 + SHOWN);
+  return { secret, hash: sha256(secret), prefix };
+}
+
+/**
+ * The hash that a secret is found by; null for a text that is none of the kind. To look a hash up need not take the
+ * same time for all: whoever measures it learns of hashes, and not of secrets.
+ */
+export function secretHash(kind: SecretKind, text: string): string | null {
+  const { length } = SECRET_KINDS[kind];
+  const isOne = text.length === length + 1 + RANDOM_CHARACTERS && text.startsWith(`${SECRET_KINDS[kind]}_`);
+  return isOne ? sha256(text) : null;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
