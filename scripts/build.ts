@@ -52,4 +52,7 @@ for (const name of readdirSync(plugins)) {
     cpSync(join(plugins, name, file), join(out, 'plugins', name, file));
   }
 }
+// PGlite looks for its files beside the worker that it is bundled into.
+const pglite = join(root, 'node_modules', '@electric-sql', 'pglite', 'dist');
+for (const file of ['pglite.wasm', 'pglite.data', 'initdb.wasm']) cpSync(join(pglite, file), join(out, file));
 cpSync(join(root, 'LICENSE'), join(out, 'LICENSE'));

@@ -1,6 +1,8 @@
 /** The embedded database on its folder: one process, and nothing lost. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
 import { FolderLocked } from '../../control/src/db/folder-lock.ts';
 import { emptyDatabase, testDatabase } from './database.ts';
@@ -30,16 +32,31 @@ describe('the embedded database', () => {
     await db.ping();
   });
 
+  it('starts anew where its process was killed while it made its files', async () => {
+    const { url, drop } = await emptyDatabase('pglite');
+    onTestFinished(drop);
+    const unfinished = join(url.slice('pglite://'.length), 'data.unfinished');
+    const maker = databaseProcess(url, 'hold');
+    await vi.waitFor(() => expect(existsSync(join(unfinished, 'PG_VERSION'))).toBe(true), 20_000);
+    maker.kill();
+    await maker.exited;
+    expect(existsSync(unfinished)).toBe(true);
+    const db = await openDatabase(url);
+    onTestFinished(() => db.close());
+    expect((await db.migrate()).applied).toContain('0001-tables');
+    expect(existsSync(unfinished)).toBe(false);
+  });
+
   it('loses no row that was committed when its process is killed while it writes', async () => {
     const { url, drop } = await emptyDatabase('pglite');
     onTestFinished(drop);
-    let committed: string[] = [];
+    const committed: string[] = [];
     for (const rows of [200, 60]) {
       const writer = databaseProcess(url, 'write');
       await writer.said(rows);
       writer.kill();
       await writer.exited;
-      committed = [...committed, ...writer.lines];
+      committed.push(...writer.lines);
     }
     const db = await openDatabase(url);
     onTestFinished(() => db.close());

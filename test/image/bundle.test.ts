@@ -1,5 +1,7 @@
 /** What bundling could lose of `gw`: modules that are loaded only where they are wanted. Needs dist/image as CI builds it. */
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileSpec, startGateway } from '../serve/gateway.ts';
 import { OTLP, OTLP_GRPC, spansOf, tree } from '../serve/spans.ts';
@@ -49,5 +51,13 @@ describe.skipIf(!process.env['GW_E2E_IMAGE'] || !process.env['REDIS_URL'])('the 
     expect(response.headers.get('x-ratelimit-remaining')).toBe('999');
     const specs = await fetch(`${gw.url}/__gw/specs/openapi`);
     expect(specs.status).toBe(200);
+  });
+});
+
+describe.skipIf(!process.env['GW_E2E_IMAGE'])('the bundle', () => {
+  it('has the embedded database and its files', async () => {
+    const worker = new Worker(join(main, '..', 'pglite-worker.js'), { workerData: {} });
+    onTestFinished(async () => void (await worker.terminate()));
+    expect(await once(worker, 'message')).toEqual([{ ready: true }]);
   });
 });

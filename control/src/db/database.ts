@@ -1,4 +1,5 @@
 /** The one door to the database: a PostgreSQL server, or PGlite within the process (design, section 9). */
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool, type PoolConfig } from 'pg';
@@ -88,20 +89,24 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
 }
 
 async function openPglite(path: string, options: DatabaseOptions): Promise<Database> {
-  const { log, acquireTimeoutMs = ACQUIRE_MS } = options;
   const folder = path === '' ? undefined : resolve(decodeURIComponent(path));
   const unlock = folder === undefined ? () => {} : lockFolder(folder);
-  const thread = new PgliteThread(folder === undefined ? undefined : join(folder, 'data'));
-  const pool = openPool(
-    {
-      stream: () => thread.stream(),
-      max: 1,
-      idleTimeoutMillis: 0,
-      connectionTimeoutMillis: acquireTimeoutMs,
-      types: valueTypes,
-    },
-    log,
-  );
+  let thread: PgliteThread | undefined;
+  try {
+    thread = new PgliteThread(folder === undefined ? undefined : await pgliteFiles(folder));
+    await thread.start();
+    return await openThread(thread, unlock, options);
+  } catch (error) {
+    await thread?.close();
+    unlock();
+    throw error;
+  }
+}
+
+async function openThread(thread: PgliteThread, unlock: () => void, options: DatabaseOptions): Promise<Database> {
+  const { log, acquireTimeoutMs = ACQUIRE_MS } = options;
+  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: acquireTimeoutMs };
+  const pool = openPool({ stream: () => thread.stream(), types: valueTypes, ...limits }, log);
   let connections = 0;
   const kysely = new Kysely<Schema>({
     dialect: new PostgresDialect({
@@ -114,20 +119,33 @@ async function openPglite(path: string, options: DatabaseOptions): Promise<Datab
   });
   const hub = new NotificationHub(kysely);
   pool.on('connect', (client) => client.on('notification', (message) => hub.heard(message)));
-  const close = async () => {
-    await kysely.destroy();
-    await thread.close();
-    unlock();
+  // Listens from here on.
+  await sql`select 1`.execute(kysely);
+  return {
+    ...operations(kysely),
+    kind: 'pglite',
+    notifications: hub,
+    close: async () => {
+      await kysely.destroy();
+      await thread.close();
+      unlock();
+    },
   };
-  try {
-    // A first start makes the files of the database, which takes longer than a connection may.
-    await thread.start();
-    await sql`select 1`.execute(kysely);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { ...operations(kysely), kind: 'pglite', notifications: hub, close };
+}
+
+/**
+ * The files of the database in a folder. They are made under another name, so that a process that is killed while it
+ * makes them leaves nothing half-made, and in a thread of their own, whose 600 MB go back with it.
+ */
+async function pgliteFiles(folder: string): Promise<string> {
+  const files = join(folder, 'data');
+  if (existsSync(files)) return files;
+  const unfinished = join(folder, 'data.unfinished');
+  rmSync(unfinished, { recursive: true, force: true });
+  const maker = new PgliteThread(unfinished);
+  await maker.start().finally(() => maker.close());
+  renameSync(unfinished, files);
+  return files;
 }
 
 function operations(kysely: Kysely<Schema>) {
