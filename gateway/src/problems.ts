@@ -75,6 +75,11 @@ const table = {
     title: 'Bad gateway',
     when: 'the response does not match the API description, and `x-gw-validate-response` is `enforce`',
   },
+  'no-artifact': {
+    status: 503,
+    title: 'Service unavailable',
+    when: 'the gateway waits for its first artifact from the control plane',
+  },
   'upstream-unavailable': { status: 503, title: 'Service unavailable', when: 'the circuit breaker is open' },
   overloaded: {
     status: 503,

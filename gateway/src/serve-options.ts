@@ -8,11 +8,28 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** Where artifacts come from in connected mode (D28). */
+export interface ControlPlaneOptions {
+  /** WebSocket URL, with the path `/ws/data-plane`. */
+  readonly url: string;
+  /** UUID. */
+  readonly projectId: string;
+  /** Data-plane API key of the project; never logged. */
+  readonly apiKey: string;
+  /** Shown in the control plane. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Folder for the last good artifact; undefined: none is kept. */
+  readonly cacheDir?: string | undefined;
+}
+
 export interface ServeOptions {
-  /** File, or folder of parts (D29). */
-  readonly artifact: string;
-  /** Take another artifact when the file or folder is replaced. Default true. */
+  /** File, or folder of parts (D29); with a control plane what is served first, and optional. */
+  readonly artifact?: string | undefined;
+  /** Take another artifact when the file or folder is replaced. Default true; not with a control plane. */
   readonly watchArtifact?: boolean;
+  /** Default: none. */
+  readonly controlPlane?: ControlPlaneOptions | undefined;
   /** Processes that serve; 1: this one alone. */
   readonly workers: number;
   readonly listen: ListenAddress;

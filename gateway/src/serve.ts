@@ -2,10 +2,12 @@
 import type { AddressInfo } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
 import { type Artifact, ArtifactError, readArtifact, readSource, watchSource } from './artifact/index.ts';
+import type { ConnectedMode } from './connected-mode.ts';
 import { messageOf } from './message-of.ts';
 import { bind, isLoopback, shownAddress } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { openState } from './state/open-state.ts';
+import { linkRegistry } from './telemetry/link-metrics.ts';
 import type { Level, Log } from './telemetry/log.ts';
 import { type LoadedArchive, LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
 import { LocalConnectionSlots } from './transport/connection-slots.ts';
@@ -32,7 +34,7 @@ export interface ServeDeps {
 }
 
 /**
- * Rejects with what stopped it: ArtifactError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or
+ * Rejects with what stopped it: ArtifactError, LinkAddressError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or
  * BindError.
  */
 export async function startGateway(options: ServeOptions, deps: ServeDeps): Promise<RunningGateway> {
@@ -41,27 +43,51 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const startedAt = performance.now();
   const tlsFiles = keyPairPaths(options);
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
-  let loaded = await read(options);
+  const start = options.artifact === undefined ? null : await read(options.artifact, options);
+  const connected = await openConnectedMode(options, deps, start);
   const traffic = await createTraffic(options, deps, keyPair);
   let draining = false;
-  await traffic.load(loaded);
-  logArtifact(loaded.artifact);
+  /** What serves; null before the control plane's first. */
+  let loaded = await loadFirst();
   if (options.trustedKeys.length === 0 && !options.dev) {
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
   }
 
-  function logArtifact({ manifest }: Artifact): void {
-    const { artifact_hash, routes_count, plugins } = manifest;
-    const names = (plugins ?? []).map(({ name, version }) => `${name}@${version}`);
-    logger.info({ artifact_hash, routes: routes_count, plugins: names }, 'artifact loaded');
+  /** The last good artifact of the control plane, or else `--artifact`. */
+  async function loadFirst(): Promise<LoadedArchive | null> {
+    const cached = (await connected?.cached()) ?? null;
+    if (cached !== null) {
+      try {
+        await traffic.load(cached);
+        logArtifact(cached.artifact, 'cache');
+        return cached;
+      } catch (error) {
+        logger.warn({ reason: messageOf(error) }, 'the cached artifact is not used');
+      }
+    }
+    if (start === null) return null;
+    await traffic.load(start);
+    logArtifact(start.artifact, 'file');
+    return start;
   }
 
+  function logArtifact({ manifest }: Artifact, from: 'file' | 'cache' | 'control plane'): void {
+    const { artifact_hash, routes_count, plugins } = manifest;
+    const names = (plugins ?? []).map(({ name, version }) => `${name}@${version}`);
+    logger.info({ artifact_hash, routes: routes_count, plugins: names, from }, 'artifact loaded');
+  }
+
+  const ofLink = linkRegistry(() => connected?.figures() ?? null);
   const admin = createAdmin(options, {
-    artifact: () => loaded.artifact,
+    artifact: () => loaded?.artifact ?? null,
     draining: () => draining,
+    drifted: () => connected?.drifted ?? false,
     log,
     setLogLevel,
-    metrics: () => traffic.metrics(),
+    metrics: async () => {
+      const { type, text } = await traffic.metrics();
+      return { type, text: text + (await ofLink.metrics()) };
+    },
     startedAt,
   });
 
@@ -113,11 +139,24 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
     });
 
-  async function reload(): Promise<void> {
-    const next = await read(options);
-    await traffic.load(next);
-    loaded = next;
-    logArtifact(next.artifact);
+  /** One at a time, so that what is loaded last is what serves. */
+  let loading: Promise<unknown> = Promise.resolve();
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = loading.then(work);
+    loading = turn.catch(() => {});
+    return turn;
+  }
+
+  /** The file again, or what the control plane sent, with its secrets as they are now. */
+  function reload(): Promise<void> {
+    return inTurn(async () => {
+      const isFile = options.artifact !== undefined && (connected === null || loaded === start);
+      const next = isFile ? await read(options.artifact, options) : loaded;
+      if (next === null) return;
+      await traffic.load(next);
+      loaded = next;
+      logArtifact(next.artifact, isFile ? 'file' : 'control plane');
+    });
   }
 
   /** What does not load is reported, and what served before serves on. */
@@ -129,16 +168,30 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       logger.error({ reason }, 'new artifact refused: the previous one goes on serving');
     }
   }
-  const stopLooking = options.watchArtifact === false ? () => {} : watchSource(options.artifact, replaced);
+  const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
+  const stopLooking = watched === undefined ? () => {} : watchSource(watched, replaced);
+  connected?.start({
+    served: () => loaded?.artifact.manifest.artifact_hash ?? null,
+    load: (next) =>
+      inTurn(async () => {
+        await traffic.load(next);
+        loaded = next;
+        logArtifact(next.artifact, 'control plane');
+      }),
+  });
 
   return {
     address,
     adminAddress,
-    reload,
+    async reload() {
+      await reload();
+      connected?.retry();
+    },
     setLogLevel,
     async stop() {
       draining = true;
       stopLooking();
+      await connected?.stop();
       stopWatching?.();
       expiry?.stop();
       traffic.beginDrain();
@@ -188,8 +241,20 @@ function keyPairPaths({ tlsCert, tlsKey, tlsClientCa, tlsClientAuth = 'off' }: S
   return { cert: tlsCert, key: tlsKey, ...(tlsClientCa === undefined ? {} : { clientCa: tlsClientCa }) };
 }
 
+/** Null without a control plane. What it takes is loaded only where it is wanted. */
+async function openConnectedMode(
+  { controlPlane, trustedKeys }: ServeOptions,
+  { log }: ServeDeps,
+  start: LoadedArchive | null,
+): Promise<ConnectedMode | null> {
+  if (controlPlane === undefined) return null;
+  const { ConnectedMode } = await import('./connected-mode.ts');
+  const startedFrom = start?.artifact.manifest.artifact_hash ?? null;
+  return ConnectedMode.open(controlPlane, { log, trustedKeys, startedFrom });
+}
+
 /** Names the file in what does not load. */
-async function read({ artifact: path, trustedKeys }: ServeOptions): Promise<LoadedArchive> {
+async function read(path: string, { trustedKeys }: ServeOptions): Promise<LoadedArchive> {
   try {
     const archive = await readSource(path);
     return { archive, artifact: await readArtifact(archive, { trustedKeys }) };

@@ -6,6 +6,7 @@ import { HttpClient } from './egress/http-client.ts';
 import type { Exchange } from './exchange.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from './generation.ts';
 import { ClientAddress } from './headers/client-ip.ts';
+import { refuseWithoutArtifact } from './no-artifact.ts';
 import { type PipelineOptions, serve } from './pipeline.ts';
 import { Secrets } from './secrets/secrets.ts';
 import { bind } from './serve-address.ts';
@@ -36,7 +37,7 @@ export interface Traffic {
    * Rejects with ArtifactError, SecretError, PluginLoadError or UpstreamError.
    */
   load(loaded: LoadedArchive): Promise<void>;
-  /** Binds the port; call it once, after the first `load`. Rejects with BindError. */
+  /** Binds the port; call it once. Where nothing has been loaded, requests get 503 until it is. Rejects with BindError. */
   listen(): Promise<AddressInfo>;
   /** New handshakes use this pair; connections go on with theirs. */
   useTls(keyPair: KeyPair): void;
@@ -181,8 +182,10 @@ export class LocalTraffic implements Traffic {
     const metrics = this.#metrics;
     return {
       request: (x: Exchange) => {
-        // The port is bound after the first load.
-        if (this.#generation && this.#pipeline) serve(x, this.#generation, this.#pipeline);
+        // Requests come when the port is bound.
+        if (!this.#pipeline) return;
+        if (this.#generation) serve(x, this.#generation, this.#pipeline);
+        else refuseWithoutArtifact(x, this.#pipeline);
       },
       connectionOpened: () => {
         metrics.connections++;

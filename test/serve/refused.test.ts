@@ -11,6 +11,11 @@ const operation = (dispatch: object) => ({
 });
 const document = (path: object) => ({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/a': path } });
 
+const connected = (url: string) => [
+  ...['--control-plane', url, '--project-id', '00000000-0000-4000-8000-000000000000'],
+  ...['--api-key', 'planted-key'],
+];
+
 describe('gw serve refuses to start', () => {
   let dir = '';
   const file = (name: string) => join(dir, name);
@@ -36,6 +41,20 @@ describe('gw serve refuses to start', () => {
     ['an unresolvable secret', ['--artifact', 'secret.gwa'], 13, /env:\/\/NOT_SET/],
     ['a plaintext upstream', ['--artifact', 'plain.gwa'], 1, /--allow-plaintext-upstream/],
     ['no artifact option', [], 1, /--artifact/],
+    [
+      'a control plane without a project',
+      ['--control-plane', 'wss://c.test', '--api-key', 'k'],
+      1,
+      /needs --project-id/,
+    ],
+    ['a project that is no UUID', [...connected('wss://c.test'), '--project-id', 'p'], 1, /not a UUID/],
+    ['a control plane without a key', connected('wss://c.test').slice(0, -2), 1, /GW_API_KEY/],
+    ['a control plane that is no WebSocket', connected('https://c.test'), 1, /wss:\/\//],
+    ['a control plane at another path', connected('wss://c.test/other'), 1, /ends in \/ws\/data-plane/],
+    ['credentials in its URL', connected('wss://u:planted@c.test'), 1, /^(?!.*planted).*GW_API_KEY/s],
+    ['a bad label', [...connected('wss://c.test'), '--data-plane-label', 'zone'], 1, /name=value/],
+    ['a cache without a control plane', ['--artifact', 'good.gwa', '--cache-dir', 'c'], 1, /--control-plane/],
+    ['a cache that is no folder', [...connected('wss://c.test'), '--cache-dir', 'text.gwa'], 1, /--cache-dir/],
     ['an unknown option', ['--artifact', 'good.gwa', '--lisen', 'x'], 1, /unknown option '--lisen'/],
     ['a bad address', ['--artifact', 'good.gwa', '--listen', 'nowhere'], 1, /127\.0\.0\.1:8080/],
     ['a bad proxy', ['--artifact', 'good.gwa', '--trusted-proxies', 'lb'], 1, /--trusted-proxies: "lb" is neither/],

@@ -11,6 +11,8 @@ export interface AdminState extends LogLevelState {
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
+  /** The control plane said that another artifact should be served; false without one. */
+  drifted(): boolean;
   /** In the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
   /** Milliseconds on the monotonic clock. */
@@ -58,7 +60,7 @@ async function page(path: string, state: AdminState): Promise<Page> {
       return { status: 200, type, body: text };
     }
     case '/provenance':
-      if (manifest) return jsonPage(200, provenance(manifest));
+      if (manifest) return jsonPage(200, provenance(manifest, state.drifted()));
       return problemPage(problem('route-not-found', 'No artifact is loaded.'));
     case '/log-level':
       return logLevelPage(state);
@@ -67,7 +69,7 @@ async function page(path: string, state: AdminState): Promise<Page> {
   }
 }
 
-function provenance(manifest: Manifest) {
+function provenance(manifest: Manifest, drifted: boolean) {
   return {
     artifact_hash: manifest.artifact_hash,
     compiled_at: manifest.compiled_at,
@@ -76,7 +78,6 @@ function provenance(manifest: Manifest) {
     provenance: manifest.provenance,
     source_specs: manifest.source_specs.map(({ file, sha256, type }) => ({ file, sha256, type })),
     plugins: (manifest.plugins ?? []).map(({ name, version, sha256 }) => ({ name, version, sha256 })),
-    // Only a control plane can see drift; without one there is none to report.
-    drift_detected: false,
+    drift_detected: drifted,
   };
 }

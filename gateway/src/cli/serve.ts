@@ -9,6 +9,7 @@ import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../
 import { tracingOptions } from '../telemetry/tracing-options.ts';
 import { CLIENT_AUTH } from '../transport/client-certificate.ts';
 import { TLS_VERSIONS } from '../transport/tls.ts';
+import { type ControlPlaneFlags, controlPlaneOptions } from './control-plane-options.ts';
 import {
   adminAddress,
   list,
@@ -28,7 +29,7 @@ import { flag, option } from './variables.ts';
 /** What comes from variables alone, or from options and variables together. */
 type Environment = 'env' | 'trustedKeys' | 'secretsDir' | 'allowInternalEgress' | 'tracing';
 
-interface Flags extends Omit<ServeOptions, Environment> {
+interface Flags extends Omit<ServeOptions, Environment | 'controlPlane'>, ControlPlaneFlags {
   readonly otlpEndpoint?: string;
   readonly traceSampling: number;
   readonly logLevel: Level;
@@ -44,6 +45,7 @@ Examples:
   $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key
   $ gw serve --artifact api.gwa --tls-cert tls.crt --tls-key tls.key --tls-client-ca ca.crt --tls-client-auth required
   $ gw serve --artifact /artifact --admin-bind 0.0.0.0:8081 --drain-delay 8
+  $ GW_API_KEY=... gw serve --control-plane wss://control.example.com/ws/data-plane --project-id <uuid> --cache-dir /var/cache/gw
   $ gw serve --artifact api.gwa --otlp-endpoint http://collector:4318 --trace-sampling 0.1
   $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
 
@@ -57,7 +59,9 @@ Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not re
 export function serveCommand(program: Program): Command {
   return new Command('serve')
     .description('Serve the API of a compiled artifact.')
-    .addOption(option('--artifact <path>', 'artifact file, or folder of its parts').makeOptionMandatory())
+    .addOption(
+      option('--artifact <path>', 'artifact file, or folder of its parts; with --control-plane what is served first'),
+    )
     .addOption(
       option('--listen <address>', 'listen address')
         .argParser(listenAddress)
@@ -185,17 +189,38 @@ export function serveCommand(program: Program): Command {
         .argParser(wholeNumber(1))
         .default(256 << 20),
     )
+    .addOption(
+      option('--control-plane <url>', 'WebSocket of the control plane that artifacts come from, path /ws/data-plane'),
+    )
+    .addOption(option('--project-id <uuid>', 'project in the control plane; needed with --control-plane'))
+    .addOption(
+      option(
+        '--api-key <key>',
+        "the project's data-plane key; better in the variable, where no list of processes shows it",
+      ),
+    )
+    .addOption(option('--data-plane-name <name>', 'name in the control plane (default: the host name)'))
+    .addOption(
+      option('--data-plane-label <name=value>', 'label in the control plane (repeatable)')
+        .argParser(list)
+        .default([], 'none'),
+    )
+    .addOption(
+      option('--cache-dir <folder>', 'keeps the last good artifact of the control plane, for when that is away'),
+    )
     .addHelpText('after', EXAMPLES)
     .action((flags: Flags) => run(flags, program));
 }
 
 async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Promise<void> {
+  const { apiKey: _, ...plain } = flags;
   const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat);
   let gateway: RunningGateway;
   try {
     gateway = await startGateway(
       {
-        ...flags,
+        ...plain,
+        controlPlane: controlPlaneOptions(flags),
         env,
         tracing: tracingOptions(flags.otlpEndpoint, flags.traceSampling, env),
         trustedKeys: list(env['GW_TRUSTED_PUBKEY'] ?? '', []),

@@ -77,6 +77,7 @@ export const Hello = Type.Object({
   artifact_hash: served,
   labels: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._/-]{1,63}$' }), shown(253, 'value'), {
     maxProperties: 32,
+    additionalProperties: false,
     description: 'what operators want to tell it by',
   }),
 });

@@ -32,6 +32,7 @@ export const LABELS = {
   phase: '`request` or `response`',
   plugin: 'name of the plugin',
   reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
+  result: '`applied` or `refused`',
   status: 'status code of the answer; 499 where the client left before it',
   upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
 } as const;
@@ -92,6 +93,21 @@ const table = {
     help: 'Unix time at which the certificate of the traffic port expires; only with TLS',
     labels: [],
     aggregator: 'max',
+  },
+  gw_control_plane_connected: {
+    type: 'gauge',
+    help: '1 while connected to the control plane, else 0; only with --control-plane',
+    labels: [],
+  },
+  gw_artifact_updates_total: {
+    type: 'counter',
+    help: 'Artifacts that the control plane wanted served; only with --control-plane',
+    labels: ['result'],
+  },
+  gw_artifact_drift: {
+    type: 'gauge',
+    help: '1 while the control plane says that another artifact should be served; only with --control-plane',
+    labels: [],
   },
 } as const satisfies Record<string, MetricInfo>;
 

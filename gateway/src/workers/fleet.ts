@@ -39,9 +39,12 @@ export class Fleet implements Traffic {
   readonly #metrics = new FleetMetrics();
   readonly #workers = new Set<WorkerProcess>();
   #keyPair: KeyPair | null;
+  /** Null until one is loaded. */
   #archive: Uint8Array | null = null;
   /** That all workers bind. */
   #port = 0;
+  /** All workers are there, or are being replaced. */
+  #started = false;
   #ending = false;
   #retryMs = RETRY_MS;
   /** One change at a time: each worker has what all of them have. */
@@ -55,11 +58,12 @@ export class Fleet implements Traffic {
   }
 
   load({ archive }: LoadedArchive): Promise<void> {
-    return this.#inTurn(() => (this.#workers.size === 0 ? this.#startAll(archive) : this.#replaceArtifact(archive)));
+    return this.#inTurn(() => (this.#started ? this.#replaceArtifact(archive) : this.#startAll(archive)));
   }
 
   listen(): Promise<AddressInfo> {
     return this.#inTurn(async () => {
+      if (!this.#started) await this.#startAll(null);
       this.#port = await bind(this.#options.listen, '--listen', reservePort);
       const addresses = await Promise.all([...this.#workers].map((worker) => this.#listening(worker)));
       return addresses[0] as AddressInfo;
@@ -103,18 +107,23 @@ export class Fleet implements Traffic {
   }
 
   /** The first alone, so that what is wrong is said once. */
-  async #startAll(archive: Uint8Array): Promise<void> {
+  async #startAll(archive: Uint8Array | null): Promise<void> {
     this.#archive = archive;
     try {
       await this.#start();
       await Promise.all(Array.from({ length: this.#options.workers - 1 }, () => this.#start()));
+      this.#started = true;
     } catch (error) {
-      for (const worker of this.#workers) worker.kill();
+      const exits = [...this.#workers].map((worker) => {
+        worker.kill();
+        return worker.exited;
+      });
+      await Promise.all(exits);
       throw error;
     }
   }
 
-  /** Loads what all serve; rejects with what its load rejected with. */
+  /** Loads what all serve, if there is anything yet; rejects with what its load rejected with. */
   async #start(): Promise<WorkerProcess> {
     const { log, stderr } = this.#deps;
     let held = 0;
@@ -142,9 +151,15 @@ export class Fleet implements Traffic {
     });
     try {
       const { channel } = worker;
-      await channel.call('configure', { options: this.#options, logLevel: log.level, keyPair: this.#keyPair });
-      await channel.call('prepare', this.#archive as Uint8Array);
-      await channel.call('commit');
+      await channel.call('configure', {
+        options: workerOptions(this.#options),
+        logLevel: log.level,
+        keyPair: this.#keyPair,
+      });
+      if (this.#archive !== null) {
+        await channel.call('prepare', this.#archive);
+        await channel.call('commit');
+      }
     } catch (error) {
       worker.kill();
       throw revived(error);
@@ -201,6 +216,11 @@ export class Fleet implements Traffic {
     this.#last = turn.catch(() => {});
     return turn;
   }
+}
+
+/** The link is the parent's. */
+function workerOptions({ controlPlane: _, ...options }: ServeOptions): ServeOptions {
+  return options;
 }
 
 /** Errors cross processes as name and message; those that decide an exit code get their class back. */

@@ -1,0 +1,53 @@
+/** Options of connected mode (reference 1, section 4.3; D28): which of them go together. */
+import { hostname } from 'node:os';
+import type { ControlPlaneOptions } from '../serve-options.ts';
+
+export interface ControlPlaneFlags {
+  readonly artifact?: string | undefined;
+  readonly controlPlane?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly dataPlaneName?: string | undefined;
+  /** `name=value` each. */
+  readonly dataPlaneLabel: readonly string[];
+  readonly cacheDir?: string | undefined;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const LABEL = /^([A-Za-z0-9._/-]{1,63})=([^\p{Cc}]{1,253})$/u;
+const MOST_LABELS = 32;
+
+/** Undefined without a control plane. Throws an Error that names the option to change, and never the key. */
+export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptions | undefined {
+  const { controlPlane: url, projectId, apiKey, cacheDir } = flags;
+  if (url === undefined) {
+    if (flags.artifact === undefined) throw new Error('give --artifact, or --control-plane that artifacts come from');
+    if (cacheDir !== undefined) throw new Error('--cache-dir keeps artifacts of a control plane: give --control-plane');
+    return undefined;
+  }
+  if (projectId === undefined) throw new Error('--control-plane needs --project-id');
+  if (!UUID.test(projectId)) throw new Error('--project-id is not a UUID');
+  if (apiKey === undefined || apiKey === '')
+    throw new Error('--control-plane needs an API key of the project in GW_API_KEY');
+  if (!/^[\x21-\x7e]{1,512}$/.test(apiKey))
+    throw new Error('the API key is not one: it has characters that no key has');
+  return { url, projectId: projectId.toLowerCase(), apiKey, name: nameOf(flags), labels: labelsOf(flags), cacheDir };
+}
+
+function nameOf({ dataPlaneName = hostname() || 'gw' }: ControlPlaneFlags): string {
+  if (/^[^\p{Cc}]{1,253}$/u.test(dataPlaneName)) return dataPlaneName;
+  throw new Error('--data-plane-name has 1 to 253 characters, and no control characters');
+}
+
+function labelsOf({ dataPlaneLabel }: ControlPlaneFlags): Readonly<Record<string, string>> {
+  if (dataPlaneLabel.length > MOST_LABELS) throw new Error(`there may be ${MOST_LABELS} of --data-plane-label`);
+  return Object.fromEntries(
+    dataPlaneLabel.map((text) => {
+      const [, name, value] = LABEL.exec(text) ?? [];
+      if (name === undefined || value === undefined) {
+        throw new Error(`--data-plane-label is name=value, such as zone=eu-1: "${text}" is not`);
+      }
+      return [name, value];
+    }),
+  );
+}

@@ -1,0 +1,109 @@
+/** The last good artifact in `--cache-dir` (D28), and the id that this instance keeps. */
+import { hash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { readArtifact } from '../artifact/index.ts';
+import { replaceFile } from '../artifact/replace-file.ts';
+import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
+import type { LoadedArchive } from '../traffic.ts';
+
+/** What `artifact.json` says; written last, so that what it names is whole. */
+const Entry = Type.Object({
+  /** Address of the control plane that it came from. */
+  control_plane: Type.String(),
+  project_id: Type.String(),
+  artifact_hash: Type.String(),
+  /** Hex, of the file `<sha256>.gwa`. */
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** `artifact_hash` of `--artifact` when this was written; null without one. */
+  started_from: Type.Union([Type.String(), Type.Null()]),
+});
+const entryCheck = Compile(Entry);
+
+/** What a cached artifact must have come from to be used. */
+export interface CacheOrigin {
+  readonly controlPlane: string;
+  readonly projectId: string;
+  /** `artifact_hash` of `--artifact`; another one than the cache has seen was put there since, and is newer. */
+  readonly startedFrom: string | null;
+}
+
+const INDEX = 'artifact.json';
+const MAX_INDEX_BYTES = 16 << 10;
+
+export class ArtifactCache {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Makes the folder where it is not there, for its owner alone. Rejects where nothing can be written into it. */
+  async prepare(): Promise<void> {
+    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+    const probe = join(this.#dir, 'writable');
+    await replaceFile(probe, new Uint8Array());
+    await rm(probe, { force: true });
+  }
+
+  /** The same for each start with this folder; where another folder has it, the control plane says so. */
+  async instanceId(): Promise<string> {
+    const file = join(this.#dir, 'instance-id');
+    const known = await readText(file, 64).catch(() => '');
+    if (/^[A-Za-z0-9._-]{1,64}$/.test(known)) return known;
+    const id = randomUUID();
+    await replaceFile(file, Buffer.from(id));
+    return id;
+  }
+
+  /**
+   * What was stored last, verified as if it had just been fetched; null where there is nothing, or it is of another
+   * control plane, project or start. Rejects where it is damaged, or no trusted key has signed it.
+   */
+  async read(origin: CacheOrigin, trustedKeys: readonly string[]): Promise<LoadedArchive | null> {
+    const index = join(this.#dir, INDEX);
+    const text = await readText(index, MAX_INDEX_BYTES).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (text === null) return null;
+    const entry: unknown = JSON.parse(text);
+    if (!entryCheck.Check(entry)) throw new Error(`${index} is not what this version of gw writes`);
+    if (!isOf(entry, origin)) return null;
+    const file = join(this.#dir, `${entry.sha256}.gwa`);
+    if ((await stat(file)).size > MAX_ARCHIVE_BYTES) throw new Error(`${file} is too large`);
+    const archive = await readFile(file);
+    if (hash('sha256', archive, 'hex') !== entry.sha256) throw new Error(`${file} is damaged`);
+    const artifact = await readArtifact(archive, { trustedKeys });
+    if (artifact.manifest.artifact_hash !== entry.artifact_hash) throw new Error(`${file} is another artifact`);
+    return { archive, artifact };
+  }
+
+  /** In the place of what was stored before. */
+  async store({ archive, artifact }: LoadedArchive, origin: CacheOrigin): Promise<void> {
+    const sha256 = hash('sha256', archive, 'hex');
+    const file = `${sha256}.gwa`;
+    await replaceFile(join(this.#dir, file), archive);
+    const entry: Static<typeof Entry> = {
+      control_plane: origin.controlPlane,
+      project_id: origin.projectId,
+      artifact_hash: artifact.manifest.artifact_hash,
+      sha256,
+      started_from: origin.startedFrom,
+    };
+    await replaceFile(join(this.#dir, INDEX), Buffer.from(`${JSON.stringify(entry, null, 2)}\n`));
+    const old = (await readdir(this.#dir)).filter((name) => /^[0-9a-f]{64}\.gwa/.test(name) && name !== file);
+    await Promise.all(old.map((name) => rm(join(this.#dir, name), { force: true })));
+  }
+}
+
+function isOf(entry: Static<typeof Entry>, { controlPlane, projectId, startedFrom }: CacheOrigin): boolean {
+  return entry.control_plane === controlPlane && entry.project_id === projectId && entry.started_from === startedFrom;
+}
+
+async function readText(file: string, most: number): Promise<string> {
+  if ((await stat(file)).size > most) throw new Error(`${file} is too large`);
+  return (await readFile(file, 'utf8')).trim();
+}

@@ -1,0 +1,167 @@
+/**
+ * The data plane's end of the link (docs/data-plane-protocol.md): connects, stays connected, and brings about what the
+ * control plane wants. What is served goes on whatever happens here.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { ARTIFACT_VERSION } from '../artifact/format.ts';
+import type { LoadedArchive } from '../traffic.ts';
+import { VERSION } from '../version.ts';
+import { type ControlPlaneAddress, controlPlaneAddress } from './address.ts';
+import { Backoff, RETRY_TIMES, type RetryTimes } from './backoff.ts';
+import type { CloseReason } from './close-codes.ts';
+import type { Hello, Notice } from './messages.ts';
+import { Session, type SessionEnd } from './session.ts';
+import type { UpdateError } from './update-error.ts';
+import { Updates } from './updates.ts';
+
+export interface LinkOptions {
+  /** WebSocket URL of the control plane. */
+  readonly controlPlane: string;
+  /** UUID. */
+  readonly projectId: string;
+  /** Visible ASCII, up to 512. */
+  readonly apiKey: string;
+  /** Shown to people. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The same for the same instance when it connects again. */
+  readonly instanceId: string;
+  /** Hex Ed25519 keys; empty: signatures are not checked. */
+  readonly trustedKeys: readonly string[];
+  /** Default RETRY_TIMES. */
+  readonly times?: Partial<RetryTimes>;
+}
+
+/** What the link asks and tells the gateway around it. */
+export interface LinkHost {
+  /** `artifact_hash` that traffic is served from; null where none is loaded. */
+  served(): string | null;
+  /** Serves it, in all workers; or rejects, and what was served before is served on. */
+  load(loaded: LoadedArchive, notice: Notice): Promise<void>;
+  connected(to: { readonly dataPlaneId: string; readonly controlPlane: string }): void;
+  /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
+  disconnected(why: string, refused: CloseReason | null): void;
+  refused(notice: Notice, error: UpdateError): void;
+  drift(drifted: boolean, wanted: string | null): void;
+}
+
+/** Part of `slowMs` by which such a try is early or late. */
+const SLOW_SPREAD = 0.2;
+
+export class ControlPlaneLink {
+  /** By the control plane's account: what is served is not what is wanted. */
+  drifted = false;
+  readonly #options: LinkOptions;
+  readonly #host: LinkHost;
+  readonly #address: ControlPlaneAddress;
+  readonly #times: RetryTimes;
+  readonly #updates: Updates;
+  readonly #stopping = new AbortController();
+  #session: Session | null = null;
+  #connected = false;
+  /** What was said last of why there is no connection; null while there is one. */
+  #said: string | null = null;
+  #running: Promise<void> | null = null;
+
+  /** Throws LinkAddressError. */
+  constructor(options: LinkOptions, host: LinkHost) {
+    this.#options = options;
+    this.#host = host;
+    this.#address = controlPlaneAddress(options.controlPlane);
+    this.#times = { ...RETRY_TIMES, ...options.times };
+    this.#updates = new Updates({
+      base: this.#address.base,
+      apiKey: options.apiKey,
+      trustedKeys: options.trustedKeys,
+      times: this.#times,
+      served: () => host.served(),
+      load: (loaded, notice) => host.load(loaded, notice),
+      refused: (notice, error) => host.refused(notice, error),
+      report: (status) => this.#session?.report(status),
+    });
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** Connects, and again whenever that ends, until `stop`. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Tries an artifact again that was refused: secrets may be there now. */
+  retry(): void {
+    this.#updates.retry();
+  }
+
+  /** Resolves when nothing is under way: no connection, no download, no load. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#session?.close();
+    await Promise.all([this.#updates.stop(), this.#running]);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const backoff = new Backoff(this.#times);
+    while (!signal.aborted) {
+      const session = new Session(this.#address.socket, () => this.#hello(), {
+        welcomed: ({ data_plane_id }) => this.#welcomed(data_plane_id),
+        wanted: (notice) => this.#updates.want(notice),
+        drift: ({ drifted, wanted }) => this.#drift(drifted, wanted),
+        served: () => this.#host.served(),
+      });
+      this.#session = session;
+      const end = await session.ended;
+      this.#session = null;
+      this.#connected = false;
+      if (signal.aborted) return;
+      this.#left(end);
+      if (end.lastedMs >= this.#times.stableMs) backoff.reset();
+      await wait(this.#pause(end, backoff), undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #hello(): Hello {
+    const { apiKey, projectId, name, instanceId, labels } = this.#options;
+    return {
+      type: 'hello',
+      api_key: apiKey,
+      project_id: projectId,
+      name,
+      instance_id: instanceId,
+      gw_version: VERSION,
+      artifact_versions: [ARTIFACT_VERSION],
+      artifact_hash: this.#host.served(),
+      labels,
+    };
+  }
+
+  #welcomed(dataPlaneId: string): void {
+    this.#connected = true;
+    this.#said = null;
+    // Whoever answers now says anew where there is drift.
+    this.drifted = false;
+    this.#host.connected({ dataPlaneId, controlPlane: this.#address.base.origin });
+  }
+
+  #drift(drifted: boolean, wanted: string | null): void {
+    this.drifted = drifted;
+    this.#host.drift(drifted, wanted);
+  }
+
+  /** The same reason is said once, however often it is tried. */
+  #left({ why, refused }: SessionEnd): void {
+    if (this.#said === why) return;
+    this.#said = why;
+    this.#host.disconnected(why, refused);
+  }
+
+  /** Milliseconds until the next try. */
+  #pause({ retry, afterMs }: SessionEnd, backoff: Backoff): number {
+    if (afterMs !== null) return afterMs;
+    if (retry === 'backoff') return backoff.next();
+    return this.#times.slowMs * (1 - SLOW_SPREAD / 2 + SLOW_SPREAD * Math.random());
+  }
+}

@@ -1,0 +1,147 @@
+/** Fetches the file of a notice by HTTP: in parts where a connection breaks, never more than it says, never elsewhere. */
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher, request } from 'undici';
+import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
+import { messageOf } from '../message-of.ts';
+import { VERSION } from '../version.ts';
+import { artifactUrl, LinkAddressError } from './address.ts';
+import type { Notice } from './messages.ts';
+import { UpdateError } from './update-error.ts';
+
+const CONNECT_MS = 10_000;
+/** Without a byte of head or body. */
+const SILENCE_MS = 30_000;
+
+export interface DownloadOptions {
+  /** As in `ControlPlaneAddress`. */
+  readonly base: URL;
+  readonly apiKey: string;
+}
+
+/**
+ * One file, in as many tries as it takes: each goes on where the one before it broke off. What has come is kept in
+ * memory, at most what the notice says, itself at most 256 MiB.
+ */
+export class Download {
+  readonly #notice: Notice;
+  readonly #options: DownloadOptions;
+  #chunks: Uint8Array[] = [];
+  #length = 0;
+  /** Strong, of what has come so far; null: the next try begins anew. */
+  #etag: string | null = null;
+
+  /** Throws UpdateError where the notice is of a file that is not fetched. */
+  constructor(notice: Notice, options: DownloadOptions) {
+    if (notice.size > MAX_ARCHIVE_BYTES) {
+      throw new UpdateError('too-large', `the artifact has ${notice.size} bytes, more than ${MAX_ARCHIVE_BYTES}`);
+    }
+    this.#notice = notice;
+    this.#options = options;
+  }
+
+  /**
+   * The file, whose size and sha256 are those of the notice. Rejects with UpdateError: `download-failed` where another
+   * try may succeed, `checksum` where the file is another one (the next try begins anew). Or with what aborted it.
+   */
+  async attempt(signal: AbortSignal): Promise<Uint8Array> {
+    const agent = new Agent({
+      connect: { timeout: CONNECT_MS },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+      pipelining: 0,
+    });
+    try {
+      const body = await this.#open(agent, signal);
+      for await (const chunk of body) this.#take(chunk);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof UpdateError) throw error;
+      if (error instanceof LinkAddressError) throw new UpdateError('download-failed', error.message);
+      throw failed(`it broke off after ${this.#length} bytes: ${messageOf(error)}`);
+    } finally {
+      await agent.destroy();
+    }
+    return this.#whole();
+  }
+
+  /** Asks for what is missing, and settles what the answer goes on from. */
+  async #open(dispatcher: Dispatcher, signal: AbortSignal): Promise<Dispatcher.ResponseData['body']> {
+    const { base, apiKey } = this.#options;
+    const etag = this.#etag;
+    const from = etag === null ? 0 : this.#length;
+    const { statusCode, headers, body } = await request(artifactUrl(base, this.#notice.path), {
+      dispatcher,
+      signal,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'user-agent': `gw/${VERSION}`,
+        'accept-encoding': 'identity',
+        ...(from > 0 && etag !== null ? { range: `bytes=${from}-`, 'if-range': etag } : {}),
+      },
+    });
+    const goesOn = statusCode === 206 && from > 0 && textOf(headers, 'content-range').startsWith(`bytes ${from}-`);
+    if (!goesOn) this.#forget();
+    if (statusCode !== 200 && !goesOn) {
+      body.on('error', () => {});
+      body.destroy();
+      throw failed(`the control plane answered with ${statusCode}${hint(statusCode)}`);
+    }
+    this.#etag = strong(textOf(headers, 'etag'));
+    const length = textOf(headers, 'content-length');
+    if (length !== '' && Number(length) !== this.#notice.size - this.#length) {
+      body.on('error', () => {});
+      body.destroy();
+      throw this.#another(`the control plane sends ${length} bytes where ${this.#notice.size - this.#length} are due`);
+    }
+    return body;
+  }
+
+  #take(chunk: Uint8Array): void {
+    this.#length += chunk.length;
+    if (this.#length > this.#notice.size) throw this.#another(`the file has more than ${this.#notice.size} bytes`);
+    this.#chunks.push(chunk);
+  }
+
+  #whole(): Uint8Array {
+    const { size, sha256 } = this.#notice;
+    if (this.#length < size) throw failed(`it ended after ${this.#length} of ${size} bytes`);
+    const hash = createHash('sha256');
+    for (const chunk of this.#chunks) hash.update(chunk);
+    const found = `sha256:${hash.digest('hex')}`;
+    if (found !== sha256) throw this.#another(`the file's sha256 is ${found}, the control plane said ${sha256}`);
+    return Buffer.concat(this.#chunks, size);
+  }
+
+  /** It is not the file of the notice: nothing of it is kept. */
+  #another(message: string): UpdateError {
+    this.#forget();
+    return new UpdateError('checksum', message);
+  }
+
+  #forget(): void {
+    this.#chunks = [];
+    this.#length = 0;
+    this.#etag = null;
+  }
+}
+
+function failed(why: string): UpdateError {
+  return new UpdateError('download-failed', `the artifact was not fetched: ${why}`);
+}
+
+function textOf(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Weak ones name no bytes (RFC 9110, section 13.1.5). */
+function strong(etag: string): string | null {
+  return etag.startsWith('"') ? etag : null;
+}
+
+function hint(status: number): string {
+  if (status === 401 || status === 403) return ': the API key does not open this artifact';
+  if (status === 404 || status === 410) return ': it has no such artifact any more';
+  return status >= 300 && status < 400 ? ': redirects are not followed' : '';
+}
