@@ -48,8 +48,12 @@ export interface Operation<P, Q, B> {
   readonly problems?: readonly ProblemName[];
   /** The answer carries an ETag, and If-Match or If-None-Match are honoured. */
   readonly etag?: 'read' | 'write';
+  /** The answer is a download (send-blob.ts): ETag, If-None-Match, Range and If-Range are honoured. */
+  readonly download?: boolean;
   /** A POST that may be repeated with the same Idempotency-Key. */
   readonly idempotent?: boolean;
+  /** A data-plane key is taken, too: as a viewer of its project (D33). */
+  readonly dataPlaneKey?: boolean;
   /** No credentials are asked for (D33). */
   readonly open?: boolean;
   /** What is returned is the JSON of the first of `answers`, unless the handler has set another status or has sent. */
@@ -72,7 +76,12 @@ export function operation<
   app.route({
     method: given.method,
     url: given.url,
-    config: { operationId: given.id, open: given.open === true, idempotent: given.idempotent === true },
+    config: {
+      operationId: given.id,
+      open: given.open === true,
+      idempotent: given.idempotent === true,
+      dataPlaneKey: given.dataPlaneKey === true,
+    },
     schema: {
       operationId: given.id,
       tags: [given.tag],
@@ -116,13 +125,23 @@ function contents(types: readonly string[], schema: object): Record<string, { sc
 }
 
 /** Of the request, for the description; they are read where they matter. */
-function headersOf({ etag, idempotent }: Pick<Operation<never, never, never>, 'etag' | 'idempotent'>): object {
+function headersOf({
+  etag,
+  download,
+  idempotent,
+}: Pick<Operation<never, never, never>, 'etag' | 'download' | 'idempotent'>): object {
   const properties = {
     ...(etag === 'write'
       ? { 'if-match': { type: 'string', description: 'The ETag that was read: 412 where it has changed since.' } }
       : {}),
-    ...(etag === 'read'
+    ...(etag === 'read' || download
       ? { 'if-none-match': { type: 'string', description: 'The ETag that is known: 304 where it has not changed.' } }
+      : {}),
+    ...(download
+      ? {
+          range: { type: 'string', description: 'One range of bytes: 206. What cannot be told is answered whole.' },
+          'if-range': { type: 'string', description: 'The ETag that the range is of: the whole where it has changed.' },
+        }
       : {}),
     ...(idempotent
       ? {
@@ -149,6 +168,7 @@ function responses(given: Omit<Operation<unknown, unknown, TSchema | undefined>,
     ...(given.body ? (['unsupported-media-type', 'payload-too-large'] as const) : []),
     ...(given.form ? (['unsupported-media-type', 'payload-too-large'] as const) : []),
     ...(given.etag === 'write' ? (['precondition-failed'] as const) : []),
+    ...(given.download ? (['range-not-satisfiable'] as const) : []),
     ...(given.idempotent ? (['conflict', 'idempotency-key-reused'] as const) : []),
     ...(given.problems ?? []),
   ]);
@@ -159,7 +179,7 @@ function responses(given: Omit<Operation<unknown, unknown, TSchema | undefined>,
   }
   return Object.fromEntries([
     ...Object.entries(given.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
-    ...(given.etag === 'read' ? [[304, withoutBody('Not changed')]] : []),
+    ...(given.etag === 'read' || given.download ? [[304, withoutBody('Not changed')]] : []),
     ...[...problems].map(([status, each]) => [
       status,
       {

@@ -6,6 +6,7 @@ import type { Actor } from '../access/actor.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { ControlError } from '../errors.ts';
 import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
+import { eventStreams } from './event-stream.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
 import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
@@ -20,6 +21,7 @@ declare module 'fastify' {
     readonly operationId?: string;
     readonly open?: boolean;
     readonly idempotent?: boolean;
+    readonly dataPlaneKey?: boolean;
   }
 }
 
@@ -59,6 +61,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     maxAge: 600,
   });
   await app.register(multipart, { limits: { files: 1, fields: 20, fieldSize: MAX_JSON, parts: 21 } });
+  eventStreams(app);
   await describeApi(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -1,0 +1,102 @@
+/** Server-sent events: what changes, told to who asked for it until it ends, the client goes, or may no longer hear. */
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ControlError } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    eventStreams: EventStreams;
+  }
+}
+
+export const EVENT_STREAM_TYPE = 'text/event-stream';
+
+/** Milliseconds between comments that keep the connection, and what is between, from taking it for dead. */
+const HEARTBEAT_MS = 15_000;
+/** Bytes that wait for one client to read them; past it the client is too slow, and is cut off. */
+const MAX_WAITING = 1 << 20;
+/** Streams of one process at once. */
+const MAX_STREAMS = 2_000;
+
+/** Adds `app.eventStreams`, which end when the server drains. */
+export function eventStreams(app: FastifyInstance): void {
+  const streams = new EventStreams();
+  app.decorate('eventStreams', streams);
+  app.addHook('preClose', async () => streams.close());
+}
+
+export class EventStreams {
+  readonly #open = new Set<EventStream>();
+  #closed = false;
+
+  /** Begins the answer. The handler sends `stream.body` and returns; throws `unavailable` where there are too many. */
+  open(request: FastifyRequest, reply: FastifyReply): EventStream {
+    if (this.#closed || this.#open.size >= MAX_STREAMS) {
+      throw new ControlError('unavailable', 'there are too many open streams, or the server stops: ask again later');
+    }
+    const stream = new EventStream(request.actor.revoked);
+    this.#open.add(stream);
+    stream.signal.addEventListener('abort', () => void this.#open.delete(stream), { once: true });
+    reply.raw.once('close', () => stream.end());
+    reply.type(EVENT_STREAM_TYPE).header('cache-control', 'no-store').header('x-accel-buffering', 'no');
+    return stream;
+  }
+
+  /** Ends all; clients ask another server. */
+  close(): void {
+    this.#closed = true;
+    for (const stream of this.#open) stream.end();
+  }
+}
+
+export class EventStream {
+  /** What the answer is made of. */
+  readonly body: Readable;
+  readonly #ended = new AbortController();
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #revoked: AbortSignal | undefined;
+  readonly #end = () => this.end();
+
+  constructor(revoked?: AbortSignal) {
+    this.body = new Readable({ read() {} });
+    this.body.once('close', this.#end);
+    this.#heartbeat = setInterval(() => this.#write(':\n\n'), HEARTBEAT_MS).unref();
+    this.#revoked = revoked;
+    revoked?.addEventListener('abort', this.#end, { once: true });
+    if (revoked?.aborted) this.end();
+  }
+
+  /** Aborted when it has ended, whoever ended it. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** One event with JSON as its data; nothing after the end. */
+  send(event: string, data: unknown): void {
+    this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  end(): void {
+    if (this.signal.aborted) return;
+    clearInterval(this.#heartbeat);
+    this.#revoked?.removeEventListener('abort', this.#end);
+    this.#ended.abort();
+    this.body.push(null);
+  }
+
+  #write(text: string): void {
+    if (this.signal.aborted) return;
+    this.body.push(text);
+    if (this.body.readableLength > MAX_WAITING) this.body.destroy(new Error('the client reads too slowly'));
+  }
+}
+
+/** Sends each value as an event of this name, then ends the stream; one that fails is cut off. */
+export async function sendEvents(stream: EventStream, event: string, values: AsyncIterable<unknown>): Promise<void> {
+  try {
+    for await (const value of values) stream.send(event, value);
+    stream.end();
+  } catch (error) {
+    stream.body.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+}

@@ -1,0 +1,59 @@
+/** Downloads: bytes of a blob as they are read, whole or in part (RFC 9110, section 14), and whether they changed. */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Blobs } from '../db/blobs.ts';
+import { ControlError } from '../errors.ts';
+import { etagOf, notModified } from './etag.ts';
+
+export interface Download {
+  /** Names the blob, and is its ETag. */
+  readonly sha256: string;
+  /** Bytes of it. */
+  readonly size: number;
+  /** Media type. */
+  readonly type: string;
+  /** What a browser saves it as; letters, digits, `.`, `_`, `-`. */
+  readonly filename: string;
+}
+
+/** What a download may answer besides 200, for the operation's `answers`. */
+export const partialAnswer = (types: readonly string[]) => ({
+  206: { description: 'The part that was asked for', types },
+});
+
+/** Answers 200, 206, 304, or throws 416. One range is served; of several, the whole. */
+export function sendBlob(
+  blobs: Blobs,
+  { sha256, size, type, filename }: Download,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.header('accept-ranges', 'bytes');
+  if (notModified(request, reply, sha256)) return reply.code(304).send();
+  const range = rangeOf(request, etagOf(sha256), size);
+  if (range === 'unsatisfiable') {
+    reply.removeHeader('etag').header('content-range', `bytes */${size}`);
+    throw new ControlError('range-not-satisfiable', `there are ${size} bytes: ask for a range within them`);
+  }
+  const { start, end } = range ?? { start: 0, end: size };
+  if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+  reply.type(type).header('content-length', end - start);
+  reply.header('content-disposition', `attachment; filename="${filename}"`);
+  if (request.method === 'HEAD') return reply.send(Readable.from([]));
+  return reply.send(Readable.from(blobs.read(sha256, { start, end }), { objectMode: false }));
+}
+
+/** The part that is asked for, its end exclusive; null for the whole: also where what is asked for cannot be told. */
+function rangeOf(request: FastifyRequest, etag: string, size: number) {
+  const { range, 'if-range': ifRange } = request.headers;
+  if (request.method !== 'GET' || range === undefined) return null;
+  // A date would be weak here, and a weak validator never fits (RFC 9110, section 13.1.5).
+  if (ifRange !== undefined && ifRange !== etag) return null;
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range.trim()) ?? [];
+  if (from === '' && to === '') return null;
+  if (from === '') return Number(to) === 0 ? 'unsatisfiable' : { start: Math.max(0, size - Number(to)), end: size };
+  const start = Number(from);
+  if (to !== '' && Number(to) < start) return null;
+  if (start >= size) return 'unsatisfiable';
+  return { start, end: to === '' ? size : Math.min(size, Number(to) + 1) };
+}
