@@ -16,7 +16,7 @@ import {
 } from '@gw/gateway/link';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Connection } from './connection.ts';
-import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
+import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason, Wanted } from './ports.ts';
 import { Project } from './project.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 
@@ -103,15 +103,15 @@ export class DataPlaneChannel {
    * Another artifact is wanted of a project's data planes, or none: those that are connected here hear it at once. Each
    * replica calls it for a deployment, whoever made it. Returns how many were told.
    */
-  announce(projectId: string, notice: Notice | null): number {
+  announce(projectId: string, wanted: Wanted | null): number {
     const project = this.#projects.get(projectId);
     if (!project) return 0;
-    project.want(notice);
+    project.want(wanted);
     let told = 0;
-    if (notice !== null) {
-      const text = JSON.stringify({ type: 'artifact', ...notice });
+    if (wanted !== null) {
+      const text = JSON.stringify({ type: 'artifact', ...noticeOf(wanted) });
       for (const connection of project.connections) {
-        if (!connection.welcomed) continue;
+        if (!connection.welcomed || !reads(connection.plane, wanted)) continue;
         connection.send(text);
         told++;
       }
@@ -269,7 +269,7 @@ export class DataPlaneChannel {
       type: 'welcome',
       data_plane_id: dataPlaneId,
       heartbeat_seconds: this.#options.heartbeatMs / 1000,
-      artifact: project.wanted,
+      artifact: project.wanted !== null && reads(plane, project.wanted) ? noticeOf(project.wanted) : null,
     });
     this.#compare(connection, project);
   }
@@ -300,7 +300,8 @@ export class DataPlaneChannel {
   #compare(connection: Connection, project: Project): void {
     const { plane } = connection;
     if (plane === null || !connection.welcomed) return;
-    const differs = project.wanted !== null && project.wanted.artifact_hash !== plane.artifactHash;
+    const { wanted } = project;
+    const differs = wanted !== null && reads(plane, wanted) && wanted.artifact_hash !== plane.artifactHash;
     if (differs) {
       connection.differsSince ??= performance.now();
       return;
@@ -368,6 +369,14 @@ export class DataPlaneChannel {
     this.#leaving.add(leaving);
     void leaving.then(() => this.#leaving.delete(leaving));
   }
+}
+
+function reads(plane: DataPlane | null, { artifact_version }: Wanted): boolean {
+  return artifact_version === undefined || (plane?.artifactVersions.includes(artifact_version) ?? false);
+}
+
+function noticeOf({ artifact_version: _, ...notice }: Wanted): Notice {
+  return notice;
 }
 
 function sameNotice(one: Notice | null, other: Notice | null): boolean {

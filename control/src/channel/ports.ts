@@ -44,6 +44,12 @@ export interface Refusal {
   readonly detail: string;
 }
 
+/** A notice, with what decides who hears it. */
+export interface Wanted extends Notice {
+  /** Of its format: a data plane that does not read it is not told, and keeps what it has (D40). Default: all hear. */
+  readonly artifact_version?: number;
+}
+
 export interface DriftReport {
   readonly drifted: boolean;
   /** `artifact_hash` of each; null where there is none. */
@@ -69,7 +75,7 @@ export interface ChannelPorts {
    * connects and, for projects that have some connected, every `pollMs`: a notification that was lost delays an update,
    * and loses none. Calls for one project are not made at once.
    */
-  wanted(projectId: string): Promise<Notice | null>;
+  wanted(projectId: string): Promise<Wanted | null>;
   /** Whether a deployment is in progress: while it is, what differs is no drift. */
   deploying(projectId: string): boolean | Promise<boolean>;
   /** It has been let in, and hears `welcome` when this resolves. A host with several replicas writes down where it is. */

@@ -1,13 +1,13 @@
 /** A project with data planes connected to this process: what is wanted of them. */
-import type { Notice } from '@gw/gateway/link';
 import type { Connection } from './connection.ts';
+import type { Wanted } from './ports.ts';
 
 export class Project {
   readonly connections = new Set<Connection>();
-  #wanted: Notice | null = null;
+  #wanted: Wanted | null = null;
   /** Grows with each announcement: an answer of the host that began before one is older than it. */
   #announced = 0;
-  #asking: Promise<Notice | null> | null = null;
+  #asking: Promise<Wanted | null> | null = null;
   #deploying: Promise<boolean> | null = null;
 
   /** Whether the host has been asked, or has announced something. */
@@ -15,11 +15,11 @@ export class Project {
     return this.#announced > 0;
   }
 
-  get wanted(): Notice | null {
+  get wanted(): Wanted | null {
     return this.#wanted;
   }
 
-  want(notice: Notice | null): void {
+  want(notice: Wanted | null): void {
     this.#announced++;
     this.#asking = null;
     // Each has its own grace to follow.
@@ -33,7 +33,7 @@ export class Project {
    * What the host says is wanted; one question at a time. Undefined where something was announced meanwhile, which is
    * newer.
    */
-  async ask(wanted: () => Promise<Notice | null>): Promise<Notice | null | undefined> {
+  async ask(wanted: () => Promise<Wanted | null>): Promise<Wanted | null | undefined> {
     const announced = this.#announced;
     const asking = this.#asking ?? wanted();
     this.#asking = asking;
