@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BlobNotFound, Blobs, BlobTooLarge, CHUNK_BYTES } from '../../control/src/db/blobs.ts';
 import type { Database } from '../../control/src/db/database.ts';
-import { DATABASE_KINDS, type DatabaseKind, emptyDatabase, testDatabase } from '../control/database.ts';
+import { DATABASE_KINDS, type DatabaseKind, testDatabase, unopenedDatabase } from '../control/database.ts';
 import { databaseProcess } from '../control/spawn-database.ts';
 import { propertyRuns } from '../property-runs.ts';
 
@@ -154,7 +154,7 @@ function suite(kind: DatabaseKind): void {
   });
 
   it('holds no more than pieces of what streams through', async () => {
-    const { url, drop } = await emptyDatabase(kind);
+    const { url, drop } = await unopenedDatabase(kind);
     onTestFinished(drop);
     const { lines, stderr } = await databaseProcess(url, 'stream').exited;
     expect(stderr).toBe('');

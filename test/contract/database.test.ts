@@ -4,7 +4,13 @@ import { sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Database, openDatabase } from '../../control/src/db/database.ts';
-import { DATABASE_KINDS, type DatabaseKind, emptyDatabase, testDatabase } from '../control/database.ts';
+import {
+  DATABASE_KINDS,
+  type DatabaseKind,
+  emptyDatabase,
+  testDatabase,
+  unopenedDatabase,
+} from '../control/database.ts';
 
 for (const [name, kind, absent] of DATABASE_KINDS) {
   describe.skipIf(absent)(`the database on ${name}`, () => suite(kind));
@@ -105,7 +111,7 @@ function suite(kind: DatabaseKind): void {
   });
 
   it('ends the wait of queries for a connection that their own transaction has', async () => {
-    const { url, drop } = await emptyDatabase(kind);
+    const { url, drop } = await unopenedDatabase(kind);
     onTestFinished(drop);
     const narrow = await openDatabase(url, { maxConnections: 1, acquireTimeoutMs: 500 });
     onTestFinished(() => narrow.close());

@@ -27,7 +27,7 @@ export interface TestDatabase {
 
 /** Open and migrated. */
 export async function testDatabase(kind: DatabaseKind): Promise<TestDatabase> {
-  const empty = await (kind === 'postgres' ? newServerDatabase() : copyOfTemplate());
+  const empty = await unopenedDatabase(kind);
   const db = await openDatabase(empty.url);
   await db.migrate();
   return {
@@ -40,17 +40,22 @@ export async function testDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   };
 }
 
-export interface EmptyDatabase {
+/** For who opens it themselves, and migrates it: it may be. */
+export async function unopenedDatabase(kind: DatabaseKind): Promise<UnopenedDatabase> {
+  return kind === 'postgres' ? newServerDatabase() : copyOfTemplate();
+}
+
+export interface UnopenedDatabase {
   readonly url: string;
   drop(): Promise<void>;
 }
 
-/** Without tables, for who opens it themselves. */
-export async function emptyDatabase(kind: DatabaseKind): Promise<EmptyDatabase> {
+/** Without tables, and where it is PGlite without files, which takes seconds to make. */
+export async function emptyDatabase(kind: DatabaseKind): Promise<UnopenedDatabase> {
   return kind === 'postgres' ? newServerDatabase() : newFolder();
 }
 
-async function newServerDatabase(): Promise<EmptyDatabase> {
+async function newServerDatabase(): Promise<UnopenedDatabase> {
   const name = `gw_test_${crypto.randomUUID().replaceAll('-', '')}`;
   await onServer(`create database ${name}`);
   const url = new URL(DATABASE_URL ?? '');
@@ -64,13 +69,13 @@ async function onServer(statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
-function newFolder(): EmptyDatabase {
+function newFolder(): UnopenedDatabase {
   const folder = mkdtempSync(join(tmpdir(), 'gw-test-database-'));
   return { url: `pglite://${folder}`, drop: async () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** Copying a database takes 50 ms; making one takes 3 s, once for all processes of this machine. */
-async function copyOfTemplate(): Promise<EmptyDatabase> {
+async function copyOfTemplate(): Promise<UnopenedDatabase> {
   const template = join(tmpdir(), `gw-test-template-${fingerprint()}`);
   if (!existsSync(template)) await makeTemplate(template);
   const empty = newFolder();
@@ -101,6 +106,6 @@ async function makeTemplate(template: string): Promise<void> {
   }
 }
 
-function folderOf({ url }: EmptyDatabase): string {
+function folderOf({ url }: UnopenedDatabase): string {
   return url.slice('pglite://'.length);
 }

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
 import { FolderLocked } from '../../control/src/db/folder-lock.ts';
-import { emptyDatabase, testDatabase } from './database.ts';
+import { emptyDatabase, testDatabase, unopenedDatabase } from './database.ts';
 import { databaseProcess } from './spawn-database.ts';
 
 describe('the embedded database', () => {
@@ -20,7 +20,7 @@ describe('the embedded database', () => {
   });
 
   it('is free again when its process was killed', async () => {
-    const { url, drop } = await emptyDatabase('pglite');
+    const { url, drop } = await unopenedDatabase('pglite');
     onTestFinished(drop);
     const holder = databaseProcess(url, 'hold');
     await holder.said(1);
@@ -48,7 +48,7 @@ describe('the embedded database', () => {
   });
 
   it('loses no row that was committed when its process is killed while it writes', async () => {
-    const { url, drop } = await emptyDatabase('pglite');
+    const { url, drop } = await unopenedDatabase('pglite');
     onTestFinished(drop);
     const committed: string[] = [];
     for (const rows of [200, 60]) {
