@@ -5,6 +5,7 @@ import { Access } from './access/access.ts';
 import type { Context } from './context.ts';
 import { Blobs } from './db/blobs.ts';
 import { openDatabase } from './db/database.ts';
+import { seedBuiltinPlugins } from './plugins/builtin-plugins.ts';
 import { ApiKeys } from './resources/api-keys/service.ts';
 import { Projects } from './resources/projects/service.ts';
 
@@ -13,6 +14,8 @@ export interface ControlPlaneOptions {
   readonly databaseUrl: string;
   /** Run migrations that are missing; false: refuse to start with them. Default true. */
   readonly migrate?: boolean;
+  /** Register the plugins that come with gw. Default true. */
+  readonly seedPlugins?: boolean;
   readonly log?: Logger;
 }
 
@@ -26,11 +29,12 @@ export interface ControlPlane {
 
 /** Throws with what to do where the database cannot be opened. */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { databaseUrl, migrate = true, log = pino({ enabled: false }) } = options;
+  const { databaseUrl, migrate = true, seedPlugins = true, log = pino({ enabled: false }) } = options;
   const db = await openDatabase(databaseUrl, { log });
   try {
     if (migrate) await db.migrate();
     else await mustBeMigrated(db);
+    if (seedPlugins) await seedBuiltinPlugins({ db, blobs: new Blobs(db.kysely), log });
   } catch (error) {
     await db.close();
     throw error;

@@ -1,4 +1,5 @@
 /** The tables, as migrations/ makes them. Timestamps are read as `Date`, `bigint` as number, `jsonb` parsed. */
+import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 type Timestamp = ColumnType<Date, Date | string, Date | string>;
@@ -106,8 +107,8 @@ export interface PluginsTable {
   type: 'middleware' | 'dispatcher';
   description: string;
   /** What `plugin.toml` says of it (D15), as the compiler takes it. */
-  manifest: Json<object>;
-  config_schema: ColumnType<object | boolean | null, string | null, string | null>;
+  manifest: Json<PluginManifest>;
+  config_schema: ColumnType<NonNullable<ProjectPlugin['configSchema']> | null, string | null, string | null>;
   /** Of the WASM module: names the blob. */
   sha256: string;
   size: number;
@@ -122,7 +123,7 @@ export interface ProjectPluginsTable {
   plugin_name: string;
   plugin_version: string;
   enabled: boolean;
-  config: Json<Record<string, unknown>>;
+  config: Json<NonNullable<ProjectPlugin['config']>>;
   version: Generated<number>;
   created_at: CreatedAt;
   updated_at: Timestamp;
@@ -291,15 +292,20 @@ export interface AuditEntriesTable {
 }
 
 export interface IdempotencyKeysTable {
+  actor: string;
   /** Unique with `actor`. */
   key: string;
-  actor: string;
-  /** sha256 over method, path and body. */
+  /** sha256 over method, URL and body. */
   fingerprint: string;
-  /** Null while the first request is under way. */
+  /** Of the run that is at work on it, or was. */
+  claim: string;
+  /** Its last sign of life. */
+  claimed_at: ColumnType<Date, Date | undefined, Date>;
+  /** Null while the request is under way. */
   status: Nullable<number>;
-  headers: ColumnType<object | null, string | null | undefined, string | null>;
-  body: ColumnType<Buffer | null, Uint8Array | null | undefined, Uint8Array | null>;
+  headers: ColumnType<Readonly<Record<string, string>> | null, string | undefined, string>;
+  /** Of the answer; null where it has none. */
+  body: ColumnType<unknown, string | undefined, string>;
   created_at: CreatedAt;
 }
 

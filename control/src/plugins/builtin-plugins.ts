@@ -1,0 +1,33 @@
+/** The plugins that come with gw are in the registry from the first start on. */
+import { builtinPlugins, loadBuiltinPlugin, PluginPackageError } from '@gw/gateway/compiler';
+import { SYSTEM } from '../access/actor.ts';
+import type { Context } from '../context.ts';
+import { type CheckedPackage, registerPackage } from './register-package.ts';
+
+/**
+ * Registers what is missing, and replaces what a later gw has changed; quick where nothing is to be done, and safe
+ * where several replicas start at once. What somebody else has registered under such a name and version is left.
+ */
+export async function seedBuiltinPlugins(context: Pick<Context, 'db' | 'blobs' | 'log'>): Promise<void> {
+  const { log } = context;
+  for (const name of builtinPlugins()) {
+    const plugin = load(name, context);
+    if (!plugin) continue;
+    const { outcome } = await registerPackage(context, SYSTEM, plugin, { builtin: true, replace: 'builtin' });
+    const { version } = plugin.manifest;
+    if (outcome === 'exists') log.warn({ plugin: name, version }, 'another plugin has the place of a built-in one');
+    else if (outcome !== 'unchanged') log.info({ plugin: name, version, outcome }, 'built-in plugin');
+  }
+}
+
+/** Null where it was not built: the others serve all the same. */
+function load(name: string, { log }: Pick<Context, 'log'>): CheckedPackage | null {
+  try {
+    const { manifest, ...plugin } = loadBuiltinPlugin(name);
+    if (manifest) return { ...plugin, manifest };
+  } catch (error) {
+    if (!(error instanceof PluginPackageError)) throw error;
+    log.warn({ plugin: name, reason: error.message }, 'a built-in plugin is not usable');
+  }
+  return null;
+}

@@ -1,0 +1,100 @@
+/** Rows of plugins: one a version. */
+import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { BlobInfo } from '../../db/blobs.ts';
+import type { PluginsTable, Schema } from '../../db/schema.ts';
+import { containing } from '../../db/text.ts';
+import { type Page, page } from '../../http/pagination.ts';
+import type { PluginQuery } from './schemas.ts';
+
+export type PluginRow = Selectable<PluginsTable>;
+type Db = Kysely<Schema>;
+
+/** What a row is made from. */
+export interface PluginRecord {
+  readonly manifest: PluginManifest;
+  readonly configSchema: NonNullable<ProjectPlugin['configSchema']> | null;
+  readonly module: BlobInfo;
+  readonly builtin: boolean;
+}
+
+export function findPlugin(db: Db, name: string, version: string): Promise<PluginRow | undefined> {
+  return db
+    .selectFrom('plugins')
+    .selectAll()
+    .where('name', '=', name)
+    .where('version', '=', version)
+    .executeTakeFirst();
+}
+
+/** Other transactions that change it, or begin to use it, wait until this one ends. */
+export function lockPlugin(db: Db, name: string, version: string): Promise<PluginRow | undefined> {
+  return db
+    .selectFrom('plugins')
+    .selectAll()
+    .where('name', '=', name)
+    .where('version', '=', version)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export function versionsOf(db: Db, name: string): Promise<PluginRow[]> {
+  return db.selectFrom('plugins').selectAll().where('name', '=', name).execute();
+}
+
+export function listPlugins(db: Db, { name, type, ...at }: PluginQuery): Promise<Page<PluginRow>> {
+  let query = db.selectFrom('plugins').selectAll();
+  if (name !== undefined) query = query.where('name', 'ilike', containing(name));
+  if (type !== undefined) query = query.where('type', '=', type);
+  return page(query, at, {
+    columns: {
+      name: { column: 'name', value: (row) => row.name },
+      created_at: { column: 'created_at', value: (row) => row.created_at.toISOString() },
+    },
+    standard: 'name',
+    id: { column: 'id', value: (row) => row.id },
+  });
+}
+
+/** Breaks the constraint `plugins_version_unique` where there is one. */
+export function insertPlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow> {
+  return db
+    .insertInto('plugins')
+    .values({ id, ...columnsOf(record) })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Undefined where there is one of its name and version. */
+export function insertNewPlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow | undefined> {
+  return db
+    .insertInto('plugins')
+    .values({ id, ...columnsOf(record) })
+    .onConflict((conflict) => conflict.constraint('plugins_version_unique').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export function updatePlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow> {
+  const { name: _name, version: _version, ...columns } = columnsOf(record);
+  return db.updateTable('plugins').set(columns).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function deletePlugin(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('plugins').where('id', '=', id).execute();
+}
+
+function columnsOf({ manifest, configSchema, module, builtin }: PluginRecord) {
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    type: manifest.type,
+    description: manifest.description ?? '',
+    manifest: JSON.stringify(manifest),
+    config_schema: configSchema && JSON.stringify(configSchema),
+    sha256: module.sha256,
+    size: module.size,
+    builtin,
+    updated_at: sql<Date>`now()`,
+  };
+}
