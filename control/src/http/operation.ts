@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from '../access/actor.ts';
 import { PROBLEMS, type ProblemName } from '../errors.ts';
+import { idempotently } from './idempotency.ts';
 import { JSON_REQUEST_TYPES, JSON_TYPE, MERGE_PATCH_TYPE, PROBLEM_TYPE } from './media-type.ts';
 
 type Value<T> = T extends TSchema ? Static<T> : undefined;
@@ -50,7 +51,7 @@ export interface Operation<P, Q, B> {
   readonly etag?: 'read' | 'write';
   /** The answer is a download (send-blob.ts): ETag, If-None-Match, Range and If-Range are honoured. */
   readonly download?: boolean;
-  /** A POST that may be repeated with the same Idempotency-Key. */
+  /** A POST that may be repeated with the same Idempotency-Key. The handler of a form calls `idempotently` itself. */
   readonly idempotent?: boolean;
   /** A data-plane key is taken, too: as a viewer of its project (D33). */
   readonly dataPlaneKey?: boolean;
@@ -97,14 +98,18 @@ export function operation<
     },
     handler: async (request, reply) => {
       reply.status(status);
-      const answer = await given.handle({
+      const call = {
         actor: request.actor,
         params: request.params,
         query: request.query,
         body: request.body,
         request,
         reply,
-      } as Call<Value<P>, Value<Q>, Value<B>>);
+      } as Call<Value<P>, Value<Q>, Value<B>>;
+      const answer =
+        given.idempotent && !given.form
+          ? await idempotently(call, JSON.stringify(request.body ?? null), () => given.handle(call))
+          : await given.handle(call);
       if (reply.sent || answer === reply) return reply;
       if (answer === undefined) return reply.send();
       if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);

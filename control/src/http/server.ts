@@ -4,6 +4,7 @@ import multipart from '@fastify/multipart';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Actor } from '../access/actor.ts';
 import type { ControlPlane } from '../control-plane.ts';
+import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
 import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
 import { eventStreams } from './event-stream.ts';
@@ -16,6 +17,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; set before any handler runs. */
     actor: Actor;
+  }
+  interface FastifyInstance {
+    readonly database: Database;
   }
   interface FastifyContextConfig {
     readonly operationId?: string;
@@ -54,10 +58,11 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   for (const type of [JSON_TYPE, MERGE_PATCH_TYPE]) {
     app.addContentTypeParser(type, { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'));
   }
+  app.decorate('database', control.context.db);
   app.decorateRequest('actor');
   await app.register(cors, {
     origin: [...options.allowedOrigins],
-    exposedHeaders: ['etag', 'link', 'location', 'x-request-id'],
+    exposedHeaders: ['etag', 'idempotency-replayed', 'link', 'location', 'x-request-id'],
     maxAge: 600,
   });
   await app.register(multipart, { limits: { files: 1, fields: 20, fieldSize: MAX_JSON, parts: 21 } });

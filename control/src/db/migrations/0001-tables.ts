@@ -240,12 +240,14 @@ CREATE INDEX audit_entries_project ON audit_entries (project_id, at);
 CREATE INDEX audit_entries_resource ON audit_entries (resource_type, resource_id);
 
 CREATE TABLE idempotency_keys (
-  key text NOT NULL,
   actor text NOT NULL,
+  key text NOT NULL,
   fingerprint text NOT NULL,
+  claim uuid NOT NULL,
+  claimed_at timestamptz(3) NOT NULL DEFAULT now(),
   status integer,
   headers jsonb,
-  body bytea,
+  body json,
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (actor, key)
 );

@@ -1,0 +1,91 @@
+/** The row of one Idempotency-Key: who is at work on its request, and what was answered. */
+import { randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { Schema } from '../db/schema.ts';
+import { ControlError } from '../errors.ts';
+
+/** How long an answer is kept; older rows may be deleted. */
+export const IDEMPOTENCY_HOURS = 24;
+/** Seconds after its last sign of life that a request may be taken over: its replica has died. */
+const TAKEN_OVER_SECONDS = 60;
+
+/** Of a refusal (status 400 and more), `body` is what its problem document is made of. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export class IdempotencyKey {
+  readonly #db: Kysely<Schema>;
+  readonly #actor: string;
+  readonly #key: string;
+  /** Of this run: whoever takes over has another, and then this one keeps nothing. */
+  readonly #claim = randomUUID();
+
+  constructor(db: Kysely<Schema>, actor: string, key: string) {
+    this.#db = db;
+    this.#actor = actor;
+    this.#key = key;
+  }
+
+  /**
+   * `mine`: it is the caller's to run. Otherwise the answer that was given, where there is one already. Throws 422
+   * where the key is of another request.
+   */
+  async claim(fingerprint: string): Promise<'mine' | 'under way' | KeptAnswer> {
+    // The times of one clock, the database's.
+    const { rows } = await sql`
+      insert into idempotency_keys as known (actor, key, fingerprint, claim)
+      values (${this.#actor}, ${this.#key}, ${fingerprint}, ${this.#claim})
+      on conflict (actor, key) do update
+        set fingerprint = excluded.fingerprint, claim = excluded.claim, claimed_at = now(), created_at = now(),
+          status = null, headers = null, body = null
+        where known.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
+          or (known.status is null and known.fingerprint = excluded.fingerprint
+            and known.claimed_at < now() - make_interval(secs => ${TAKEN_OVER_SECONDS}))
+      returning claim`.execute(this.#db);
+    if (rows.length > 0) return 'mine';
+    const row = await this.#row().selectAll().executeTakeFirst();
+    if (row && row.fingerprint !== fingerprint) {
+      const detail = 'this Idempotency-Key was used for another request: take a new one for each request';
+      throw new ControlError('idempotency-key-reused', detail);
+    }
+    // Without a row its run has just failed.
+    if (!row || row.status === null) return 'under way';
+    return { status: row.status, headers: row.headers ?? {}, body: row.body };
+  }
+
+  /** A sign of life. */
+  async renew(): Promise<void> {
+    await this.#own().set({ claimed_at: new Date() }).execute();
+  }
+
+  async keep({ status, headers, body }: KeptAnswer): Promise<void> {
+    await this.#own()
+      .set({ status, headers: JSON.stringify(headers), body: JSON.stringify(body) })
+      .execute();
+  }
+
+  /** As though there had been no request. */
+  async release(): Promise<void> {
+    await this.#db
+      .deleteFrom('idempotency_keys')
+      .where('actor', '=', this.#actor)
+      .where('key', '=', this.#key)
+      .where('claim', '=', this.#claim)
+      .execute();
+  }
+
+  #row() {
+    return this.#db.selectFrom('idempotency_keys').where('actor', '=', this.#actor).where('key', '=', this.#key);
+  }
+
+  #own() {
+    return this.#db
+      .updateTable('idempotency_keys')
+      .where('actor', '=', this.#actor)
+      .where('key', '=', this.#key)
+      .where('claim', '=', this.#claim);
+  }
+}
