@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Project, ProjectPlugin } from '@gw/gateway/compiler';
 import { afterAll, describe, expect, it } from 'vitest';
 import { compileProject } from './compile.ts';
-import { CompileLimitError, CompileThread } from './compile-thread.ts';
+import { CompileThread } from './compile-thread.ts';
+import { WorkerLimitError } from './worker-thread.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
 const folders: string[] = [];
@@ -138,9 +139,7 @@ describe('CompileThread', () => {
   it('is usable after work that broke it, and refuses work once closed', async () => {
     const thread = new CompileThread();
     const limits = { timeoutMs: 30_000, memoryMb: 512 };
-    await expect(thread.compile(project('', bigSpec()), { ...limits, timeoutMs: 1 })).rejects.toThrow(
-      CompileLimitError,
-    );
+    await expect(thread.compile(project('', bigSpec()), { ...limits, timeoutMs: 1 })).rejects.toThrow(WorkerLimitError);
     // Functions cannot be sent to a thread: a door's defect, not an input's.
     const broken: Project = Object.assign(project(''), { upstreams: () => {} });
     await expect(thread.compile(broken, limits)).rejects.toThrow();

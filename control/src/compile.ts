@@ -1,6 +1,7 @@
 /** The library call that every door of the control plane shares: a project in, an artifact or diagnostics out. */
 import { type CompileResult, type Diagnostic, ERROR_CODES, type Project } from '@gw/gateway/compiler';
-import { CompileLimitError, CompileThread } from './compile-thread.ts';
+import { CompileThread } from './compile-thread.ts';
+import { WorkerLimitError } from './worker-thread.ts';
 
 export interface CompileOptions {
   /** Milliseconds that a project may take; default 60,000. */
@@ -16,10 +17,18 @@ const thread = new CompileThread();
  * `gw compile` gives. A project that takes too long or too much memory is E1005, like any other fault of its
  * documents. Rejects only for a defect of the compiler; the next call works all the same.
  */
-export async function compileProject(inputs: Project, options: CompileOptions = {}): Promise<CompileResult> {
-  const { timeoutMs = 60_000, memoryMb = 1024 } = options;
+export function compileProject(inputs: Project, options: CompileOptions = {}): Promise<CompileResult> {
+  return compileOn(thread, inputs, options);
+}
+
+/** As compileProject, in a thread of the caller's. */
+export async function compileOn(
+  on: CompileThread,
+  inputs: Project,
+  { timeoutMs = 60_000, memoryMb = 1024 }: CompileOptions = {},
+): Promise<CompileResult> {
   try {
-    return await thread.compile(inputs, { timeoutMs, memoryMb });
+    return await on.compile(inputs, { timeoutMs, memoryMb });
   } catch (error) {
     if (!(error instanceof CompileLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;

@@ -17,8 +17,17 @@ import { resolve } from './resolve.ts';
 
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 export { PluginPackageError, readPluginPackage } from '../plugins/package.ts';
+export { ArchiveError, isGzip, isTar, unpack } from '../plugins/unpack.ts';
 export type { Diagnostic } from '../spec/diagnostic.ts';
 export { ERROR_CODES, type ErrorCode, type Severity } from '../spec/error-codes.ts';
+export {
+  type DescribedOperation,
+  type DescribedUse,
+  describeSpec,
+  type SpecDescription,
+  type SpecResult,
+  specsAmong,
+} from './describe.ts';
 export type {
   CompileFlags,
   PluginManifest,
