@@ -30,7 +30,7 @@ export async function compileOn(
   try {
     return await on.compile(inputs, { timeoutMs, memoryMb });
   } catch (error) {
-    if (!(error instanceof CompileLimitError)) throw error;
+    if (!(error instanceof WorkerLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;
     const diagnostic: Diagnostic = { code: 'E1005', severity, message: error.message, hint };
     return { ok: false, diagnostics: [diagnostic] };
