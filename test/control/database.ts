@@ -10,12 +10,15 @@ import { type Database, openDatabase } from '../../control/src/db/database.ts';
 /** The server that tests make their databases on; its user must be allowed to (`CREATEDB`). */
 export const { DATABASE_URL } = process.env;
 
+/** Tests on a server are skipped, unless nothing may be. */
+export const NO_SERVER = DATABASE_URL === undefined && process.env['GW_NO_SKIP'] !== '1';
+
 export type DatabaseKind = Database['kind'];
 
 /** Both kinds with the words that name them in a test; skip `postgres` where there is no DATABASE_URL. */
 export const DATABASE_KINDS: readonly (readonly [name: string, kind: DatabaseKind, absent: boolean])[] = [
   ['PGlite', 'pglite', false],
-  ['PostgreSQL (needs DATABASE_URL)', 'postgres', DATABASE_URL === undefined],
+  ['PostgreSQL (needs DATABASE_URL)', 'postgres', NO_SERVER],
 ];
 
 export interface TestDatabase {

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
-import { DATABASE_URL, emptyDatabase, testDatabase } from './database.ts';
+import { DATABASE_URL, emptyDatabase, NO_SERVER, testDatabase } from './database.ts';
 import { databaseProcess } from './spawn-database.ts';
 
-describe.skipIf(DATABASE_URL === undefined)('a PostgreSQL server (needs DATABASE_URL)', () => {
+describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
   it('is migrated once by four processes that start at once', async () => {
     const { url, drop } = await emptyDatabase('postgres');
     onTestFinished(drop);
