@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `gw-control`: the control plane and its command line (reference 3). */
+import { failureOf } from './cli/failure.ts';
 import { controlCommand } from './cli/gw-control.ts';
 
 const stopped = new Promise<void>((resolve) => {
@@ -15,15 +16,30 @@ const stopped = new Promise<void>((resolve) => {
 
 const command = controlCommand({
   env: process.env,
+  output: process.stdout,
+  stdin: (most) => readWhole(process.stdin, most),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
-  interactive: process.stdout.isTTY === true,
+  interactive: process.stderr.isTTY === true,
   stopped,
 });
 
+async function readWhole(input: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    length += chunk.length;
+    if (length > most) throw new Error(`standard input is longer than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 try {
   await command.parseAsync();
+  process.exitCode = 0;
 } catch (error) {
-  process.stderr.write(`gw-control: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  const { text, code } = failureOf(error);
+  process.stderr.write(text);
+  process.exit(code);
 }

@@ -1,17 +1,55 @@
 /** The command `gw-control` with all its subcommands (reference 3, section 4). */
 import { VERSION } from '@gw/gateway/version';
 import { Command } from 'commander';
+import { apiKeysCommand, tokensCommand, whoamiCommand } from './access.ts';
+import { artifactsCommand } from './artifacts.ts';
+import { auditCommand } from './audit.ts';
+import { compilationsCommand, compileCommand } from './compile.ts';
+import { contextCommand } from './context.ts';
+import { dataPlanesCommand } from './data-planes.ts';
+import { deployCommand, deploymentsCommand, rollbackCommand } from './deployments.ts';
+import { pluginsCommand } from './plugins.ts';
 import type { AddCommand, Program } from './program.ts';
+import { projectPluginsCommand } from './project-plugins.ts';
+import { initCommand, projectsCommand } from './projects.ts';
 import { serveCommand } from './serve.ts';
+import { specsCommand } from './specs.ts';
+import { completionCommand, healthCommand, openapiCommand } from './system.ts';
 
 /** One line a command. */
-const COMMANDS: readonly AddCommand[] = [serveCommand];
+const COMMANDS: readonly AddCommand[] = [
+  serveCommand,
+  contextCommand,
+  initCommand,
+  projectsCommand,
+  specsCommand,
+  pluginsCommand,
+  projectPluginsCommand,
+  compileCommand,
+  compilationsCommand,
+  artifactsCommand,
+  deployCommand,
+  rollbackCommand,
+  deploymentsCommand,
+  dataPlanesCommand,
+  apiKeysCommand,
+  tokensCommand,
+  whoamiCommand,
+  auditCommand,
+  healthCommand,
+  openapiCommand,
+  completionCommand,
+];
 
 const EXAMPLES = `
+Exit codes: 0 success, 1 failure, 2 usage, 3 a compilation or deployment that was waited for did not succeed.
+
 Examples:
   $ GW_CONTROL_ADMIN_TOKEN=secret gw-control serve --database-url pglite://./data
-  $ GW_CONTROL_ADMIN_TOKEN=secret gw-control serve --database-url postgres://gw@db/gw --listen 0.0.0.0:9090`;
+  $ echo secret | gw-control context set local --server http://127.0.0.1:9090 --token-stdin
+  $ gw-control init shop && gw-control compile --project shop --wait && gw-control deploy --project shop --wait`;
 
+/** Usage errors are thrown, as CommanderError. */
 export function controlCommand(program: Program): Command {
   const command = new Command('gw-control')
     .description('The gw control plane: stores specs and plugins, compiles them, and deploys to gateways.')
@@ -20,5 +58,8 @@ export function controlCommand(program: Program): Command {
     .showHelpAfterError('(see --help)')
     .addHelpText('after', EXAMPLES);
   for (const add of COMMANDS) add(command, program);
+  for (const each of [command, ...command.commands, ...command.commands.flatMap(({ commands }) => commands)]) {
+    each.exitOverride().showHelpAfterError('(see --help)');
+  }
   return command;
 }

@@ -1,12 +1,17 @@
 /** What commands need of the process around them. */
+import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Environment } from '../config.ts';
 
 export interface Program {
   readonly env: Environment;
+  /** Standard output, for what is not text. */
+  readonly output: Writable;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Standard output is a terminal. */
+  /** Standard input, whole; rejects where it is longer than `most` bytes. */
+  readonly stdin: (most: number) => Promise<Buffer>;
+  /** Standard error is a terminal: progress may be drawn on it. */
   readonly interactive: boolean;
   /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
   readonly stopped: Promise<void>;

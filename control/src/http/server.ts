@@ -83,7 +83,8 @@ export async function createServer(control: ControlPlane, options: ServerOptions
 function notRouted(app: FastifyInstance, request: FastifyRequest, reply: { header(n: string, v: string): unknown }) {
   const [path = '/'] = request.url.split('?');
   const methods = app.supportedMethods.filter((method) => app.findRoute({ method, url: path }) !== null);
-  if (methods.length === 0) return ControlError.notFound(`"${path}"`);
+  // OPTIONS is for every path, there or not.
+  if (methods.every((method) => method === 'OPTIONS')) return ControlError.notFound(`"${path}"`);
   reply.header('allow', methods.join(', '));
   return new ControlError('method-not-allowed', `${request.method} is not for "${path}": use ${methods.join(', ')}`);
 }

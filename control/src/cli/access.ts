@@ -1,0 +1,129 @@
+/** `gw-control api-keys`, `gw-control tokens`, `gw-control whoami`. */
+import { Option } from 'commander';
+import { ROLES } from '../access/actor.ts';
+import type { ApiKey, NewApiKey } from '../resources/api-keys/schemas.ts';
+import type { Identity, NewToken, Token } from '../resources/tokens/schemas.ts';
+import type { AddCommand } from './program.ts';
+import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';
+
+interface ProjectFlags extends ServerFlags {
+  readonly project?: string;
+}
+
+const state = (revoked: string | null, expires: string | null = null): string => {
+  if (revoked !== null) return 'revoked';
+  return expires !== null && Date.parse(expires) <= Date.now() ? 'expired' : 'active';
+};
+
+export const apiKeysCommand: AddCommand = (parent, program) => {
+  const command = group(
+    parent,
+    'api-keys',
+    'Keys that data planes of a project connect with.',
+    '  $ gw-control api-keys create edge --project shop\n  $ gw-control api-keys list --project shop',
+  );
+
+  remote(command, 'create', 'Create a key; it is shown this once.', ['apiKeys.create'])
+    .argument('<name>', 'for people')
+    .addOption(projectOption())
+    .action(async (name: string, flags: ProjectFlags) => {
+      const session = await Session.open(program, flags);
+      const path = `/projects/${await session.projectId(flags.project)}/api-keys`;
+      const made = await session.api.json<NewApiKey>(path, { method: 'POST', json: { name } });
+      session.note('the key is shown this once; give it to gw serve as GW_API_KEY');
+      session.print(made, () => `${made.key}\n`);
+    });
+
+  remote(command, 'list', 'List keys.', ['apiKeys.list'])
+    .addOption(projectOption())
+    .action(async (flags: ProjectFlags) => {
+      const session = await Session.open(program, flags);
+      const found = await session.api.list<ApiKey>(`/projects/${await session.projectId(flags.project)}/api-keys`);
+      const rows = found.map((each) => [
+        each.name,
+        each.prefix,
+        state(each.revoked_at),
+        each.id,
+        time(each.created_at),
+        time(each.last_used_at),
+      ]);
+      session.printTable(found, ['NAME', 'KEY', 'STATE', 'ID', 'CREATED', 'LAST USED'], rows, 'no keys');
+    });
+
+  remote(command, 'revoke', 'Revoke a key: data planes that came with it are disconnected.', ['apiKeys.revoke'])
+    .argument('<id>')
+    .addOption(projectOption())
+    .action(async (id: string, flags: ProjectFlags) => {
+      const session = await Session.open(program, flags);
+      await session.api.json(`/projects/${await session.projectId(flags.project)}/api-keys/${id}`, {
+        method: 'DELETE',
+      });
+      session.note(`key ${id} is revoked`);
+    });
+};
+
+export const tokensCommand: AddCommand = (parent, program) => {
+  const command = group(
+    parent,
+    'tokens',
+    'Tokens that people and programs call the control plane with.',
+    '  $ gw-control tokens create ci --role deployer --project shop --expires 2027-01-01T00:00:00Z\n  $ gw-control tokens list',
+  );
+
+  remote(command, 'create', 'Create a token; it is shown this once.', ['tokens.create'])
+    .argument('<name>', 'unique; the audit log names the token by it')
+    .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]).makeOptionMandatory())
+    .option('-p, --project <name-or-id>', 'the one project that it opens; default all')
+    .option('--expires <time>', 'until when it opens anything, as in 2027-01-01T00:00:00Z; default no end')
+    .action(async (name: string, flags: ProjectFlags & { role: string; expires?: string }) => {
+      const session = await Session.open(program, flags);
+      const json = {
+        name,
+        role: flags.role,
+        ...(flags.project === undefined ? {} : { project_id: await session.projectId(flags.project) }),
+        ...(flags.expires === undefined ? {} : { expires_at: flags.expires }),
+      };
+      const made = await session.api.json<NewToken>('/tokens', { method: 'POST', json });
+      session.note('the token is shown this once');
+      session.print(made, () => `${made.token}\n`);
+    });
+
+  remote(command, 'list', 'List tokens.', ['tokens.list']).action(async (flags: ServerFlags) => {
+    const session = await Session.open(program, flags);
+    const found = await session.api.list<Token>('/tokens');
+    const rows = found.map((each) => [
+      each.name,
+      each.prefix,
+      each.role,
+      each.project_id ?? 'all',
+      state(each.revoked_at, each.expires_at),
+      each.id,
+      time(each.last_used_at),
+    ]);
+    session.printTable(found, ['NAME', 'TOKEN', 'ROLE', 'PROJECT', 'STATE', 'ID', 'LAST USED'], rows, 'no tokens');
+  });
+
+  remote(command, 'revoke', 'Revoke a token, at once.', ['tokens.revoke'])
+    .argument('<id>')
+    .action(async (id: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      await session.api.json(`/tokens/${id}`, { method: 'DELETE' });
+      session.note(`token ${id} is revoked`);
+    });
+};
+
+export const whoamiCommand: AddCommand = (parent, program) => {
+  remote(parent, 'whoami', 'Show whose credentials are used, and what they open.', ['tokens.whoami']).action(
+    async (flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      const identity = await session.api.json<Identity>('/whoami');
+      session.printFields(identity, [
+        ['server', session.api.server],
+        ['actor', identity.actor],
+        ['role', identity.role],
+        ['project', identity.project_id ?? 'all'],
+        ['until', time(identity.expires_at)],
+      ]);
+    },
+  );
+};

@@ -1,0 +1,78 @@
+/** `gw-control artifacts`. */
+import type { Artifact, ArtifactDetail } from '../resources/artifacts/schemas.ts';
+import type { AddCommand } from './program.ts';
+import { saveTo } from './save-to.ts';
+import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
+
+const EXAMPLES = `  $ gw-control artifacts list --project shop
+  $ gw-control artifacts download 01a20041-4136-7572-8367-a77cc14881d6 --output shop.gwa
+  $ gw serve --artifact shop.gwa`;
+
+export const artifactsCommand: AddCommand = (parent, program) => {
+  const command = group(parent, 'artifacts', 'What compilations made.', EXAMPLES);
+
+  remote(command, 'list', 'List artifacts, the latest first.', ['artifacts.list', 'artifacts.listOfProject'])
+    .addOption(projectOption())
+    .option('--hash <hash>', 'only with this artifact hash')
+    .option('--limit <n>', 'most of the list', '50')
+    .action(async (flags: ServerFlags & { project?: string; hash?: string; limit: string }) => {
+      const session = await Session.open(program, flags);
+      const path = session.hasProject(flags.project)
+        ? `/projects/${await session.projectId(flags.project)}/artifacts`
+        : '/artifacts';
+      const query = { artifact_hash: flags.hash };
+      const found = await session.api.list<Artifact>(path, { query }, Number(flags.limit));
+      const rows = found.map((each) => [
+        each.id,
+        short(each.artifact_hash),
+        String(each.routes_count),
+        each.signed ? 'yes' : 'no',
+        each.production ? 'yes' : 'no',
+        String(each.size),
+        time(each.created_at),
+      ]);
+      session.printTable(
+        found,
+        ['ID', 'HASH', 'ROUTES', 'SIGNED', 'PRODUCTION', 'BYTES', 'CREATED'],
+        rows,
+        'no artifacts: make one with gw-control compile',
+      );
+    });
+
+  remote(command, 'get', 'Show an artifact; with --json its manifest, too.', ['artifacts.get'])
+    .argument('<id>')
+    .action(async (id: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      const artifact = await session.api.json<ArtifactDetail>(`/artifacts/${id}`);
+      session.printFields(artifact, [
+        ['id', artifact.id],
+        ['project', artifact.project_id ?? 'none'],
+        ['hash', artifact.artifact_hash],
+        ['file sha256', artifact.sha256],
+        ['bytes', String(artifact.size)],
+        ['routes', String(artifact.routes_count)],
+        ['specs', artifact.specs.join(', ')],
+        ['plugins', artifact.plugins.map(({ name, version }) => `${name}@${version}`).join(', ')],
+        ['signed', artifact.signed ? 'yes' : 'no'],
+        ['production', artifact.production ? 'yes' : 'no'],
+        ['compiler', artifact.compiler_version],
+        ['created', `${time(artifact.created_at)} by ${artifact.created_by}`],
+      ]);
+    });
+
+  remote(command, 'download', 'Download an artifact file.', ['artifacts.download'])
+    .argument('<id>')
+    .option('-o, --output <file>', 'default standard output')
+    .action(async (id: string, flags: ServerFlags & { output?: string }) => {
+      const session = await Session.open(program, flags);
+      await saveTo(await session.api.response(`/artifacts/${id}/download`), flags.output, program);
+    });
+
+  remote(command, 'delete', 'Delete an artifact.', ['artifacts.delete'])
+    .argument('<id>')
+    .action(async (id: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      await session.api.json(`/artifacts/${id}`, { method: 'DELETE' });
+      session.note(`artifact ${id} is deleted`);
+    });
+};

@@ -1,0 +1,50 @@
+/** `gw-control audit`. */
+import type { AuditEntry } from '../resources/audit/schemas.ts';
+import type { AddCommand } from './program.ts';
+import { remote, type ServerFlags, Session, time } from './session.ts';
+
+interface AuditFlags extends ServerFlags {
+  readonly project?: string;
+  readonly actor?: string;
+  readonly resourceType?: string;
+  readonly resourceId?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: string;
+}
+
+export const auditCommand: AddCommand = (parent, program) => {
+  remote(parent, 'audit', 'List changes, the latest first: who, what, when.', ['audit.list'])
+    .option('-p, --project <name-or-id>', 'only of this project')
+    .option('--actor <actor>', 'only by this one, such as token:ci')
+    .option('--operation <operation>', 'only this one, such as projects.update')
+    .option('--resource-type <type>', 'only of this type, such as project')
+    .option('--resource-id <id>', 'only of this resource')
+    .option('--since <time>', 'only from then on, as in 2026-01-31T00:00:00Z')
+    .option('--until <time>', 'only before then')
+    .option('--limit <n>', 'most of the list', '50')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ gw-control audit --project shop --since 2026-01-31T00:00:00Z\n  $ gw-control audit --operation deployments.deploy --json',
+    )
+    .action(async (flags: AuditFlags & { operation?: string }) => {
+      const session = await Session.open(program, flags);
+      const query = {
+        project_id: flags.project === undefined ? undefined : await session.projectId(flags.project),
+        actor: flags.actor,
+        action: flags.operation,
+        resource_type: flags.resourceType,
+        resource_id: flags.resourceId,
+        since: flags.since,
+        until: flags.until,
+      };
+      const found = await session.api.list<AuditEntry>('/audit', { query }, Number(flags.limit));
+      const rows = found.map((each) => [
+        time(each.at),
+        each.actor,
+        each.action,
+        `${each.resource_type} ${each.resource_id}`,
+      ]);
+      session.printTable(found, ['AT', 'ACTOR', 'OPERATION', 'RESOURCE'], rows, 'no changes');
+    });
+};

@@ -1,0 +1,161 @@
+/** `gw-control compile` and `gw-control compilations`. */
+import { printable } from '@gw/gateway/command-line';
+import { Option } from 'commander';
+import type { Compilation, Diagnostic } from '../resources/compilations/schemas.ts';
+import { OutcomeFailure } from './failure.ts';
+import type { AddCommand } from './program.ts';
+import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
+
+interface CompileFlags extends ServerFlags {
+  readonly project?: string;
+  readonly with?: readonly string[];
+  readonly production?: boolean;
+  readonly wait?: boolean;
+}
+
+const EXAMPLES = `
+Exit codes: 0 compiled (without --wait: asked for), 1 the request failed, 2 usage, 3 the compilation failed.
+
+Examples:
+  $ gw-control compile --project shop --wait
+  $ gw-control compile books --with authors --production --wait --json`;
+
+export const compileCommand: AddCommand = (parent, program) => {
+  remote(parent, 'compile', 'Compile a spec, or all specs of a project, into an artifact.', [
+    'compilations.compileSpec',
+    'compilations.compileProject',
+    'compilations.get',
+    'compilations.events',
+  ])
+    .argument('[spec]', 'name or id; default all of the project')
+    .addOption(projectOption())
+    .option('--with <specs...>', 'further specs, compiled together with it')
+    .option('--production', 'a production build: stricter, and signed where the server has a key')
+    .option('--wait', 'until it has ended, with progress')
+    .addHelpText('after', EXAMPLES)
+    .action(async (spec: string | undefined, flags: CompileFlags) => {
+      const session = await Session.open(program, flags);
+      const production = flags.production === true;
+      const asked =
+        spec === undefined
+          ? await session.api.json<Compilation>(`/projects/${await session.projectId(flags.project)}/compile`, {
+              method: 'POST',
+              json: { production },
+            })
+          : await session.api.json<Compilation>(`/specs/${await session.specId(spec, flags.project)}/compile`, {
+              method: 'POST',
+              json: {
+                production,
+                additional_specs: await Promise.all(
+                  (flags.with ?? []).map((each) => session.specId(each, flags.project)),
+                ),
+              },
+            });
+      if (!flags.wait) return show(session, asked);
+      report(session, await ended(session, asked));
+    });
+};
+
+export const compilationsCommand: AddCommand = (parent, program) => {
+  const command = group(
+    parent,
+    'compilations',
+    'Compilations of specs and projects.',
+    '  $ gw-control compilations list --project shop\n  $ gw-control compilations watch 01a20041-4136-7572-8367-a77cc14881d6',
+  );
+
+  remote(command, 'list', 'List compilations.', ['compilations.listOfProject', 'compilations.listOfSpec'])
+    .addOption(projectOption())
+    .option('--spec <name-or-id>', 'only those asked for this spec')
+    .addOption(new Option('--status <status>', 'only with it').choices(['pending', 'compiling', 'succeeded', 'failed']))
+    .option('--limit <n>', 'most of the list', '50')
+    .action(async (flags: ServerFlags & { project?: string; spec?: string; status?: string; limit: string }) => {
+      const session = await Session.open(program, flags);
+      const of =
+        flags.spec === undefined
+          ? `/projects/${await session.projectId(flags.project)}`
+          : `/specs/${await session.specId(flags.spec, flags.project)}`;
+      const query = { status: flags.status };
+      const found = await session.api.list<Compilation>(`${of}/compilations`, { query }, Number(flags.limit));
+      const rows = found.map((each) => [
+        each.id,
+        each.status,
+        each.production ? 'yes' : 'no',
+        short(each.artifact_hash),
+        time(each.created_at),
+      ]);
+      session.printTable(found, ['ID', 'STATUS', 'PRODUCTION', 'ARTIFACT', 'ASKED FOR'], rows, 'no compilations');
+    });
+
+  remote(command, 'get', 'Show a compilation.', ['compilations.get'])
+    .argument('<id>')
+    .action(async (id: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      show(session, await session.api.json<Compilation>(`/compilations/${id}`));
+    });
+
+  remote(command, 'watch', 'Follow a compilation until it has ended.', ['compilations.get', 'compilations.events'])
+    .argument('<id>')
+    .action(async (id: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      report(session, await ended(session, await session.api.json<Compilation>(`/compilations/${id}`)));
+    });
+
+  remote(command, 'delete', 'Delete the record of a compilation.', ['compilations.delete'])
+    .argument('<id>')
+    .action(async (id: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      await session.api.json(`/compilations/${id}`, { method: 'DELETE' });
+      session.note(`compilation ${id} is deleted`);
+    });
+};
+
+const isOver = ({ status }: Compilation): boolean => status === 'succeeded' || status === 'failed';
+
+/** Follows it by events; a stream that breaks is begun again. */
+async function ended(session: Session, asked: Compilation): Promise<Compilation> {
+  const stopped = new AbortController();
+  void session.program.stopped.then(() => stopped.abort());
+  let latest = asked;
+  while (!isOver(latest)) {
+    try {
+      for await (const { event, data } of session.api.events(`/compilations/${asked.id}/events`, stopped.signal)) {
+        if (event !== 'compilation') continue;
+        const next: Compilation = JSON.parse(data);
+        if (next.status !== latest.status || next.stage !== latest.stage) session.note(`${next.stage ?? next.status}…`);
+        latest = next;
+      }
+    } catch (error) {
+      if (stopped.signal.aborted) throw new Error(`stopped waiting: gw-control compilations watch ${asked.id} goes on`);
+      if (!(error instanceof TypeError)) throw error;
+    }
+    if (!isOver(latest)) latest = await session.api.json<Compilation>(`/compilations/${asked.id}`);
+  }
+  return latest;
+}
+
+/** Throws where it failed, so that the exit code says so. */
+function report(session: Session, compilation: Compilation): void {
+  show(session, compilation);
+  if (compilation.status === 'failed') throw new OutcomeFailure('the compilation failed');
+}
+
+function show(session: Session, compilation: Compilation): void {
+  const { errors = [], warnings } = compilation;
+  session.printFields(compilation, [
+    ['id', compilation.id],
+    ['status', compilation.stage ? `${compilation.status} (${compilation.stage})` : compilation.status],
+    ['production', compilation.production ? 'yes' : 'no'],
+    ['artifact', compilation.artifact_id ?? ''],
+    ['artifact hash', compilation.artifact_hash ?? ''],
+    ['asked for', time(compilation.created_at)],
+    ['ended', time(compilation.completed_at)],
+  ]);
+  for (const each of [...errors, ...warnings]) session.note(diagnosticLine(each));
+}
+
+function diagnosticLine({ code, severity, message, hint, file, line, column, pointer }: Diagnostic): string {
+  const place = file === undefined ? '' : `${[file, line, column].filter((each) => each !== undefined).join(':')}: `;
+  const at = pointer && line === undefined ? ` at ${pointer}` : '';
+  return printable(`${place}${severity} ${code}: ${message}${at}${hint ? ` (${hint})` : ''}`);
+}

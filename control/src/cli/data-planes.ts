@@ -1,0 +1,74 @@
+/** `gw-control data-planes`. */
+import { Option } from 'commander';
+import type { DataPlane } from '../resources/data-planes/schemas.ts';
+import type { AddCommand } from './program.ts';
+import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
+
+const EXAMPLES = `  $ gw-control data-planes list --project shop
+  $ gw-control data-planes disconnect 01a20041-4136-7572-8367-a77cc14881d6 --project shop`;
+
+interface DataPlaneFlags extends ServerFlags {
+  readonly project?: string;
+}
+
+export const dataPlanesCommand: AddCommand = (parent, program) => {
+  const command = group(parent, 'data-planes', 'Gateways in connected mode.', EXAMPLES);
+
+  remote(command, 'list', 'List data planes.', ['dataPlanes.list'])
+    .addOption(projectOption())
+    .addOption(
+      new Option('--status <status>', 'only with it').choices(['connected', 'disconnected', 'drifted', 'incompatible']),
+    )
+    .action(async (flags: DataPlaneFlags & { status?: string }) => {
+      const session = await Session.open(program, flags);
+      const path = `/projects/${await session.projectId(flags.project)}/data-planes`;
+      const found = await session.api.list<DataPlane>(path, { query: { status: flags.status } });
+      const rows = found.map((each) => [
+        each.name,
+        each.status,
+        short(each.current_artifact_hash),
+        each.gw_version,
+        each.id,
+        time(each.last_seen_at),
+      ]);
+      session.printTable(
+        found,
+        ['NAME', 'STATUS', 'ARTIFACT', 'GW', 'ID', 'LAST SEEN'],
+        rows,
+        'no data planes: start one with gw serve --control-plane',
+      );
+    });
+
+  remote(command, 'get', 'Show a data plane.', ['dataPlanes.get'])
+    .argument('<id>')
+    .addOption(projectOption())
+    .action(async (id: string, flags: DataPlaneFlags) => {
+      const session = await Session.open(program, flags);
+      const found = await session.api.json<DataPlane>(
+        `/projects/${await session.projectId(flags.project)}/data-planes/${id}`,
+      );
+      session.printFields(found, [
+        ['name', found.name],
+        ['id', found.id],
+        ['status', found.status],
+        ['artifact', found.current_artifact_id ?? 'none'],
+        ['artifact hash', found.current_artifact_hash ?? ''],
+        ['gw', found.gw_version],
+        ['address', found.address ?? ''],
+        ['key', found.api_key_id ?? ''],
+        ['connected', time(found.connected_at)],
+        ['disconnected', time(found.disconnected_at)],
+        ['last seen', time(found.last_seen_at)],
+      ]);
+    });
+
+  remote(command, 'disconnect', 'Close the connection of a data plane; it may come back.', ['dataPlanes.disconnect'])
+    .argument('<id>')
+    .addOption(projectOption())
+    .action(async (id: string, flags: DataPlaneFlags) => {
+      const session = await Session.open(program, flags);
+      const path = `/projects/${await session.projectId(flags.project)}/data-planes/${id}`;
+      await session.api.json(path, { method: 'DELETE' });
+      session.note(`data plane ${id} is disconnected; to keep it away, revoke its key`);
+    });
+};

@@ -1,0 +1,39 @@
+/** How commands end when they do not do what they were asked for. */
+import { printable } from '@gw/gateway/command-line';
+import { CommanderError } from 'commander';
+import { ApiError } from './api.ts';
+
+export const EXIT_FAILURE = 1;
+export const EXIT_USAGE = 2;
+/** A compilation that was waited for failed, or a deployment did not succeed. */
+export const EXIT_OUTCOME = 3;
+
+/** The outcome was printed already. */
+export class OutcomeFailure extends Error {}
+
+/** What to say on standard error, and the exit code. */
+export function failureOf(error: unknown): { readonly text: string; readonly code: number } {
+  // Commander has said it.
+  if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : EXIT_USAGE };
+  if (error instanceof OutcomeFailure) return { text: '', code: EXIT_OUTCOME };
+  const message = error instanceof Error ? error.message : String(error);
+  const faults = error instanceof ApiError ? (error.problem?.errors ?? []).map(faultLine) : [];
+  const request = error instanceof ApiError && error.status >= 500 ? requestLine(error) : [];
+  const hint =
+    error instanceof ApiError && error.status === 401
+      ? ['set GW_CONTROL_TOKEN, or a context: gw-control context set NAME --server URL --token-stdin']
+      : [];
+  const lines = [`gw-control: ${message}`, ...[...faults, ...request, ...hint].map((line) => `  ${line}`)];
+  return { text: `${lines.map(printable).join('\n')}\n`, code: EXIT_FAILURE };
+}
+
+function faultLine(fault: Readonly<Record<string, unknown>>): string {
+  const { code, file, line, column, pointer, message, hint } = fault;
+  const place = [file, line, column].filter((each) => each !== undefined).join(':') || String(pointer ?? '');
+  const text = [place, code, message].filter((each) => each !== undefined && each !== '').join(' ');
+  return typeof hint === 'string' ? `${text} (${hint})` : text;
+}
+
+function requestLine({ problem }: ApiError): string[] {
+  return problem?.request_id ? [`the server's log says more under ${problem.request_id}`] : [];
+}

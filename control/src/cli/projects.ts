@@ -1,0 +1,159 @@
+/** `gw-control projects` and `gw-control init`. */
+import { InvalidArgumentError, Option } from 'commander';
+import type { Project } from '../resources/projects/schemas.ts';
+import type { AddCommand, Program } from './program.ts';
+import { group, remote, type ServerFlags, Session, time } from './session.ts';
+
+const EXAMPLES = `  $ gw-control projects create shop --description "The web shop"
+  $ gw-control projects update shop --upstream inventory=https://inventory.example.org
+  $ gw-control projects list --json`;
+
+interface ProjectFlags extends ServerFlags {
+  readonly name?: string;
+  readonly description?: string;
+  readonly upstream?: Readonly<Record<string, string>>;
+}
+
+export const projectsCommand: AddCommand = (parent, program) => {
+  const command = group(
+    parent,
+    'projects',
+    'Projects: specs, plugins, keys and data planes that belong together.',
+    EXAMPLES,
+  );
+
+  remote(command, 'list', 'List projects.', ['projects.list'])
+    .option('--name <text>', 'part of the name')
+    .action(async (flags: ServerFlags & { name?: string }) => {
+      const session = await Session.open(program, flags);
+      const found = await session.api.list<Project>('/projects', { query: { name: flags.name } });
+      const rows = found.map((each) => [each.name, each.id, each.deployed_artifact_id ?? '', time(each.created_at)]);
+      session.printTable(
+        found,
+        ['NAME', 'ID', 'DEPLOYED', 'CREATED'],
+        rows,
+        'no projects: make one with gw-control init',
+      );
+    });
+
+  remote(command, 'get', 'Show a project.', ['projects.get'])
+    .argument('<project>', 'name or id')
+    .action(async (name: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      show(session, await session.api.json<Project>(`/projects/${await session.projectId(name)}`));
+    });
+
+  remote(command, 'create', 'Create a project.', ['projects.create'])
+    .argument('<name>')
+    .option('--description <text>', 'for people')
+    .addOption(upstreamOption())
+    .action(async (name: string, { description, upstream, ...flags }: ProjectFlags) => {
+      const session = await Session.open(program, flags);
+      const json = {
+        name,
+        ...(description === undefined ? {} : { description }),
+        ...(upstream ? { upstreams: upstream } : {}),
+      };
+      show(session, await session.api.json<Project>('/projects', { method: 'POST', json }));
+    });
+
+  remote(command, 'update', 'Change a project; what is not given stays.', ['projects.get', 'projects.update'])
+    .argument('<project>', 'name or id')
+    .option('--name <name>', 'its new name')
+    .option('--description <text>', 'for people')
+    .addOption(upstreamOption())
+    .action(async (given: string, flags: ProjectFlags) => {
+      const session = await Session.open(program, flags);
+      const path = `/projects/${await session.projectId(given)}`;
+      const response = await session.api.response(path);
+      const before: Project = JSON.parse(await response.text());
+      const json = {
+        name: flags.name ?? before.name,
+        description: flags.description ?? before.description,
+        upstreams: { ...before.upstreams, ...flags.upstream },
+      };
+      const headers = { 'if-match': response.headers.get('etag') ?? '*' };
+      show(session, await session.api.json<Project>(path, { method: 'PUT', json, headers }));
+    });
+
+  remote(command, 'delete', 'Delete a project with all that belongs to it.', ['projects.delete'])
+    .argument('<project>', 'name or id')
+    .action(async (name: string, flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      await session.api.json(`/projects/${await session.projectId(name)}`, { method: 'DELETE' });
+      session.note(`project ${name} is deleted`);
+    });
+
+  remote(command, 'events', 'Follow what happens in a project, a line of JSON each.', ['projects.events'])
+    .argument('[project]', "name or id; default the context's")
+    .action((name: string | undefined, flags: ServerFlags) => follow(program, name, flags));
+};
+
+export const initCommand: AddCommand = (parent, program) => {
+  remote(parent, 'init', 'Create a project with a starter spec and the plugins that it uses.', ['projects.init'])
+    .argument('<name>')
+    .option('--description <text>', 'for people')
+    .addOption(new Option('--type <type>', 'of the starter spec').choices(['openapi', 'asyncapi']).default('openapi'))
+    .addHelpText('after', '\nExamples:\n  $ gw-control init shop\n  $ gw-control compile --project shop --wait')
+    .action(async (name: string, flags: ServerFlags & { description?: string; type: string }) => {
+      const session = await Session.open(program, flags);
+      const json = {
+        name,
+        type: flags.type,
+        ...(flags.description === undefined ? {} : { description: flags.description }),
+      };
+      const made = await session.api.json<{ project: Project; spec: { id: string; name: string } }>('/init', {
+        method: 'POST',
+        json,
+      });
+      session.printFields(made, [
+        ['project', `${made.project.name} (${made.project.id})`],
+        ['spec', `${made.spec.name} (${made.spec.id})`],
+      ]);
+      session.note(`next: gw-control compile --project ${name} --wait`);
+    });
+};
+
+async function follow(program: Program, name: string | undefined, flags: ServerFlags): Promise<void> {
+  const session = await Session.open(program, flags);
+  const ended = new AbortController();
+  void program.stopped.then(() => ended.abort());
+  try {
+    for await (const { event, data } of session.api.events(
+      `/projects/${await session.projectId(name)}/events`,
+      ended.signal,
+    )) {
+      program.stdout(`${JSON.stringify({ event, data: JSON.parse(data) })}\n`);
+    }
+  } catch (error) {
+    if (!ended.signal.aborted) throw error;
+  }
+}
+
+const upstreamOption = () =>
+  new Option('--upstream <name=url>', 'named upstream of the project (repeatable)').argParser(
+    (text: string, previous: Readonly<Record<string, string>> | undefined) => {
+      const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      if (name === undefined || url === undefined) {
+        throw new InvalidArgumentError('Give NAME=URL, such as inventory=https://inventory.example.org.');
+      }
+      return { ...previous, [name]: url };
+    },
+  );
+
+function show(session: Session, project: Project): void {
+  session.printFields(project, [
+    ['name', project.name],
+    ['id', project.id],
+    ['description', project.description],
+    [
+      'upstreams',
+      Object.entries(project.upstreams)
+        .map((each) => each.join('='))
+        .join(', '),
+    ],
+    ['deployed artifact', project.deployed_artifact_id ?? 'none'],
+    ['created', time(project.created_at)],
+    ['updated', time(project.updated_at)],
+  ]);
+}

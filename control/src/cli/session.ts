@@ -1,0 +1,151 @@
+/** What a command that calls the server works with: the server, the output, the project that is meant. */
+import { readFile } from 'node:fs/promises';
+import { printable, table } from '@gw/gateway/command-line';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Spec } from '../resources/specs/schemas.ts';
+import { Api, ApiError } from './api.ts';
+import { contextsFile, readContexts } from './contexts.ts';
+import type { Program } from './program.ts';
+
+export interface ServerFlags {
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly context?: string;
+  readonly json?: boolean;
+}
+
+export const DEFAULT_SERVER = 'http://127.0.0.1:9090';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The operations of the REST API that a command calls. */
+const operations = new WeakMap<Command, readonly string[]>();
+
+/** What `remote` was told; none for a command that calls no server. */
+export const operationsOf = (command: Command): readonly string[] => operations.get(command) ?? [];
+
+/** A command that calls these operations of the server, with the options that all such commands have. */
+export function remote(parent: Command, name: string, description: string, calls: readonly string[]): Command {
+  const command = parent
+    .command(name)
+    .description(description)
+    .addOption(new Option('--server <url>', 'the control plane').env('GW_CONTROL_SERVER').argParser(serverUrl))
+    .addOption(new Option('--token-file <file>', 'file of the token; else GW_CONTROL_TOKEN, else of the context'))
+    .addOption(new Option('--context <name>', 'context to use instead of the current one').env('GW_CONTROL_CONTEXT'))
+    .addOption(new Option('--json', 'print JSON'));
+  operations.set(command, calls);
+  return command;
+}
+
+/** A command of commands. */
+export function group(parent: Command, name: string, description: string, examples: string): Command {
+  return parent.command(name).description(description).addHelpText('after', `\nExamples:\n${examples}`);
+}
+
+export const projectOption = () =>
+  new Option('-p, --project <name-or-id>', "the project; default the context's").env('GW_CONTROL_PROJECT');
+
+/** `http://host:9090`, `https://gw.example.org/control`. */
+export function serverUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError(`Give a URL, such as ${DEFAULT_SERVER}.`);
+  return url.href.replace(/\/+$/, '');
+}
+
+export class Session {
+  readonly api: Api;
+  readonly json: boolean;
+  readonly #program: Program;
+  readonly #project: string | undefined;
+
+  private constructor(program: Program, api: Api, json: boolean, project: string | undefined) {
+    this.#program = program;
+    this.api = api;
+    this.json = json;
+    this.#project = project;
+  }
+
+  static async open(program: Program, flags: ServerFlags): Promise<Session> {
+    const file = contextsFile(program.env);
+    const { current, contexts } = await readContexts(file);
+    const name = flags.context ?? current;
+    const context = name === null ? undefined : contexts[name];
+    if (flags.context !== undefined && context === undefined) {
+      throw new Error(`there is no context "${flags.context}" in ${file}: see gw-control context list`);
+    }
+    const server = flags.server ?? context?.server ?? DEFAULT_SERVER;
+    // A token of a context is for its server, and goes to no other.
+    const own = server === context?.server ? context.token : undefined;
+    const token = flags.tokenFile
+      ? (await readFile(flags.tokenFile, 'utf8')).trim()
+      : program.env['GW_CONTROL_TOKEN'] || own;
+    return new Session(program, new Api({ server, token }), flags.json === true, context?.project);
+  }
+
+  /** The id of the project that is meant, by name or id. Throws with what to do where none is. */
+  async projectId(given: string | undefined): Promise<string> {
+    const wanted = given ?? this.#project;
+    if (wanted === undefined) throw new Error('no project is named: give --project, or set one in the context');
+    if (UUID.test(wanted)) return wanted;
+    const found = await this.api.list<{ readonly id: string; readonly name: string }>('/projects', {
+      query: { name: wanted },
+    });
+    const project = found.find(({ name }) => name === wanted);
+    if (project) return project.id;
+    throw new ApiError(`there is no project "${wanted}": see gw-control projects list`, 404);
+  }
+
+  /** The id of a spec, by name (in the project that is meant, or of none) or id. */
+  async specId(given: string, project: string | undefined): Promise<string> {
+    if (UUID.test(given)) return given;
+    const named = project ?? this.#project;
+    const path = named === undefined ? '/specs' : `/projects/${await this.projectId(named)}/specs`;
+    const found = await this.api.list<Pick<Spec, 'id' | 'name' | 'project_id'>>(path, { query: { name: given } });
+    const specs = found.filter(({ name }) => name === given);
+    const spec = specs.length === 1 ? specs[0] : specs.find(({ project_id }) => project_id === null);
+    if (spec) return spec.id;
+    if (specs.length === 0) throw new ApiError(`there is no spec "${given}": see gw-control specs list`, 404);
+    throw new ApiError(`${specs.length} projects have a spec "${given}": say which with --project`, 409);
+  }
+
+  /** Where a command names no project and the context has none, it means what belongs to none. */
+  hasProject(given: string | undefined): boolean {
+    return (given ?? this.#project) !== undefined;
+  }
+
+  /** JSON where that is asked for, else the text. */
+  print(value: unknown, text: () => string): void {
+    this.#program.stdout(this.json ? `${JSON.stringify(value, null, 2)}\n` : text());
+  }
+
+  /** Columns of these headings; says so where there is nothing. */
+  printTable(
+    items: readonly unknown[],
+    headings: readonly string[],
+    rows: readonly (readonly string[])[],
+    none: string,
+  ): void {
+    this.print(items, () => (rows.length === 0 ? `${none}\n` : table([headings, ...rows])));
+  }
+
+  /** One thing, a line for each of its fields. */
+  printFields(value: object, fields: readonly (readonly [name: string, text: string])[]): void {
+    this.print(value, () => table(fields.filter(([, text]) => text !== '').map(([name, text]) => [`${name}:`, text])));
+  }
+
+  /** For people only, beside what is printed: on standard error. */
+  note(text: string): void {
+    if (!this.json) this.#program.stderr(`${printable(text)}\n`);
+  }
+
+  get program(): Program {
+    return this.#program;
+  }
+}
+
+/** As people read it, and no longer than needed. */
+export function time(text: string | null | undefined): string {
+  return text ? text.replace('T', ' ').replace(/\.\d+Z$/, 'Z') : '';
+}
+
+export const short = (hash: string | null | undefined): string => (hash ?? '').replace(/^sha256:/, '').slice(0, 12);

@@ -1,0 +1,39 @@
+/** `gw-control health`, `gw-control openapi`, `gw-control completion`. */
+import { completionScript, SHELLS, type Shell } from '@gw/gateway/command-line';
+import { Argument } from 'commander';
+import type { Health } from '../resources/system/schemas.ts';
+import type { AddCommand } from './program.ts';
+import { saveTo } from './save-to.ts';
+import { remote, type ServerFlags, Session } from './session.ts';
+
+export const healthCommand: AddCommand = (parent, program) => {
+  remote(parent, 'health', 'Ask whether the server lives, and for its version.', ['system.health']).action(
+    async (flags: ServerFlags) => {
+      const session = await Session.open(program, flags);
+      const health = await session.api.json<Health>('/health');
+      session.printFields(health, [
+        ['server', session.api.server],
+        ['status', health.status],
+        ['version', health.version],
+      ]);
+    },
+  );
+};
+
+export const openapiCommand: AddCommand = (parent, program) => {
+  remote(parent, 'openapi', "Download the server's OpenAPI document.", [])
+    .option('-o, --output <file>', 'default standard output')
+    .action(async (flags: ServerFlags & { output?: string }) => {
+      const session = await Session.open(program, flags);
+      await saveTo(await session.api.response('/openapi'), flags.output, program);
+    });
+};
+
+export const completionCommand: AddCommand = (parent, { stdout }) => {
+  parent
+    .command('completion')
+    .description('Print a script that completes gw-control in a shell.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', '\nExamples:\n  $ source <(gw-control completion bash)')
+    .action((shell: Shell) => stdout(completionScript(shell, parent)));
+};
