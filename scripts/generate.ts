@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
+import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
@@ -22,6 +23,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
+  () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],

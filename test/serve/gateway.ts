@@ -40,14 +40,16 @@ export async function compileSpec(
   return result.artifact;
 }
 
-export async function startGateway(artifact: Uint8Array, options: GatewayOptions = {}): Promise<Gateway> {
+/** `artifact`: what `--artifact` names; null without that option. */
+export async function startGateway(artifact: Uint8Array | null, options: GatewayOptions = {}): Promise<Gateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-serve-'));
   const file = join(dir, 'api.gwa');
-  writeFileSync(file, artifact);
+  if (artifact !== null) writeFileSync(file, artifact);
   const child = spawn(
     process.execPath,
     [
-      ...[options.main ?? MAIN, 'serve', '--artifact', file, '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
+      ...[options.main ?? MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
+      ...(artifact === null ? [] : ['--artifact', file]),
       ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...(options.args ?? [])],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...options.env } },
