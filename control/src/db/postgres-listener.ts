@@ -39,7 +39,17 @@ export class PostgresListener {
     if (this.#closing.signal.aborted) return client.end();
     this.#client = client;
     client.on('end', () => void this.#reconnect());
-    this.#heartbeat = setInterval(() => client.query('select 1').catch(() => {}), HEARTBEAT_MS).unref();
+    let answered = true;
+    this.#heartbeat = setInterval(() => {
+      if (!answered) return;
+      answered = false;
+      client.query('select 1').then(
+        () => {
+          answered = true;
+        },
+        () => {},
+      );
+    }, HEARTBEAT_MS).unref();
   }
 
   async close(): Promise<void> {
