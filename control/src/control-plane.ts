@@ -7,7 +7,9 @@ import { Blobs } from './db/blobs.ts';
 import { openDatabase } from './db/database.ts';
 import { seedBuiltinPlugins } from './plugins/builtin-plugins.ts';
 import { ApiKeys } from './resources/api-keys/service.ts';
+import { Audit } from './resources/audit/service.ts';
 import { Projects } from './resources/projects/service.ts';
+import { Tokens } from './resources/tokens/service.ts';
 
 export interface ControlPlaneOptions {
   /** `postgres://…`, or `pglite://DIR` for the embedded one. */
@@ -24,6 +26,8 @@ export interface ControlPlane {
   readonly access: Access;
   readonly projects: Projects;
   readonly apiKeys: ApiKeys;
+  readonly tokens: Tokens;
+  readonly audit: Audit;
   close(): Promise<void>;
 }
 
@@ -46,6 +50,8 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     access,
     projects: new Projects(context),
     apiKeys: new ApiKeys(context),
+    tokens: new Tokens(context),
+    audit: new Audit(context),
     close: async () => {
       access.close();
       await db.close();

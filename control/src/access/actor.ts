@@ -14,8 +14,8 @@ export interface ActorOptions {
   /** Of the HTTP request, for the audit log. */
   readonly requestId?: string | null;
   readonly expiresAt?: Date | null;
-  /** Aborted when the credentials are revoked or expire: what is open on their behalf ends then. */
-  readonly revoked?: AbortSignal;
+  /** Makes the signal of `Actor.revoked`, once it is asked for. */
+  readonly watch?: () => AbortSignal;
 }
 
 export class Actor {
@@ -24,15 +24,25 @@ export class Actor {
   readonly projectId: string | null;
   readonly requestId: string | null;
   readonly expiresAt: Date | null;
-  readonly revoked: AbortSignal | undefined;
+  readonly #watch: (() => AbortSignal) | undefined;
+  #revoked: AbortSignal | undefined;
 
-  constructor({ name, role, projectId = null, requestId = null, expiresAt = null, revoked }: ActorOptions) {
+  constructor({ name, role, projectId = null, requestId = null, expiresAt = null, watch }: ActorOptions) {
     this.name = name;
     this.role = role;
     this.projectId = projectId;
     this.requestId = requestId;
     this.expiresAt = expiresAt;
-    this.revoked = revoked;
+    this.#watch = watch;
+  }
+
+  /**
+   * Aborted when the credentials are revoked or expire: what is open on their behalf ends then. Undefined where
+   * neither can be.
+   */
+  get revoked(): AbortSignal | undefined {
+    this.#revoked ??= this.#watch?.();
+    return this.#revoked;
   }
 
   /** Whether the actor may see what belongs to the project; null: to none. */

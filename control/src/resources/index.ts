@@ -6,6 +6,7 @@ import { Problem } from '../http/problem.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import * as apiKeys from './api-keys/schemas.ts';
 import * as artifacts from './artifacts/schemas.ts';
+import { auditRoutes } from './audit/routes.ts';
 import * as audit from './audit/schemas.ts';
 import * as compilations from './compilations/schemas.ts';
 import * as dataPlanes from './data-planes/schemas.ts';
@@ -17,12 +18,15 @@ import * as projects from './projects/schemas.ts';
 import * as specs from './specs/schemas.ts';
 import { systemRoutes } from './system/routes.ts';
 import * as system from './system/schemas.ts';
+import { tokenRoutes } from './tokens/routes.ts';
 import * as tokens from './tokens/schemas.ts';
 
 export const ROUTES: readonly ((app: FastifyInstance, control: ControlPlane) => void)[] = [
   systemRoutes,
   projectRoutes,
   apiKeyRoutes,
+  tokenRoutes,
+  auditRoutes,
 ];
 
 const SCHEMAS = [

@@ -98,12 +98,14 @@ CREATE TABLE artifacts (
   file_sha256 text NOT NULL REFERENCES blobs,
   size bigint NOT NULL,
   manifest jsonb NOT NULL,
-  signed boolean NOT NULL,
+  signed_by text,
   production boolean NOT NULL,
   compiler_version text NOT NULL,
   artifact_version integer NOT NULL,
   created_by text NOT NULL,
-  created_at timestamptz(3) NOT NULL DEFAULT now()
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  CONSTRAINT artifacts_content_unique
+    UNIQUE NULLS NOT DISTINCT (project_id, artifact_hash, production, artifact_version, signed_by)
 );
 CREATE INDEX artifacts_project ON artifacts (project_id, created_at);
 CREATE INDEX artifacts_hash ON artifacts (artifact_hash);
@@ -215,7 +217,7 @@ CREATE TABLE api_tokens (
   token_hash text NOT NULL UNIQUE,
   prefix text NOT NULL,
   role text NOT NULL CHECK (role IN ('viewer', 'editor', 'deployer', 'admin')),
-  project_id uuid REFERENCES projects ON DELETE CASCADE,
+  project_id uuid CONSTRAINT api_tokens_project REFERENCES projects ON DELETE CASCADE,
   created_by text NOT NULL,
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   expires_at timestamptz(3),

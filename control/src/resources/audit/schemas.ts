@@ -20,13 +20,17 @@ export const AuditEntry = Named(
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
+/** What no entry has a NUL in. */
+const Text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description });
+
 export const AuditQuery = Closed({
   ...pageQuery(['at'], '-at'),
   project_id: Type.Optional(Uuid('Only of this project.')),
-  actor: Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: 'Only by this actor.' })),
-  action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Only this operation.' })),
-  resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Only of this type.' })),
-  resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: 'Only of this resource.' })),
+  actor: Type.Optional(Text(300, 'Only by this actor.')),
+  action: Type.Optional(Text(100, 'Only this operation.')),
+  resource_type: Type.Optional(Text(100, 'Only of this type.')),
+  resource_id: Type.Optional(Text(300, 'Only of this resource.')),
   since: Type.Optional(Timestamp('Only from then on.')),
   until: Type.Optional(Timestamp('Only before then.')),
 });
