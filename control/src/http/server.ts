@@ -11,6 +11,7 @@ import { eventStreams } from './event-stream.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
 import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
+import { mustBeStorable } from './storable.ts';
 import { validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
@@ -53,11 +54,17 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   for (const schema of NAMED_SCHEMAS) app.addSchema(schema);
   app.setValidatorCompiler(validatorCompiler(NAMED_SCHEMAS));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    // What fastify finds wrong with a request that is for nothing matters less than that.
+    const isRouted = request.routeOptions.url !== undefined;
+    return sendProblem(isRouted ? error : notRouted(app, request, reply), request, reply);
+  });
   app.setNotFoundHandler((request, reply) => sendProblem(notRouted(app, request, reply), request, reply));
   for (const type of [JSON_TYPE, MERGE_PATCH_TYPE]) {
     app.addContentTypeParser(type, { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'));
   }
+  // JSON is what bodies are: text would go by its schema.
+  app.removeContentTypeParser('text/plain');
   app.decorate('database', control.context.db);
   app.decorateRequest('actor');
   await app.register(cors, {
@@ -73,6 +80,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     if (request.routeOptions.config.open || request.routeOptions.url === undefined) return;
     request.actor = await options.authenticate(request);
   });
+  app.addHook('preValidation', mustBeStorable);
   await app.register(async (routes) => {
     for (const add of ROUTES) add(routes, control);
   });
