@@ -1,4 +1,6 @@
 /** The tables, as migrations/ makes them. Timestamps are read as `Date`, `bigint` as number, `jsonb` parsed. */
+
+import type { Manifest } from '@gw/gateway/artifact';
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
@@ -28,6 +30,7 @@ export interface Schema {
   blobs: BlobsTable;
   blob_chunks: BlobChunksTable;
   blob_uploads: BlobUploadsTable;
+  maintenance: MaintenanceTable;
 }
 
 export interface ProjectsTable {
@@ -172,8 +175,9 @@ export interface ArtifactsTable {
   /** Of the .gwa file: names the blob. */
   file_sha256: string;
   size: number;
-  manifest: Json<object>;
-  signed: boolean;
+  manifest: Json<Manifest>;
+  /** Hex of the public key that its signature is by; null where it has none. */
+  signed_by: Nullable<string>;
   production: boolean;
   compiler_version: string;
   artifact_version: number;
@@ -336,4 +340,11 @@ export interface BlobUploadsTable {
   id: string;
   created_at: CreatedAt;
   touched_at: Timestamp;
+}
+
+/** What one replica does for all, now and then. */
+export interface MaintenanceTable {
+  name: string;
+  /** When a replica last began it. */
+  begun_at: Timestamp;
 }

@@ -55,7 +55,7 @@ CREATE TABLE spec_revisions (
   form text NOT NULL CHECK (form IN ('document', 'archive')),
   entry text NOT NULL,
   spec_version text NOT NULL,
-  operations jsonb NOT NULL,
+  operations json NOT NULL,
   created_by text NOT NULL,
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   UNIQUE (spec_id, revision)
@@ -252,6 +252,10 @@ CREATE TABLE idempotency_keys (
   body json,
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (actor, key)
+);
+CREATE TABLE maintenance (
+  name text PRIMARY KEY,
+  begun_at timestamptz(3) NOT NULL
 );
 CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
 `;
