@@ -3,7 +3,7 @@ export { ArtifactError, type ArtifactErrorReason } from './error.ts';
 export * from './format.ts';
 export { artifactHash, artifactHashInput, manifestHash } from './hash.ts';
 export { type Artifact, type ReadOptions, readArtifact } from './read.ts';
-export { KeyError } from './signature.ts';
+export { createSigner, KeyError } from './signature.ts';
 export { readSource } from './source.ts';
 export { type ArtifactPart, DEFAULT_PART_BYTES, splitArtifact } from './split.ts';
 export { watchSource } from './watch.ts';

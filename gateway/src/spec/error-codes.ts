@@ -56,6 +56,12 @@ export const ERROR_CODES = {
     title: 'this part of the document is not enforced',
     hint: 'Do not rely on it for validation.',
   },
+  E1009: {
+    category: 'spec validity',
+    severity: 'error',
+    title: 'the compilation broke off',
+    hint: 'Ask for it again; the log of gw-control says more under the id of the compilation.',
+  },
   E1010: {
     category: 'extension',
     severity: 'error',
