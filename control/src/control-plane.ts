@@ -9,6 +9,7 @@ import { seedBuiltinPlugins } from './plugins/builtin-plugins.ts';
 import { ApiKeys } from './resources/api-keys/service.ts';
 import { Audit } from './resources/audit/service.ts';
 import { Projects } from './resources/projects/service.ts';
+import { Specs } from './resources/specs/service.ts';
 import { Tokens } from './resources/tokens/service.ts';
 
 export interface ControlPlaneOptions {
@@ -25,6 +26,7 @@ export interface ControlPlane {
   readonly context: Context;
   readonly access: Access;
   readonly projects: Projects;
+  readonly specs: Specs;
   readonly apiKeys: ApiKeys;
   readonly tokens: Tokens;
   readonly audit: Audit;
@@ -49,6 +51,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     context,
     access,
     projects: new Projects(context),
+    specs: new Specs(context),
     apiKeys: new ApiKeys(context),
     tokens: new Tokens(context),
     audit: new Audit(context),

@@ -15,6 +15,7 @@ import * as plugins from './plugins/schemas.ts';
 import * as projectPlugins from './project-plugins/schemas.ts';
 import { projectRoutes } from './projects/routes.ts';
 import * as projects from './projects/schemas.ts';
+import { specRoutes } from './specs/routes.ts';
 import * as specs from './specs/schemas.ts';
 import { systemRoutes } from './system/routes.ts';
 import * as system from './system/schemas.ts';
@@ -24,6 +25,7 @@ import * as tokens from './tokens/schemas.ts';
 export const ROUTES: readonly ((app: FastifyInstance, control: ControlPlane) => void)[] = [
   systemRoutes,
   projectRoutes,
+  specRoutes,
   apiKeyRoutes,
   tokenRoutes,
   auditRoutes,

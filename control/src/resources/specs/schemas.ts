@@ -86,6 +86,12 @@ export const SpecRevision = Named(
 );
 export type SpecRevision = Static<typeof SpecRevision>;
 
+export const RevisionsQuery = Closed(pageQuery(['revision'], '-revision'));
+
+export const RevisionQuery = Closed({
+  revision: Type.Optional(Revision('Which one. Default: the latest.')),
+});
+
 const Binding = Closed({ name: Type.String(), config: AnyObject('As the document has it; empty where it has none.') });
 
 export const SpecOperation = Named(

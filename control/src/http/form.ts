@@ -1,0 +1,104 @@
+/** Multipart forms with one file, which goes where it is to go as it streams in, wherever it stands in the form. */
+import type { MultipartFile, MultipartValue } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import type { Static, TObject } from 'typebox';
+import { BlobTooLarge } from '../db/blobs.ts';
+import { ControlError } from '../errors.ts';
+import { validationProblem } from './validation.ts';
+
+export interface Form<F, T> {
+  /** As the schema has them. */
+  readonly fields: F;
+  readonly filename: string;
+  /** What `take` made of the file. */
+  readonly file: T;
+}
+
+/** Reads the file to its end. */
+type Take<T> = (content: AsyncIterable<Uint8Array>) => Promise<T>;
+
+/** Characters of a file's name. */
+const MAX_FILENAME = 200;
+
+/**
+ * `schema`: of all fields; the file's is `file`, and the others are text. BlobTooLarge, where `take` throws that,
+ * becomes 413. Throws 415 where the request has no form, 400 where the form is not as the schema says, or breaks off.
+ */
+export async function readForm<S extends TObject, T>(
+  request: FastifyRequest,
+  schema: S,
+  take: Take<T>,
+): Promise<Form<Omit<Static<S>, 'file'>, T>> {
+  const fields = new Map<string, string>();
+  let taken: { readonly filename: string; readonly file: T } | null = null;
+  try {
+    for await (const part of request.parts({ limits: { fileSize: Number.MAX_SAFE_INTEGER } })) {
+      if (part.type === 'file') taken = await takeFile(part, take);
+      else fields.set(part.fieldname, textOf(part, fields));
+    }
+  } catch (error) {
+    throw formProblem(error);
+  }
+  const given = { ...Object.fromEntries(fields), ...(taken ? { file: '' } : {}) };
+  const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema, 'body');
+  if (!validate(given)) throw validationProblem(validate.errors ?? [], 'body');
+  if (!taken) throw new ControlError('bad-request', 'the form has no file: send it as the field "file"');
+  return { fields: given as Omit<Static<S>, 'file'>, ...taken };
+}
+
+async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: Take<T>) {
+  const refuse = (why: string) => {
+    // Else the rest of it would be waited for.
+    file.destroy();
+    return new ControlError('bad-request', why);
+  };
+  if (fieldname !== 'file') throw refuse('the form has a file under another name: send it as the field "file"');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be in a name
+  if (!filename || filename.length > MAX_FILENAME || /[\x00-\x1f\x7f]/.test(filename)) {
+    throw refuse(`the file must have a filename, of at most ${MAX_FILENAME} plain characters`);
+  }
+  let broken = false;
+  file.on('error', () => {
+    broken = true;
+  });
+  try {
+    return { filename, file: await take(file) };
+  } catch (error) {
+    if (broken) throw brokenOff(error);
+    // What the reader throws is not the form's fault.
+    throw error instanceof BlobTooLarge || error instanceof ControlError ? error : new TakeFailed(error);
+  }
+}
+
+class TakeFailed extends Error {
+  constructor(cause: unknown) {
+    super('the file could not be taken', { cause });
+  }
+}
+
+function textOf(part: MultipartValue, before: ReadonlyMap<string, string>): string {
+  const { fieldname, value, fieldnameTruncated, valueTruncated } = part;
+  const refuse = (why: string) => new ControlError('bad-request', `the form field "${fieldname.slice(0, 100)}" ${why}`);
+  if (fieldnameTruncated || valueTruncated) throw refuse('is too long');
+  if (fieldname === 'file') throw refuse('must be a file, with a filename');
+  if (typeof value !== 'string') throw refuse('must be text');
+  if (before.has(fieldname)) throw refuse('stands there twice');
+  return value;
+}
+
+function formProblem(error: unknown): unknown {
+  if (error instanceof TakeFailed) return error.cause;
+  if (error instanceof ControlError) return error;
+  if (error instanceof BlobTooLarge) {
+    return new ControlError('payload-too-large', `the file has more than ${error.limit} bytes`);
+  }
+  const { code } = error as { readonly code?: unknown };
+  if (code === 'FST_FILES_LIMIT') return new ControlError('bad-request', 'the form has more files than one');
+  // Errors of the parser without a code are all about the form.
+  return typeof code === 'string' && code.startsWith('FST_') ? error : brokenOff(error);
+}
+
+function brokenOff(cause: unknown): ControlError {
+  const detail = 'the multipart form is malformed or breaks off: send it again, whole';
+  return new ControlError('bad-request', detail, {}, { cause });
+}

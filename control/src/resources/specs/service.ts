@@ -1,0 +1,178 @@
+/** Specs with their revisions (reference 3, section 2). */
+import type { Actor } from '../../access/actor.ts';
+import { recordChange } from '../../audit/audit.ts';
+import type { Context } from '../../context.ts';
+import type { BlobInfo } from '../../db/blobs.ts';
+import { violatedConstraint } from '../../db/violations.ts';
+import { ControlError } from '../../errors.ts';
+import { type Expected, mustMatch } from '../../http/etag.ts';
+import { mapPage, type Page, type PageRequest } from '../../http/pagination.ts';
+import { readSpec } from '../../specs/read-spec.ts';
+import { specName } from '../../specs/spec-name.ts';
+import { findProject } from '../projects/store.ts';
+import { named, recorded, resourceOf, shown, shownRevision } from './record.ts';
+import { revise } from './revise.ts';
+import type { Spec, SpecQuery, SpecRevision, SpecUpload } from './schemas.ts';
+import {
+  compilationsUnderWay,
+  deleteSpec,
+  findRevision,
+  findSpec,
+  listRevisions,
+  listSpecs,
+  lockSpec,
+  type RevisionRow,
+  type SpecRow,
+} from './store.ts';
+
+/** Bytes of an upload. */
+export const MAX_SPEC_BYTES = 32 << 20;
+
+export interface SpecInput {
+  /** What is compiled has this name: `books.yaml`. */
+  readonly filename: string;
+  /** YAML or JSON, or a .tar or .tar.gz; or what `storeFile` made of it. */
+  readonly file: AsyncIterable<Uint8Array> | BlobInfo;
+  /** Of the spec. Default: the base name of the file. */
+  readonly name?: string | undefined;
+  /** Which file of an archive is the document. Default: the only one. */
+  readonly entry?: string | undefined;
+}
+
+/** A spec with the version that its ETag names. */
+export interface VersionedSpec {
+  readonly spec: Spec;
+  readonly version: number;
+}
+
+export interface UploadedSpec {
+  readonly upload: SpecUpload;
+  /** As the ETag names it. */
+  readonly version: number;
+  /** False where the latest revision equals the upload. */
+  readonly isNew: boolean;
+}
+
+export class Specs {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Throws where the actor may not upload: so that the bytes of strangers are not taken in first. */
+  async mayUpload(actor: Actor, projectId: string | null): Promise<void> {
+    if (projectId === null) return actor.mustBeGlobal('editor');
+    actor.mustBe('editor', projectId, project(projectId));
+    if (!(await findProject(this.#context.db.kysely, projectId))) throw ControlError.notFound(project(projectId));
+  }
+
+  /** Takes bytes in for an upload to follow; throws BlobTooLarge. */
+  storeFile(content: AsyncIterable<Uint8Array>): Promise<BlobInfo> {
+    return this.#context.blobs.put(content, MAX_SPEC_BYTES);
+  }
+
+  /** A spec of no project, or its next revision. */
+  upload(actor: Actor, input: SpecInput, expected: Expected = null): Promise<UploadedSpec> {
+    return this.#upload(actor, null, input, expected);
+  }
+
+  uploadToProject(actor: Actor, projectId: string, input: SpecInput, expected: Expected = null): Promise<UploadedSpec> {
+    return this.#upload(actor, projectId, input, expected);
+  }
+
+  async #upload(
+    actor: Actor,
+    projectId: string | null,
+    { file, filename, name: given, entry }: SpecInput,
+    expected: Expected,
+  ): Promise<UploadedSpec> {
+    await this.mayUpload(actor, projectId);
+    const name = specName(filename, given);
+    const blob = 'sha256' in file ? file : await this.storeFile(file);
+    if (blob.size === 0) throw new ControlError('bad-request', `the file "${filename}" is empty`);
+    const reading = await readSpec(this.#context.blobs, { sha256: blob.sha256, filename, entry });
+    const action = projectId === null ? 'specs.upload' : 'specs.uploadToProject';
+    const { spec, isNew } = await this.#changing(projectId, (db) =>
+      revise(db, actor, { projectId, name, filename, blob, reading, action }, expected),
+    );
+    return { upload: uploaded(spec), version: spec.version, isNew };
+  }
+
+  /** All that the actor may see. */
+  async list(actor: Actor, query: SpecQuery = {}): Promise<Page<Spec>> {
+    actor.mustHave('viewer');
+    return mapPage(await listSpecs(this.#context.db.kysely, actor.projectId ?? undefined, query), shown);
+  }
+
+  async listOfProject(actor: Actor, projectId: string, query: SpecQuery = {}): Promise<Page<Spec>> {
+    actor.mustBe('viewer', projectId, project(projectId));
+    const { kysely } = this.#context.db;
+    if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
+    return mapPage(await listSpecs(kysely, projectId, query), shown);
+  }
+
+  async get(actor: Actor, id: string): Promise<VersionedSpec> {
+    const row = await this.#visible(actor, id);
+    return { spec: shown(row), version: row.version };
+  }
+
+  /** With its revisions and compilations. Throws a conflict while a compilation is still to read it. */
+  async delete(actor: Actor, id: string, expected: Expected = null): Promise<void> {
+    await this.#context.db.kysely.transaction().execute(async (db) => {
+      const before = await lockSpec(db, id);
+      if (!before) throw ControlError.notFound(named(id));
+      actor.mustBe('editor', before.project_id, named(id));
+      mustMatch(expected, before.version, named(id));
+      const waiting = await compilationsUnderWay(db, id);
+      if (waiting > 0) {
+        const detail = `${named(id)} is being compiled (${waiting} compilations): wait until they end, or delete them`;
+        throw new ControlError('conflict', detail);
+      }
+      await deleteSpec(db, id);
+      await recordChange(db, actor, {
+        action: 'specs.delete',
+        resource: resourceOf(before),
+        before: recorded(before),
+      });
+    });
+  }
+
+  /** Latest first. */
+  async history(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecRevision>> {
+    await this.#visible(actor, id);
+    return mapPage(await listRevisions(this.#context.db.kysely, id, at), shownRevision);
+  }
+
+  /** What was uploaded; its bytes are the blob of its sha256. Default: the latest revision. */
+  async content(actor: Actor, id: string, revision?: number): Promise<RevisionRow> {
+    const spec = await this.#visible(actor, id);
+    const wanted = revision ?? spec.revision;
+    const row = await findRevision(this.#context.db.kysely, id, wanted);
+    if (!row) throw ControlError.notFound(`revision ${wanted} of ${named(id)}`);
+    return row;
+  }
+
+  async #visible(actor: Actor, id: string): Promise<SpecRow> {
+    const row = await findSpec(this.#context.db.kysely, id);
+    if (!row) throw ControlError.notFound(named(id));
+    actor.mustBe('viewer', row.project_id, named(id));
+    return row;
+  }
+
+  async #changing<T>(projectId: string | null, change: (db: Parameters<typeof findSpec>[0]) => Promise<T>): Promise<T> {
+    try {
+      return await this.#context.db.kysely.transaction().execute(change);
+    } catch (error) {
+      // Deleted since it was looked for.
+      if (violatedConstraint(error) !== 'specs_project_id_fkey' || projectId === null) throw error;
+      throw ControlError.notFound(project(projectId));
+    }
+  }
+}
+
+const project = (id: string): string => `project "${id}"`;
+
+function uploaded({ id, name, revision, sha256 }: SpecRow): SpecUpload {
+  return { id, name, revision, sha256 };
+}

@@ -1,0 +1,95 @@
+/** What an uploaded file is: one document, or an archive of one and the files that it refers to. Runs in a worker. */
+import {
+  ArchiveError,
+  type Diagnostic,
+  describeSpec,
+  isGzip,
+  isTar,
+  type ProjectFile,
+  type SpecDescription,
+  specsAmong,
+  unpack,
+} from '@gw/gateway/compiler';
+
+/** `document`: the bytes are the document; `archive`: a tar, gzipped or not. */
+export type UploadForm = 'document' | 'archive';
+
+export interface Upload {
+  readonly bytes: Uint8Array;
+  /** As it was uploaded. */
+  readonly filename: string;
+  /** Which file of an archive is the document; undefined: the only one. */
+  readonly entry?: string | undefined;
+}
+
+export type UploadReading =
+  | {
+      readonly ok: true;
+      readonly form: UploadForm;
+      /** Name of the document in the project that is compiled. */
+      readonly entry: string;
+      readonly spec: SpecDescription;
+    }
+  /** With diagnostics the document is at fault, else the upload. */
+  | { readonly ok: false; readonly reason: string; readonly diagnostics?: readonly Diagnostic[] };
+
+export async function readUpload({ bytes, filename, entry: wanted }: Upload): Promise<UploadReading> {
+  const form: UploadForm = isGzip(bytes) || isTar(bytes) ? 'archive' : 'document';
+  try {
+    const files = await projectFiles(form, filename, bytes);
+    const entry = entryOf(form, files, wanted);
+    const result = describeSpec(entry, files);
+    if (result.ok) return { ok: true, form, entry, spec: result.spec };
+    const { diagnostics } = result;
+    return { ok: false, reason: `"${entry}" is not a valid spec: ${diagnostics[0]?.message}`, diagnostics };
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    return { ok: false, reason: error.message };
+  }
+}
+
+/**
+ * The files of the project that the upload is. Of an archive what `gw compile` takes of a folder: YAML and JSON, nothing
+ * hidden. Rejects with ArchiveError.
+ */
+export async function projectFiles(form: UploadForm, filename: string, bytes: Uint8Array): Promise<ProjectFile[]> {
+  if (form === 'document') return [{ name: filename, bytes }];
+  const files = [...(await unpack(bytes))].map(([name, content]) => ({ name, bytes: content }));
+  return files.filter(({ name }) => isSpecFile(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function isSpecFile(name: string): boolean {
+  const parts = name.split('/');
+  // A name that climbs is kept here, so that it is refused and not overlooked.
+  const isHidden = parts.some((part) => (part.startsWith('.') && part !== '..') || part === 'node_modules');
+  return /\.(ya?ml|json)$/i.test(name) && !isHidden;
+}
+
+function entryOf(form: UploadForm, files: readonly ProjectFile[], wanted: string | undefined): string {
+  const names = files.map(({ name }) => name);
+  if (wanted !== undefined) {
+    const name = form === 'archive' ? wanted.replace(/^(\.\/)+/, '') : wanted;
+    if (names.includes(name)) return name;
+    throw new ArchiveError(`there is no file "${wanted}" in it: ${listed(names)}`);
+  }
+  if (form === 'document') return names[0] ?? '';
+  const specs = specsAmong(files);
+  const depth = Math.min(...specs.map(depthOf));
+  const [first, ...others] = specs.filter((name) => depthOf(name) === depth);
+  if (first === undefined)
+    throw new ArchiveError(`none of its files is an OpenAPI or AsyncAPI document: ${listed(names)}`);
+  if (others.length > 0)
+    throw new ArchiveError(
+      `several of its files are documents: say which by "entry", of ${listed([first, ...others])}`,
+    );
+  return first;
+}
+
+const depthOf = (name: string): number => name.split('/').length;
+
+/** A few, as a reader wants them. */
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'it holds no YAML and no JSON file';
+  const shown = names.slice(0, 20).map((name) => JSON.stringify(name.slice(0, 100)));
+  return `${shown.join(', ')}${names.length > shown.length ? `, and ${names.length - shown.length} more` : ''}`;
+}
