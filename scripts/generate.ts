@@ -1,6 +1,7 @@
 /** Writes every file that is made from something else; CI runs it and wants no difference. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderControlCli } from '../control/src/cli/cli-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
@@ -21,6 +22,7 @@ interface GeneratedFile {
 /** One line a source. */
 const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
+  () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
   () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],

@@ -1,0 +1,65 @@
+/** What can be done over HTTP, by commands and by the library is the same: operations, commands and calls name each other. */
+import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { controlCommand } from '../../control/src/cli/gw-control.ts';
+import { operationsOf } from '../../control/src/cli/session.ts';
+import { type ControlPlane, openControlPlane } from '../../control/src/control-plane.ts';
+import { createServer } from '../../control/src/http/server.ts';
+
+/** Answered by the server itself, without the library. */
+const OF_THE_SERVER = new Set(['system.health']);
+
+describe('operations', () => {
+  let control: ControlPlane;
+  let served: readonly string[] = [];
+
+  beforeAll(async () => {
+    control = await openControlPlane({ databaseUrl: 'pglite://' });
+    const app = await createServer(control, {
+      allowedOrigins: [],
+      authenticate: () => Promise.reject(new Error('nobody calls')),
+    });
+    await app.ready();
+    served = Object.values(app.swagger().paths ?? {}).flatMap((item) =>
+      Object.values(item ?? {}).flatMap((operation: { operationId?: string }) => operation.operationId ?? []),
+    );
+    await app.close();
+  });
+  afterAll(() => control.close());
+
+  it('are in the OpenAPI document under names that are unique', () => {
+    expect(served.length).toBeGreaterThan(40);
+    expect(new Set(served).size).toBe(served.length);
+  });
+
+  it('have each a command, and commands call no others', () => {
+    const called = commandsBelow(
+      controlCommand({
+        env: {},
+        output: new PassThrough(),
+        stdout: () => {},
+        stderr: () => {},
+        stdin: async () => Buffer.alloc(0),
+        interactive: false,
+        stopped: new Promise(() => {}),
+      }),
+    ).flatMap((command) => operationsOf(command));
+    expect([...new Set(called)].toSorted()).toEqual(served.toSorted());
+  });
+
+  it('have each a call of the library', () => {
+    const missing = served.filter((id) => !OF_THE_SERVER.has(id) && typeof callOf(control, id) !== 'function');
+    expect(missing).toEqual([]);
+  });
+});
+
+function commandsBelow(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap((each) => commandsBelow(each))];
+}
+
+function callOf(control: ControlPlane, id: string): unknown {
+  return id.split('.').reduce<unknown>((object, name) => {
+    return typeof object === 'object' && object !== null && name in object ? Reflect.get(object, name) : undefined;
+  }, control);
+}

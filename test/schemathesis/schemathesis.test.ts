@@ -1,0 +1,73 @@
+/**
+ * schemathesis against a running server's own OpenAPI document, all checks, with credentials, on both databases.
+ * Needs `schemathesis` on the path (PyPI); GW_SCHEMATHESIS_EXAMPLES says how many cases an operation gets.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
+import { ADMIN_TOKEN, startControl } from '../control/server.ts';
+
+const FOLDER = import.meta.dirname;
+const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? '100';
+/** Least cases of a run: with fewer, something was not tried. */
+const LEAST_CASES = 5_000;
+
+const INSTALLED: boolean = (() => {
+  try {
+    return execFileSync('schemathesis', ['--version'], { encoding: 'utf8' }).includes('version');
+  } catch {
+    return false;
+  }
+})();
+
+interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+function schemathesis(url: string, folder: string): Promise<Outcome> {
+  const args = [
+    ...['--config-file', join(FOLDER, 'schemathesis.toml'), 'run', `${url}/openapi`, '--url', url],
+    ...['--header', `Authorization: Bearer ${ADMIN_TOKEN}`, '--checks', 'all', '--max-examples', EXAMPLES],
+    ...['--continue-on-failure', '--seed', '1', '--request-timeout', '30', '--suppress-health-check', 'all'],
+  ];
+  const child = spawn('schemathesis', args, {
+    cwd: folder,
+    env: { ...process.env, PYTHONPATH: FOLDER, NO_COLOR: '1' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? -1, output })));
+}
+
+describe.skipIf(!INSTALLED && process.env['GW_NO_SKIP'] !== '1')('schemathesis (needs schemathesis)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-schemathesis-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  for (const [name, kind, absent] of DATABASE_KINDS) {
+    it.skipIf(absent)(`finds nothing on ${name}`, { timeout: 900_000 }, async () => {
+      const database = await unopenedDatabase(kind);
+      const server = await startControl({ databaseUrl: database.url });
+      try {
+        const { code, output } = await schemathesis(server.url, folder);
+        const [, cases = '0'] = /(\d+) generated/.exec(output) ?? [];
+        console.log(
+          `schemathesis on ${name}: ${/Test cases:\n.*/.exec(output)?.[0].replace('\n', '') ?? 'no summary'}`,
+        );
+        expect(code, output.slice(-20_000)).toBe(0);
+        expect(Number(cases)).toBeGreaterThanOrEqual(LEAST_CASES);
+        expect(server.log.filter(({ level }) => level === 'error')).toEqual([]);
+      } finally {
+        await server.stop();
+        await database.drop();
+      }
+    });
+  }
+});
