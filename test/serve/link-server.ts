@@ -40,7 +40,6 @@ export class LinkServer implements ChannelPorts {
   readonly revoked = new Set<string>();
   /** Of the next downloads, in order. */
   readonly faults: Fault[] = [];
-  isDeploying = false;
   channel: DataPlaneChannel;
   readonly #options: ChannelOptions;
   readonly #files = new Map<string, Buffer>();
@@ -168,7 +167,7 @@ export class LinkServer implements ChannelPorts {
   }
 
   deploying(): boolean {
-    return this.isDeploying;
+    return false;
   }
 
   connected(plane: DataPlane): void {
