@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from '../access/actor.ts';
-import { PROBLEMS, type ProblemName } from '../errors.ts';
+import { ControlError, PROBLEMS, type ProblemName } from '../errors.ts';
 import { idempotently } from './idempotency.ts';
 import { JSON_REQUEST_TYPES, JSON_TYPE, MERGE_PATCH_TYPE, PROBLEM_TYPE } from './media-type.ts';
 
@@ -96,6 +96,7 @@ export function operation<
       ...(given.open ? { security: [] } : {}),
       response: responses(given),
     },
+    ...(given.body ? { preValidation: hasBody(bodyTypes(given.mergePatch)) } : {}),
     handler: async (request, reply) => {
       reply.status(status);
       const call = {
@@ -119,6 +120,14 @@ export function operation<
   });
 }
 
+/** Fastify validates a body only where there is one, and only of the types that the operation names. */
+const hasBody = (types: readonly string[]) => async (request: FastifyRequest) => {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
+  if (request.body === undefined) throw new ControlError('bad-request', `send a body as ${types[0]}`);
+  if (types.includes(type.trim().toLowerCase())) return;
+  throw new ControlError('unsupported-media-type', `send the body as ${types.join(' or ')}, not as "${type}"`);
+};
+
 const asJson = (answer: unknown): string => JSON.stringify(answer);
 
 function bodyTypes(mergePatch: boolean | undefined): readonly string[] {
@@ -129,6 +138,13 @@ function contents(types: readonly string[], schema: object): Record<string, { sc
   return Object.fromEntries(types.map((type) => [type, { schema }]));
 }
 
+/** RFC 9110, section 13.1.1. */
+const ETAGS = {
+  type: 'string',
+  maxLength: 1000,
+  pattern: '^(\\*|(W/)?"[\\x21\\x23-\\x7e]*"(, ?(W/)?"[\\x21\\x23-\\x7e]*")*)$',
+};
+
 /** Of the request, for the description; they are read where they matter. */
 function headersOf({
   etag,
@@ -137,10 +153,10 @@ function headersOf({
 }: Pick<Operation<never, never, never>, 'etag' | 'download' | 'idempotent'>): object {
   const properties = {
     ...(etag === 'write'
-      ? { 'if-match': { type: 'string', description: 'The ETag that was read: 412 where it has changed since.' } }
+      ? { 'if-match': { ...ETAGS, description: 'The ETag that was read: 412 where it has changed since.' } }
       : {}),
     ...(etag === 'read' || download
-      ? { 'if-none-match': { type: 'string', description: 'The ETag that is known: 304 where it has not changed.' } }
+      ? { 'if-none-match': { ...ETAGS, description: 'The ETag that is known: 304 where it has not changed.' } }
       : {}),
     ...(download
       ? {
