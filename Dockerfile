@@ -1,4 +1,5 @@
-# The one image of gw: operator (`node /app/gw-operator.js`), gateway (`node /app/gw.js`) and their plugins.
+# The one image of gw: gateway (`node /app/gw.js`), control plane (`node /app/gw-control.js`), operator
+# (`node /app/gw-operator.js`) and the plugins.
 # `npm run build` makes dist/image first; nothing is built or downloaded in here, and no shell is needed.
 FROM node:26-bookworm-slim
 COPY dist/image /app

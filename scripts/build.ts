@@ -1,5 +1,5 @@
 /**
- * Bundles what the image holds into dist/image: `gw.js`, `gw-operator.js`, the files that workers start from
+ * Bundles what the image holds into dist/image: `gw.js`, `gw-control.js`, `gw-operator.js`, the files that workers start from
  * (`*-worker.ts`), and the built-in plugins beside them. The Dockerfile copies that folder and nothing else.
  */
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,6 +23,7 @@ const { warnings } = await build({
   absWorkingDir: root,
   entryPoints: {
     gw: 'gateway/src/main.ts',
+    'gw-control': 'control/src/main.ts',
     'gw-operator': 'operator/src/main.ts',
     ...workers,
   },
