@@ -8,6 +8,8 @@ import { openDatabase } from './db/database.ts';
 import { seedBuiltinPlugins } from './plugins/builtin-plugins.ts';
 import { ApiKeys } from './resources/api-keys/service.ts';
 import { Audit } from './resources/audit/service.ts';
+import { DataPlanes } from './resources/data-planes/service.ts';
+import { Deployments } from './resources/deployments/service.ts';
 import { Projects } from './resources/projects/service.ts';
 import { Specs } from './resources/specs/service.ts';
 import { Tokens } from './resources/tokens/service.ts';
@@ -30,6 +32,8 @@ export interface ControlPlane {
   readonly apiKeys: ApiKeys;
   readonly tokens: Tokens;
   readonly audit: Audit;
+  readonly deployments: Deployments;
+  readonly dataPlanes: DataPlanes;
   close(): Promise<void>;
 }
 
@@ -55,6 +59,8 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     apiKeys: new ApiKeys(context),
     tokens: new Tokens(context),
     audit: new Audit(context),
+    deployments: new Deployments(context),
+    dataPlanes: new DataPlanes(context),
     close: async () => {
       access.close();
       await db.close();

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { authenticator } from './access/authenticate.ts';
 import { openControlPlane } from './control-plane.ts';
 import { createServer } from './http/server.ts';
+import { Replica } from './replicas/replica.ts';
 
 export interface ServeOptions {
   readonly listen: { readonly host: string; readonly port: number };
@@ -30,9 +31,13 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
   }
   const control = await openControlPlane({ ...options, log });
   const app = await createServer(control, { ...options, authenticate: authenticator(adminToken) });
+  let replica: Replica | undefined;
   try {
+    replica = await Replica.start(control);
+    app.server.on('upgrade', replica.handleUpgrade);
     await app.listen({ ...listen, listenTextResolver: () => '' });
   } catch (error) {
+    await replica?.close();
     await control.close();
     throw error;
   }
@@ -41,6 +46,7 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
   return {
     address,
     async close() {
+      await replica.close();
       await app.close();
       await control.close();
     },

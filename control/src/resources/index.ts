@@ -9,7 +9,9 @@ import * as artifacts from './artifacts/schemas.ts';
 import { auditRoutes } from './audit/routes.ts';
 import * as audit from './audit/schemas.ts';
 import * as compilations from './compilations/schemas.ts';
+import { dataPlaneRoutes } from './data-planes/routes.ts';
 import * as dataPlanes from './data-planes/schemas.ts';
+import { deploymentRoutes } from './deployments/routes.ts';
 import * as deployments from './deployments/schemas.ts';
 import * as plugins from './plugins/schemas.ts';
 import * as projectPlugins from './project-plugins/schemas.ts';
@@ -29,6 +31,8 @@ export const ROUTES: readonly ((app: FastifyInstance, control: ControlPlane) => 
   apiKeyRoutes,
   tokenRoutes,
   auditRoutes,
+  dataPlaneRoutes,
+  deploymentRoutes,
 ];
 
 const SCHEMAS = [

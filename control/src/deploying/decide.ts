@@ -1,0 +1,56 @@
+/** What becomes of a deployment, from what its data planes have said (reference 3, section 3). */
+
+/** A deployment in progress and its targets, as they are now. */
+export interface Progress {
+  /** Of the targets, by what became of it there. */
+  readonly applied: number;
+  readonly refused: number;
+  /** Connected, and have not answered. */
+  readonly waiting: number;
+  /** Not connected any more. */
+  readonly away: number;
+  /** Milliseconds since the last of those went. */
+  readonly awayMs: number;
+  /** Its time is over. */
+  readonly expired: boolean;
+  /** Share of the targets that may refuse; null: all. */
+  readonly threshold: number | null;
+  /** There is an artifact to go back to, and this is not itself an automatic rollback. */
+  readonly canRollBack: boolean;
+  /** Why it was refused, and by how many. */
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+}
+
+export type Decision =
+  | { readonly status: 'in_progress' }
+  | {
+      readonly status: 'succeeded' | 'failed' | 'timed_out' | 'rolled_back';
+      /** For people; null where there is nothing to say. */
+      readonly reason: string | null;
+    };
+
+/** Milliseconds in which a data plane may come back, to this replica or another, before it holds up nothing more. */
+export const AWAY_MS = 15_000;
+
+export function decide(progress: Progress): Decision {
+  const { applied, refused, waiting, away, expired, threshold } = progress;
+  const targets = applied + refused + waiting + away;
+  if (targets === 0) return { status: 'succeeded', reason: null };
+  const tooMany = threshold !== null && refused / targets > threshold;
+  if (tooMany && progress.canRollBack) return { status: 'rolled_back', reason: refusal(progress, targets) };
+  const mayComeBack = away > 0 && progress.awayMs < AWAY_MS;
+  if (!expired && (waiting > 0 || mayComeBack)) return { status: 'in_progress' };
+  if (refused > 0) return { status: 'failed', reason: also(refusal(progress, targets), waiting) };
+  if (waiting > 0) return { status: 'timed_out', reason: silent(waiting, targets) };
+  if (applied === 0) return { status: 'failed', reason: 'all data planes disconnected before they answered' };
+  return { status: 'succeeded', reason: away === 0 ? null : `${away} of ${targets} disconnected meanwhile` };
+}
+
+function refusal({ refused, reasons }: Progress, targets: number): string {
+  const each = reasons.map(({ reason, count }) => `${reason} (${count})`).join(', ');
+  return `${refused} of ${targets} data planes refused it: ${each}`;
+}
+
+const silent = (waiting: number, targets: number) => `${waiting} of ${targets} data planes did not answer in time`;
+
+const also = (text: string, waiting: number) => (waiting === 0 ? text : `${text}; ${waiting} did not answer in time`);

@@ -1,0 +1,65 @@
+/** One process's part in the control plane's work: the data planes that are connected to it, and deployments. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ChannelOptions, DataPlaneChannel } from '../channel/index.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { dataPlanePorts, reclaim } from '../deploying/data-plane-ports.ts';
+import { Deployer, type DeployerOptions } from '../deploying/deployer.ts';
+import { Journal } from '../deploying/journal.ts';
+import { Membership } from './membership.ts';
+
+export interface ReplicaOptions extends Partial<DeployerOptions> {
+  readonly channel?: ChannelOptions;
+}
+
+export class Replica {
+  readonly channel: DataPlaneChannel;
+  readonly #journal: Journal;
+  readonly #deployer: Deployer;
+  readonly #membership: Membership;
+  readonly #stops: readonly (() => void)[];
+
+  /** Rejects where the database cannot be asked. */
+  static async start(control: ControlPlane, options: ReplicaOptions = {}): Promise<Replica> {
+    const replica = new Replica(control, options);
+    try {
+      await replica.#membership.join();
+    } catch (error) {
+      await replica.close();
+      throw error;
+    }
+    return replica;
+  }
+
+  private constructor(
+    { context, access }: ControlPlane,
+    { channel: channelOptions, settled = () => {} }: ReplicaOptions,
+  ) {
+    const { db, log, replicaId } = context;
+    this.#journal = new Journal(db, log);
+    const channel = new DataPlaneChannel(dataPlanePorts(context, this.#journal), channelOptions);
+    this.channel = channel;
+    this.#deployer = new Deployer(context, channel, { settled });
+    this.#membership = new Membership(context, {
+      revived: () => reclaim(db.kysely, replicaId, channel.planes()),
+    });
+    this.#stops = [
+      access.onRevokedKey((keyId) => void channel.revoke(keyId)),
+      access.onDeletedProject((projectId) => void channel.removeProject(projectId)),
+    ];
+  }
+
+  /** Of the server's `upgrade` event. */
+  readonly handleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    this.channel.handleUpgrade(request, socket, head);
+  };
+
+  /** Sends the data planes to other replicas, and writes down that they have gone. */
+  async close(): Promise<void> {
+    await this.channel.drain();
+    await this.#deployer.close();
+    await this.#journal.close();
+    for (const stop of this.#stops) stop();
+    await this.#membership.leave();
+  }
+}

@@ -1,0 +1,155 @@
+/** Deployments: an artifact on its way to the data planes of a project (reference 3, sections 2 and 3). */
+import type { Kysely } from 'kysely';
+import type { Actor } from '../../access/actor.ts';
+import type { Context } from '../../context.ts';
+import type { DeploymentsTable, Schema } from '../../db/schema.ts';
+import { beginDeployment } from '../../deploying/begin-deployment.ts';
+import { ControlError } from '../../errors.ts';
+import { mapPage, type Page } from '../../http/pagination.ts';
+import { findProject, lockProject, type ProjectRow } from '../projects/store.ts';
+import type {
+  Deployment,
+  DeploymentDetail,
+  DeploymentQuery,
+  DeploymentTarget,
+  DeployRequest,
+  RollbackRequest,
+} from './schemas.ts';
+import {
+  type DeploymentRow,
+  findDeployments,
+  holdArtifact,
+  lastDeployment,
+  lastGoodArtifact,
+  listDeployments,
+  type TargetRow,
+  targetsOf,
+} from './store.ts';
+
+const TIMEOUT_SECONDS = 60;
+const ROLLBACK_THRESHOLD = 0.5;
+
+type Policy = Pick<DeployRequest, 'timeout_seconds' | 'rollback_threshold'>;
+
+/** What a deployment or rollback comes to. */
+interface Choice {
+  readonly artifactId: string;
+  readonly kind: DeploymentsTable['kind'];
+  readonly rollbackOf: string | null;
+}
+
+export class Deployments {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async list(actor: Actor, projectId: string, query: DeploymentQuery = {}): Promise<Page<Deployment>> {
+    const { kysely } = this.#context.db;
+    await this.#mustSee(actor, projectId);
+    return mapPage(await listDeployments(kysely, projectId, query), shownDeployment);
+  }
+
+  async get(actor: Actor, projectId: string, id: string): Promise<DeploymentDetail> {
+    const { kysely } = this.#context.db;
+    actor.mustBe('viewer', projectId, project(projectId));
+    const [row] = await findDeployments(kysely, projectId, [id]);
+    if (!row) throw ControlError.notFound(`deployment "${id}" in ${project(projectId)}`);
+    return { ...shownDeployment(row), targets: (await targetsOf(kysely, id)).map(shownTarget) };
+  }
+
+  /** What has changed, for who watches the project; those that are not there are left out. */
+  async find(projectId: string, ids: readonly string[]): Promise<readonly Deployment[]> {
+    return (await findDeployments(this.#context.db.kysely, projectId, ids)).map(shownDeployment);
+  }
+
+  /** All data planes of the project are to serve the artifact. Takes the place of a deployment in progress. */
+  async deploy(actor: Actor, projectId: string, { artifact_id, ...policy }: DeployRequest): Promise<Deployment> {
+    actor.mustBe('deployer', projectId, project(projectId));
+    return this.#begin(actor, projectId, policy, async (db) => {
+      await this.#mustBeOf(db, actor, projectId, artifact_id);
+      return { artifactId: artifact_id, kind: 'deploy', rollbackOf: null };
+    });
+  }
+
+  /** To an earlier artifact, or to what was last deployed with success. */
+  async rollback(actor: Actor, projectId: string, { artifact_id, ...policy }: RollbackRequest): Promise<Deployment> {
+    actor.mustBe('deployer', projectId, project(projectId));
+    return this.#begin(actor, projectId, policy, async (db, { deployed_artifact_id }) => {
+      if (artifact_id !== undefined) await this.#mustBeOf(db, actor, projectId, artifact_id);
+      const artifactId = artifact_id ?? (await lastGoodArtifact(db, projectId, deployed_artifact_id));
+      if (artifactId === null) {
+        const detail = `nothing else was deployed to ${project(projectId)} with success: name the artifact, or deploy one`;
+        throw new ControlError('conflict', detail);
+      }
+      if (artifactId === deployed_artifact_id) {
+        throw new ControlError('conflict', `artifact "${artifactId}" is what is deployed: name an earlier one`);
+      }
+      const last = await lastDeployment(db, projectId);
+      return { artifactId, kind: 'rollback', rollbackOf: last?.id ?? null };
+    });
+  }
+
+  async #begin(
+    actor: Actor,
+    projectId: string,
+    { timeout_seconds = TIMEOUT_SECONDS, rollback_threshold = ROLLBACK_THRESHOLD }: Policy,
+    choose: (db: Kysely<Schema>, project: ProjectRow) => Promise<Choice>,
+  ): Promise<Deployment> {
+    const { kysely, notifications } = this.#context.db;
+    return kysely.transaction().execute(async (db) => {
+      const row = await lockProject(db, projectId);
+      if (!row) throw ControlError.notFound(project(projectId));
+      const choice = await choose(db, row);
+      const id = await beginDeployment(db, notifications, row, actor, {
+        ...choice,
+        timeoutSeconds: timeout_seconds,
+        rollbackThreshold: rollback_threshold,
+      });
+      const [begun] = await findDeployments(db, projectId, [id]);
+      if (!begun) throw new Error(`deployment ${id} is not there after it began`);
+      return shownDeployment(begun);
+    });
+  }
+
+  async #mustBeOf(db: Kysely<Schema>, actor: Actor, projectId: string, artifactId: string): Promise<void> {
+    const artifact = await holdArtifact(db, artifactId);
+    if (!artifact || !actor.sees(artifact.project_id)) throw ControlError.notFound(`artifact "${artifactId}"`);
+    if (artifact.project_id === projectId) return;
+    const detail = `artifact "${artifactId}" was not compiled for ${project(projectId)}: compile its specs for it`;
+    throw new ControlError('conflict', detail);
+  }
+
+  async #mustSee(actor: Actor, projectId: string): Promise<void> {
+    actor.mustBe('viewer', projectId, project(projectId));
+    if (!(await findProject(this.#context.db.kysely, projectId))) throw ControlError.notFound(project(projectId));
+  }
+}
+
+const project = (id: string): string => `project "${id}"`;
+
+function shownDeployment(row: DeploymentRow): Deployment {
+  return {
+    deployment_id: row.id,
+    project_id: row.project_id,
+    artifact_id: row.artifact_id,
+    artifact_hash: row.artifact_hash,
+    previous_artifact_id: row.previous_artifact_id,
+    kind: row.kind,
+    status: row.status,
+    reason: row.reason,
+    target_data_planes: row.target_data_planes,
+    applied: row.applied,
+    refused: row.refused,
+    waiting: row.waiting,
+    rollback_of: row.rollback_of,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    completed_at: row.completed_at?.toISOString() ?? null,
+  };
+}
+
+function shownTarget({ data_plane_id, name, status, reason, served_hash, updated_at }: TargetRow): DeploymentTarget {
+  return { data_plane_id, name, status, reason, served_hash, updated_at: updated_at.toISOString() };
+}

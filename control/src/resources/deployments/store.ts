@@ -1,0 +1,92 @@
+/** Rows of deployments. */
+import type { Kysely, Selectable } from 'kysely';
+import type { DeploymentsTable, DeploymentTargetsTable, Schema } from '../../db/schema.ts';
+import { type Page, page } from '../../http/pagination.ts';
+import type { DeploymentQuery } from './schemas.ts';
+
+type Db = Kysely<Schema>;
+export type TargetRow = Selectable<DeploymentTargetsTable>;
+export type DeploymentRow = Selectable<DeploymentsTable> & {
+  readonly artifact_hash: string;
+  readonly applied: number;
+  readonly refused: number;
+  readonly waiting: number;
+};
+
+/** With what has become of them so far. */
+function deployments(db: Db) {
+  return db
+    .selectFrom('deployments')
+    .innerJoin('artifacts', 'artifacts.id', 'deployments.artifact_id')
+    .selectAll('deployments')
+    .select(({ selectFrom }) => {
+      const targets = (...statuses: readonly TargetRow['status'][]) =>
+        selectFrom('deployment_targets')
+          .select((of) => of.fn.countAll<number>().as('count'))
+          .whereRef('deployment_targets.deployment_id', '=', 'deployments.id')
+          .where('deployment_targets.status', 'in', statuses)
+          .$asScalar()
+          .$notNull();
+      return [
+        'artifacts.artifact_hash',
+        targets('applied').as('applied'),
+        targets('refused').as('refused'),
+        targets('pending', 'notified').as('waiting'),
+      ];
+    });
+}
+
+export function listDeployments(
+  db: Db,
+  projectId: string,
+  { status, ...at }: DeploymentQuery,
+): Promise<Page<DeploymentRow>> {
+  let query = deployments(db).where('deployments.project_id', '=', projectId);
+  if (status !== undefined) query = query.where('deployments.status', '=', status);
+  return page(query, at, {
+    columns: { created_at: { column: 'deployments.created_at', value: (row) => row.created_at.toISOString() } },
+    standard: '-created_at',
+    id: { column: 'deployments.id', value: (row) => row.id },
+  });
+}
+
+export async function findDeployments(db: Db, projectId: string, ids: readonly string[]): Promise<DeploymentRow[]> {
+  if (ids.length === 0) return [];
+  return deployments(db).where('deployments.project_id', '=', projectId).where('deployments.id', 'in', ids).execute();
+}
+
+export function targetsOf(db: Db, deploymentId: string): Promise<TargetRow[]> {
+  return db
+    .selectFrom('deployment_targets')
+    .selectAll()
+    .where('deployment_id', '=', deploymentId)
+    .orderBy('name')
+    .orderBy('data_plane_id')
+    .execute();
+}
+
+/** The newest, in progress or not. */
+export function lastDeployment(db: Db, projectId: string): Promise<{ id: string } | undefined> {
+  return newest(db, projectId).select('id').executeTakeFirst();
+}
+
+/** What was last deployed with success, other than this artifact. */
+export async function lastGoodArtifact(db: Db, projectId: string, otherThan: string | null): Promise<string | null> {
+  let query = newest(db, projectId).select('artifact_id').where('status', '=', 'succeeded');
+  if (otherThan !== null) query = query.where('artifact_id', '<>', otherThan);
+  return (await query.executeTakeFirst())?.artifact_id ?? null;
+}
+
+function newest(db: Db, projectId: string) {
+  return db
+    .selectFrom('deployments')
+    .where('project_id', '=', projectId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1);
+}
+
+/** Locked, so that it is not deleted before the deployment refers to it. */
+export function holdArtifact(db: Db, id: string) {
+  return db.selectFrom('artifacts').select('project_id').where('id', '=', id).forKeyShare().executeTakeFirst();
+}
