@@ -1,7 +1,7 @@
 /** The tables, as migrations/ makes them. Timestamps are read as `Date`, `bigint` as number, `jsonb` parsed. */
 
 import type { Manifest } from '@gw/gateway/artifact';
-import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
+import type { Diagnostic, PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 type Timestamp = ColumnType<Date, Date | string, Date | string>;
@@ -141,8 +141,8 @@ export interface CompilationsTable {
   inputs: Json<CompilationInputs>;
   production: boolean;
   status: Generated<'pending' | 'compiling' | 'succeeded' | 'failed'>;
-  /** What the job is at: reading, compiling, storing. */
-  stage: Nullable<string>;
+  /** What the job is at. */
+  stage: Nullable<'reading' | 'compiling' | 'storing'>;
   /** How often a replica has begun. */
   attempts: Generated<number>;
   /** The replica that has it, and until when; past that any replica may take it. */
@@ -150,19 +150,22 @@ export interface CompilationsTable {
   claimed_until: NullableTime;
   artifact_id: Nullable<string>;
   /** Diagnostics (D6): errors and warnings. */
-  diagnostics: ColumnType<readonly object[], string | undefined, string>;
+  diagnostics: ColumnType<readonly StoredDiagnostic[], string | undefined, string>;
   created_by: string;
   created_at: CreatedAt;
   started_at: NullableTime;
   completed_at: NullableTime;
 }
 
+/** With the spec that its file is of. */
+export type StoredDiagnostic = Diagnostic & { readonly spec_id?: string };
+
 export interface CompilationInputs {
   readonly revisions: readonly { readonly spec_id: string; readonly revision: number }[];
   readonly plugins: readonly {
     readonly name: string;
     readonly version: string;
-    readonly config: Readonly<Record<string, unknown>>;
+    readonly config: NonNullable<ProjectPlugin['config']>;
   }[];
   readonly upstreams: Readonly<Record<string, string>>;
 }

@@ -12,6 +12,7 @@ export const Diagnostic = Named(
     severity: OneOf(['error', 'warning'], 'Errors fail the compilation.'),
     message: Type.String({ description: 'What is wrong.' }),
     hint: Type.Optional(Type.String({ description: 'What to do.' })),
+    spec_id: Type.Optional(Uuid('Of a compilation: the spec that the file is of.')),
     file: Type.Optional(Type.String({ description: 'The file that it is about.' })),
     pointer: Type.Optional(Type.String({ description: 'JSON pointer into the file.' })),
     line: Type.Optional(Type.Integer({ description: 'From 1 on.' })),
@@ -75,7 +76,9 @@ export const Compilation = Named(
     completed_at: Type.Optional(Timestamp('When it ended.')),
     artifact_id: Type.Optional(Uuid('What came of it, when it has succeeded and until the artifact is deleted.')),
     artifact_hash: Type.Optional(Type.String({ description: 'Of the artifact.' })),
-    errors: Type.Optional(Type.Array(Type.Ref('Diagnostic'), { description: 'When it has failed.' })),
+    errors: Type.Optional(
+      Type.Array(Type.Ref('Diagnostic'), { description: 'When it has failed; errors and warnings are 1,000 at most.' }),
+    ),
     warnings: Type.Array(Type.Ref('Diagnostic')),
   },
   'A job that makes an artifact from specs.',

@@ -1,0 +1,56 @@
+/** What has to be cleaned up now and then, by one replica for all: bytes that nothing refers to, old answers. */
+import { messageOf } from '@gw/gateway/message-of';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { KEPT_HOURS } from '../http/idempotency-key.ts';
+
+/** Milliseconds between looks at whether it is time, of each replica. */
+const LOOK_MS = 60_000;
+/** Seconds between two sweeps, of whichever replicas. */
+const INTERVAL_SECONDS = 600;
+/** Milliseconds that bytes are left alone: an upload, or what is to refer to it, may be under way. */
+const GRACE_MS = 3_600_000;
+
+export class Sweeper {
+  readonly #context: Context;
+  readonly #timer: NodeJS.Timeout;
+  #sweeping: Promise<void> = Promise.resolve();
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#timer = setInterval(() => {
+      this.#sweeping = this.#sweeping.then(() => this.#sweep());
+    }, LOOK_MS).unref();
+  }
+
+  /** Waits for a sweep under way. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    const { db, blobs, log } = this.#context;
+    try {
+      if (!(await this.#isOurTurn())) return;
+      const swept = await blobs.sweep(GRACE_MS);
+      const { numDeletedRows } = await db.kysely
+        .deleteFrom('idempotency_keys')
+        .where('created_at', '<', sql<Date>`now() - make_interval(hours => ${KEPT_HOURS})`)
+        .executeTakeFirst();
+      if (swept > 0 || numDeletedRows > 0)
+        log.info({ blobs: swept, idempotency_keys: Number(numDeletedRows) }, 'swept');
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'sweeping broke off');
+    }
+  }
+
+  async #isOurTurn(): Promise<boolean> {
+    const { rows } = await sql`
+      insert into maintenance (name, begun_at) values ('sweep', now())
+      on conflict (name) do update set begun_at = now()
+      where maintenance.begun_at < now() - make_interval(secs => ${INTERVAL_SECONDS})
+      returning name`.execute(this.#context.db.kysely);
+    return rows.length > 0;
+  }
+}

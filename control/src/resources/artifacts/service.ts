@@ -1,0 +1,99 @@
+/** Artifacts: what compilations made, by content (reference 3, section 2; D9). */
+import type { Actor } from '../../access/actor.ts';
+import { recordChange } from '../../audit/audit.ts';
+import type { Context } from '../../context.ts';
+import { violatedConstraint } from '../../db/violations.ts';
+import { ControlError } from '../../errors.ts';
+import { mapPage, type Page } from '../../http/pagination.ts';
+import type { Download } from '../../http/send-blob.ts';
+import { findProject } from '../projects/store.ts';
+import type { Artifact, ArtifactDetail, ArtifactQuery } from './schemas.ts';
+import { type ArtifactRow, deleteArtifact, findArtifact, listArtifacts, lockArtifact, wasDeployed } from './store.ts';
+
+export const ARTIFACT_TYPE = 'application/vnd.gw.artifact';
+
+export class Artifacts {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async list(actor: Actor, query: ArtifactQuery = {}): Promise<Page<Artifact>> {
+    actor.mustHave('viewer');
+    return mapPage(await listArtifacts(this.#context.db.kysely, actor.projectId, query), shown);
+  }
+
+  async listOfProject(actor: Actor, projectId: string, query: ArtifactQuery = {}): Promise<Page<Artifact>> {
+    const { kysely } = this.#context.db;
+    actor.mustBe('viewer', projectId, `project "${projectId}"`);
+    if (!(await findProject(kysely, projectId))) throw ControlError.notFound(`project "${projectId}"`);
+    return mapPage(await listArtifacts(kysely, projectId, query), shown);
+  }
+
+  async get(actor: Actor, id: string): Promise<ArtifactDetail> {
+    const row = await this.#visible(actor, id);
+    return { ...shown(row), manifest: { ...row.manifest } };
+  }
+
+  /** Where its bytes are; `context.blobs` reads them. */
+  async download(actor: Actor, id: string): Promise<Download> {
+    const { file_sha256: sha256, size, project_id, artifact_hash } = await this.#visible(actor, id);
+    const project = project_id === null ? undefined : await findProject(this.#context.db.kysely, project_id);
+    const filename = `${project?.name ?? 'artifact'}-${artifact_hash.slice('sha256:'.length).slice(0, 8)}.gwa`;
+    return { sha256, size, type: ARTIFACT_TYPE, filename };
+  }
+
+  /** Throws a conflict where it was ever deployed: history names it, and a rollback may want it. */
+  async delete(actor: Actor, id: string): Promise<void> {
+    try {
+      await this.#context.db.kysely.transaction().execute(async (db) => {
+        const row = await lockArtifact(db, id);
+        if (!row) throw ControlError.notFound(named(id));
+        actor.mustBe('editor', row.project_id, named(id));
+        if (await wasDeployed(db, id)) throw deployed(id);
+        await deleteArtifact(db, id);
+        const resource = { type: 'artifact', id, projectId: row.project_id };
+        await recordChange(db, actor, { action: 'artifacts.delete', resource, before: shown(row) });
+      });
+    } catch (error) {
+      // A deployment began meanwhile.
+      throw violatedConstraint(error) === null ? error : deployed(id);
+    }
+  }
+
+  async #visible(actor: Actor, id: string): Promise<ArtifactRow> {
+    actor.mustHave('viewer');
+    const row = await findArtifact(this.#context.db.kysely, id);
+    if (!row) throw ControlError.notFound(named(id));
+    actor.mustBe('viewer', row.project_id, named(id));
+    return row;
+  }
+}
+
+const named = (id: string): string => `artifact "${id}"`;
+
+function deployed(id: string): ControlError {
+  const detail = `${named(id)} was deployed: deployments refer to it, and may go back to it, while its project is there`;
+  return new ControlError('conflict', detail);
+}
+
+function shown(row: ArtifactRow): Artifact {
+  const { routes_count, source_specs, plugins = [] } = row.manifest;
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    artifact_hash: row.artifact_hash,
+    sha256: row.file_sha256,
+    size: row.size,
+    signed: row.signed_by !== null,
+    production: row.production,
+    compiler_version: row.compiler_version,
+    artifact_version: row.artifact_version,
+    routes_count,
+    specs: source_specs.map(({ file }) => file),
+    plugins: plugins.map(({ name, version }) => ({ name, version })),
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+  };
+}

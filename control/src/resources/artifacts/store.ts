@@ -1,0 +1,98 @@
+/** Rows of artifacts. */
+import { randomUUIDv7 } from 'node:crypto';
+import { type Manifest, VERSION_FIELD } from '@gw/gateway/artifact';
+import type { Kysely, Selectable } from 'kysely';
+import type { BlobInfo } from '../../db/blobs.ts';
+import type { ArtifactsTable, CompilationsTable, Schema } from '../../db/schema.ts';
+import { readableJson } from '../../db/text.ts';
+import { type Page, page } from '../../http/pagination.ts';
+import type { ArtifactQuery } from './schemas.ts';
+
+export type ArtifactRow = Selectable<ArtifactsTable>;
+type Db = Kysely<Schema>;
+
+export interface CompiledArtifact {
+  readonly blob: BlobInfo;
+  readonly manifest: Manifest;
+  readonly job: Pick<Selectable<CompilationsTable>, 'project_id' | 'production' | 'created_by'>;
+}
+
+/**
+ * The id of the artifact's row: of the one that is there, where its project has the same content, built and signed in
+ * the same way. The bytes may differ in the time of compilation; the first ones stay.
+ */
+export async function storeArtifact(db: Db, { blob, manifest, job }: CompiledArtifact): Promise<string> {
+  const row = {
+    project_id: job.project_id,
+    artifact_hash: manifest.artifact_hash,
+    production: job.production,
+    artifact_version: manifest[VERSION_FIELD],
+    signed_by: manifest.signing_public_key ?? null,
+  };
+  const inserted = await db
+    .insertInto('artifacts')
+    .values({
+      ...row,
+      id: randomUUIDv7(),
+      file_sha256: blob.sha256,
+      size: blob.size,
+      manifest: readableJson(manifest),
+      compiler_version: manifest.compiler_version,
+      created_by: job.created_by,
+    })
+    .onConflict((conflict) => conflict.constraint('artifacts_content_unique').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted) return inserted.id;
+  const found = await db
+    .selectFrom('artifacts')
+    .select('id')
+    .where('project_id', 'is not distinct from', row.project_id)
+    .where('artifact_hash', '=', row.artifact_hash)
+    .where('production', '=', row.production)
+    .where('artifact_version', '=', row.artifact_version)
+    .where('signed_by', 'is not distinct from', row.signed_by)
+    // It may not be deleted before this transaction refers to it.
+    .forKeyShare()
+    .executeTakeFirstOrThrow();
+  return found.id;
+}
+
+export function findArtifact(db: Db, id: string): Promise<ArtifactRow | undefined> {
+  return db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function lockArtifact(db: Db, id: string): Promise<ArtifactRow | undefined> {
+  return db.selectFrom('artifacts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** `projectId`: only those of this project; null: all. */
+export function listArtifacts(
+  db: Db,
+  projectId: string | null,
+  { artifact_hash, ...at }: ArtifactQuery,
+): Promise<Page<ArtifactRow>> {
+  let query = db.selectFrom('artifacts').selectAll();
+  if (projectId !== null) query = query.where('project_id', '=', projectId);
+  if (artifact_hash !== undefined) query = query.where('artifact_hash', '=', artifact_hash);
+  return page(query, at, {
+    columns: { created_at: { column: 'created_at', value: (row) => row.created_at.toISOString() } },
+    standard: '-created_at',
+    id: { column: 'id', value: (row) => row.id },
+  });
+}
+
+/** Whether any deployment, past ones too, refers to it. */
+export async function wasDeployed(db: Db, id: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('deployments')
+    .select('id')
+    .where(({ or, eb }) => or([eb('artifact_id', '=', id), eb('previous_artifact_id', '=', id)]))
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+export async function deleteArtifact(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('artifacts').where('id', '=', id).execute();
+}
