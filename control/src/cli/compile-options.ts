@@ -1,0 +1,58 @@
+/** How `gw-control serve` compiles (D8). */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { createSigner } from '@gw/gateway/artifact';
+import { messageOf } from '@gw/gateway/message-of';
+import { InvalidArgumentError, Option } from 'commander';
+import type { CompileSettings } from '../jobs/compile-job.ts';
+
+export interface CompileFlags {
+  readonly signingKey?: string;
+  readonly allowPlaintext?: boolean;
+  readonly compileConcurrency: number;
+}
+
+/** Threads that compile at once, at most. */
+const MAX_CONCURRENCY = 64;
+
+export function compileOptionList(): readonly Option[] {
+  return [
+    new Option(
+      '--signing-key <file>',
+      'PEM file of a PKCS#8 Ed25519 private key: signs production builds, as gw compile does',
+    ).env('GW_SIGNING_KEY'),
+    new Option(
+      '--allow-plaintext',
+      'permit http:// upstream URLs in builds that are not for production, as gw compile does',
+    ).env('GW_ALLOW_PLAINTEXT'),
+    new Option('--compile-concurrency <number>', 'compilations at once; 0 leaves them to other replicas')
+      .argParser(concurrency)
+      .default(Math.max(1, Math.floor(availableParallelism() / 2)), 'one for two CPUs')
+      .env('GW_CONTROL_COMPILE_CONCURRENCY'),
+  ];
+}
+
+/** Throws, without a byte of it, where the key cannot be used. */
+export function compileOptions({
+  signingKey: file,
+  allowPlaintext = false,
+  compileConcurrency,
+}: CompileFlags): CompileSettings & { readonly compileConcurrency: number } {
+  return { allowPlaintext, compileConcurrency, ...(file ? { signingKey: readKey(file) } : {}) };
+}
+
+function readKey(file: string): string {
+  try {
+    const pem = readFileSync(file, 'utf8');
+    createSigner(pem);
+    return pem;
+  } catch (error) {
+    throw new Error(`--signing-key ${file} cannot be used: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function concurrency(text: string): number {
+  const number = Number(text);
+  if (/^\d{1,2}$/.test(text) && number <= MAX_CONCURRENCY) return number;
+  throw new InvalidArgumentError(`Give a number from 0 to ${MAX_CONCURRENCY}.`);
+}
