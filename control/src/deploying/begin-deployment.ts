@@ -18,8 +18,14 @@ export interface DeploymentPlan {
   readonly rollbackOf: string | null;
 }
 
+export interface BegunDeployment {
+  readonly id: string;
+  /** The one whose place it took. */
+  readonly superseded: string | null;
+}
+
 /**
- * Takes the place of one in progress. Returns its id. `db`: a transaction that has locked the project's row, and has
+ * Takes the place of one in progress. `db`: a transaction that has locked the project's row, and has
  * seen that the artifact is the project's.
  */
 export async function beginDeployment(
@@ -28,7 +34,7 @@ export async function beginDeployment(
   { id: projectId, deployed_artifact_id }: Pick<ProjectRow, 'id' | 'deployed_artifact_id'>,
   actor: Actor,
   plan: DeploymentPlan,
-): Promise<string> {
+): Promise<BegunDeployment> {
   const superseded = await supersede(db, projectId);
   const previous = superseded ? beforeThat(superseded) : deployed_artifact_id;
   const { artifact_version } = await db
@@ -78,7 +84,7 @@ export async function beginDeployment(
   });
   if (superseded) await hintDeployment(notifications, db, { projectId, id: superseded.id });
   await hintDeployment(notifications, db, { projectId, id });
-  return id;
+  return { id, superseded: superseded?.id ?? null };
 }
 
 /** In the order in which all lock several of them. */

@@ -13,7 +13,7 @@ import { wantedOf } from './wanted.ts';
 /** Data planes that a project has, those that are away included. */
 const MAX_DATA_PLANES = 20_000;
 
-export function dataPlanePorts({ db: { kysely }, replicaId, log }: Context, journal: Journal): ChannelPorts {
+export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Context, journal: Journal): ChannelPorts {
   return {
     authenticate: (hello) => admit(kysely, hello),
     wanted: (projectId) => wantedOf(kysely, projectId),
@@ -27,6 +27,7 @@ export function dataPlanePorts({ db: { kysely }, replicaId, log }: Context, jour
     reported: (plane, status) => {
       journal.reported(plane, status);
       const { outcome, reason, detail, deployment_id: deployment } = status;
+      metrics.count('gw_control_data_plane_reports_total', { outcome });
       if (outcome === 'applied') return;
       log.warn({ dataPlane: plane.dataPlaneId, name: plane.name, deployment, reason, detail }, 'data plane refused');
     },

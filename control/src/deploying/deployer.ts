@@ -7,25 +7,21 @@ import type { Logger } from 'pino';
 import type { DataPlaneChannel } from '../channel/index.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../db/database.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { readDataPlaneHint, readDeploymentHint } from './hints.ts';
-import { type Settled, settle } from './settle.ts';
+import { settle } from './settle.ts';
 
 /** Milliseconds between looks at the tables. */
 const LOOK_MS = 1_000;
 /** Milliseconds from a hint until a look: many come at once while data planes answer. */
 const HINT_MS = 50;
 
-export interface DeployerOptions {
-  /** Called for each deployment that this replica ended. */
-  settled(settled: Settled): void;
-}
-
 export class Deployer {
   readonly #db: Database;
   readonly #log: Logger;
   readonly #replicaId: string;
   readonly #channel: DataPlaneChannel;
-  readonly #options: DeployerOptions;
+  readonly #metrics: Metrics;
   readonly #stops: readonly (() => void)[];
   readonly #timer: NodeJS.Timeout;
   #hint: NodeJS.Timeout | undefined;
@@ -36,12 +32,12 @@ export class Deployer {
   #looking: Promise<void> | null = null;
   #again = false;
 
-  constructor({ db, log, replicaId }: Context, channel: DataPlaneChannel, options: DeployerOptions) {
+  constructor({ db, log, metrics, replicaId }: Context, channel: DataPlaneChannel) {
     this.#db = db;
     this.#log = log;
     this.#replicaId = replicaId;
     this.#channel = channel;
-    this.#options = options;
+    this.#metrics = metrics;
     const { notifications } = db;
     this.#stops = [
       notifications.listen(
@@ -147,6 +143,8 @@ export class Deployer {
     if (!settled) return;
     const { seconds, ...outcome } = settled;
     this.#log.info({ ...outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'deployment ended');
-    this.#options.settled(settled);
+    const labels = { status: outcome.status };
+    this.#metrics.count('gw_control_deployments_total', labels);
+    this.#metrics.observe('gw_control_deployment_duration_seconds', labels, seconds);
   }
 }

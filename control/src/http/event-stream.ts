@@ -60,6 +60,8 @@ export class EventStream {
   constructor(revoked?: AbortSignal) {
     this.body = new Readable({ read() {} });
     this.body.once('close', this.#end);
+    // With it the head goes out: the client knows that nothing is missed from here on.
+    this.body.push(':\n\n');
     this.#heartbeat = setInterval(() => this.#write(':\n\n'), HEARTBEAT_MS).unref();
     this.#revoked = revoked;
     revoked?.addEventListener('abort', this.#end, { once: true });

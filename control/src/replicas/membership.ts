@@ -94,7 +94,7 @@ export class Membership {
   }
 
   async #bury(): Promise<void> {
-    const { db, log } = this.#context;
+    const { db, log, metrics } = this.#context;
     const { kysely, notifications } = db;
     const dead = await kysely
       .deleteFrom('replicas')
@@ -102,6 +102,7 @@ export class Membership {
       .returning(['id', 'name'])
       .execute();
     for (const { id, name } of dead) log.warn({ replica: id, name }, 'a replica is dead');
+    metrics.count('gw_control_replicas_lost_total', {}, dead.length);
     if (!(await hasOrphans(kysely))) return;
     await kysely.transaction().execute(async (tx) => {
       const gone = await disconnectOrphans(tx);

@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream';
 import { type ChannelOptions, DataPlaneChannel } from '../channel/index.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { dataPlanePorts, reclaim } from '../deploying/data-plane-ports.ts';
-import { Deployer, type DeployerOptions } from '../deploying/deployer.ts';
+import { Deployer } from '../deploying/deployer.ts';
 import { Journal } from '../deploying/journal.ts';
 import { Membership } from './membership.ts';
 
-export interface ReplicaOptions extends Partial<DeployerOptions> {
+export interface ReplicaOptions {
   readonly channel?: ChannelOptions;
 }
 
@@ -31,17 +31,19 @@ export class Replica {
     return replica;
   }
 
-  private constructor(
-    { context, access }: ControlPlane,
-    { channel: channelOptions, settled = () => {} }: ReplicaOptions,
-  ) {
-    const { db, log, replicaId } = context;
+  private constructor({ context, access }: ControlPlane, { channel: channelOptions }: ReplicaOptions) {
+    const { db, log, metrics, replicaId } = context;
     this.#journal = new Journal(db, log);
     const channel = new DataPlaneChannel(dataPlanePorts(context, this.#journal), channelOptions);
     this.channel = channel;
-    this.#deployer = new Deployer(context, channel, { settled });
+    this.#deployer = new Deployer(context, channel);
     this.#membership = new Membership(context, {
       revived: () => reclaim(db.kysely, replicaId, channel.planes()),
+    });
+    metrics.onScrape(() => {
+      const { connected, drifted } = channel.counts();
+      metrics.set('gw_control_data_planes_connected', {}, connected);
+      metrics.set('gw_control_data_planes_drifted', {}, drifted);
     });
     this.#stops = [
       access.onRevokedKey((keyId) => void channel.revoke(keyId)),

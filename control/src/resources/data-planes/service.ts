@@ -7,6 +7,7 @@ import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import { findProject } from '../projects/store.ts';
 import type { DataPlane, DataPlaneQuery } from './schemas.ts';
+import { shownDataPlane } from './shown.ts';
 import { type DataPlaneRow, findDataPlanes, forgetDataPlane, listDataPlanes } from './store.ts';
 
 export class DataPlanes {
@@ -26,11 +27,6 @@ export class DataPlanes {
   async get(actor: Actor, projectId: string, id: string): Promise<DataPlane> {
     actor.mustBe('viewer', projectId, project(projectId));
     return shownDataPlane(await this.#find(projectId, id));
-  }
-
-  /** What has changed, for who watches the project; those that are not there are left out. */
-  async find(projectId: string, ids: readonly string[]): Promise<readonly DataPlane[]> {
-    return (await findDataPlanes(this.#context.db.kysely, projectId, ids)).map(shownDataPlane);
   }
 
   /**
@@ -62,20 +58,3 @@ export class DataPlanes {
 }
 
 const project = (id: string): string => `project "${id}"`;
-
-function shownDataPlane(row: DataPlaneRow): DataPlane {
-  return {
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    current_artifact_id: row.current_artifact_id,
-    current_artifact_hash: row.current_hash,
-    drift_detected: row.drift_detected,
-    gw_version: row.gw_version,
-    api_key_id: row.api_key_id,
-    address: row.address,
-    connected_at: row.connected_at?.toISOString() ?? null,
-    disconnected_at: row.disconnected_at?.toISOString() ?? null,
-    last_seen_at: row.last_seen_at?.toISOString() ?? null,
-  };
-}

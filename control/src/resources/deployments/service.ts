@@ -7,22 +7,14 @@ import { beginDeployment } from '../../deploying/begin-deployment.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import { findProject, lockProject, type ProjectRow } from '../projects/store.ts';
-import type {
-  Deployment,
-  DeploymentDetail,
-  DeploymentQuery,
-  DeploymentTarget,
-  DeployRequest,
-  RollbackRequest,
-} from './schemas.ts';
+import type { Deployment, DeploymentDetail, DeploymentQuery, DeployRequest, RollbackRequest } from './schemas.ts';
+import { shownDeployment, shownTarget } from './shown.ts';
 import {
-  type DeploymentRow,
   findDeployments,
   holdArtifact,
   lastDeployment,
   lastGoodArtifact,
   listDeployments,
-  type TargetRow,
   targetsOf,
 } from './store.ts';
 
@@ -59,11 +51,6 @@ export class Deployments {
     return { ...shownDeployment(row), targets: (await targetsOf(kysely, id)).map(shownTarget) };
   }
 
-  /** What has changed, for who watches the project; those that are not there are left out. */
-  async find(projectId: string, ids: readonly string[]): Promise<readonly Deployment[]> {
-    return (await findDeployments(this.#context.db.kysely, projectId, ids)).map(shownDeployment);
-  }
-
   /** All data planes of the project are to serve the artifact. Takes the place of a deployment in progress. */
   async deploy(actor: Actor, projectId: string, { artifact_id, ...policy }: DeployRequest): Promise<Deployment> {
     actor.mustBe('deployer', projectId, project(projectId));
@@ -97,20 +84,24 @@ export class Deployments {
     { timeout_seconds = TIMEOUT_SECONDS, rollback_threshold = ROLLBACK_THRESHOLD }: Policy,
     choose: (db: Kysely<Schema>, project: ProjectRow) => Promise<Choice>,
   ): Promise<Deployment> {
-    const { kysely, notifications } = this.#context.db;
-    return kysely.transaction().execute(async (db) => {
+    const { db: database, metrics } = this.#context;
+    const { kysely, notifications } = database;
+    const { deployment, superseded } = await kysely.transaction().execute(async (db) => {
       const row = await lockProject(db, projectId);
       if (!row) throw ControlError.notFound(project(projectId));
       const choice = await choose(db, row);
-      const id = await beginDeployment(db, notifications, row, actor, {
+      const begun = await beginDeployment(db, notifications, row, actor, {
         ...choice,
         timeoutSeconds: timeout_seconds,
         rollbackThreshold: rollback_threshold,
       });
-      const [begun] = await findDeployments(db, projectId, [id]);
-      if (!begun) throw new Error(`deployment ${id} is not there after it began`);
-      return shownDeployment(begun);
+      const [found] = await findDeployments(db, projectId, [begun.id]);
+      if (!found) throw new Error(`deployment ${begun.id} is not there after it began`);
+      return { deployment: shownDeployment(found), superseded: begun.superseded };
     });
+    if (superseded !== null) metrics.count('gw_control_deployments_total', { status: 'superseded' });
+    if (deployment.status === 'succeeded') metrics.count('gw_control_deployments_total', { status: 'succeeded' });
+    return deployment;
   }
 
   async #mustBeOf(db: Kysely<Schema>, actor: Actor, projectId: string, artifactId: string): Promise<void> {
@@ -128,28 +119,3 @@ export class Deployments {
 }
 
 const project = (id: string): string => `project "${id}"`;
-
-function shownDeployment(row: DeploymentRow): Deployment {
-  return {
-    deployment_id: row.id,
-    project_id: row.project_id,
-    artifact_id: row.artifact_id,
-    artifact_hash: row.artifact_hash,
-    previous_artifact_id: row.previous_artifact_id,
-    kind: row.kind,
-    status: row.status,
-    reason: row.reason,
-    target_data_planes: row.target_data_planes,
-    applied: row.applied,
-    refused: row.refused,
-    waiting: row.waiting,
-    rollback_of: row.rollback_of,
-    created_by: row.created_by,
-    created_at: row.created_at.toISOString(),
-    completed_at: row.completed_at?.toISOString() ?? null,
-  };
-}
-
-function shownTarget({ data_plane_id, name, status, reason, served_hash, updated_at }: TargetRow): DeploymentTarget {
-  return { data_plane_id, name, status, reason, served_hash, updated_at: updated_at.toISOString() };
-}

@@ -6,6 +6,7 @@ import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
+import { type ProjectEvent, projectEvents } from '../../events/project-events.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import type { Project, ProjectInput, ProjectQuery } from './schemas.ts';
@@ -44,11 +45,12 @@ export class Projects {
     return versioned(row);
   }
 
-  async create(actor: Actor, input: ProjectInput): Promise<VersionedProject> {
+  /** `id`: for who embeds the control plane and has told others of the project already. */
+  async create(actor: Actor, input: ProjectInput, id: string = randomUUIDv7()): Promise<VersionedProject> {
     actor.mustBeGlobal('admin');
     const { name, description = '', upstreams = {} } = input;
     return this.#changing(name, async (db) => {
-      const row = await insertProject(db, { id: randomUUIDv7(), name, description, upstreams });
+      const row = await insertProject(db, { id, name, description, upstreams });
       await recordChange(db, actor, { action: 'projects.create', resource: resourceOf(row), after: shown(row) });
       return versioned(row);
     });
@@ -93,6 +95,12 @@ export class Projects {
       await recordChange(db, actor, { action: 'projects.delete', resource: resourceOf(before), before: shown(before) });
       await notifyRevocation(this.#context.db.notifications, { kind: 'project', id }, db);
     });
+  }
+
+  /** What changes in it from now on, until `signal` aborts or changes may have been missed. */
+  events(actor: Actor, id: string, signal: AbortSignal): AsyncGenerator<ProjectEvent> {
+    actor.mustBe('viewer', id, named(id));
+    return projectEvents(this.#context, id, signal);
   }
 
   async #changing<T>(name: string, change: (db: Parameters<typeof insertProject>[0]) => Promise<T>): Promise<T> {
