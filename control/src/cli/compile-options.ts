@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createSigner } from '@gw/gateway/artifact';
+import { yesOrNo } from '@gw/gateway/command-line';
 import { messageOf } from '@gw/gateway/message-of';
 import { InvalidArgumentError, Option } from 'commander';
 import type { CompileSettings } from '../jobs/compile-job.ts';
 
 export interface CompileFlags {
   readonly signingKey?: string;
-  readonly allowPlaintext?: boolean;
+  readonly allowPlaintext: boolean;
   readonly compileConcurrency: number;
 }
 
@@ -22,9 +23,13 @@ export function compileOptionList(): readonly Option[] {
       'PEM file of a PKCS#8 Ed25519 private key: signs production builds, as gw compile does',
     ).env('GW_SIGNING_KEY'),
     new Option(
-      '--allow-plaintext',
+      '--allow-plaintext [boolean]',
       'permit http:// upstream URLs in builds that are not for production, as gw compile does',
-    ).env('GW_ALLOW_PLAINTEXT'),
+    )
+      .preset('true')
+      .argParser(yesOrNo)
+      .default(false)
+      .env('GW_ALLOW_PLAINTEXT'),
     new Option('--compile-concurrency <number>', 'compilations at once; 0 leaves them to other replicas')
       .argParser(concurrency)
       .default(Math.max(1, Math.floor(availableParallelism() / 2)), 'one for two CPUs')
@@ -35,7 +40,7 @@ export function compileOptionList(): readonly Option[] {
 /** Throws, without a byte of it, where the key cannot be used. */
 export function compileOptions({
   signingKey: file,
-  allowPlaintext = false,
+  allowPlaintext,
   compileConcurrency,
 }: CompileFlags): CompileSettings & { readonly compileConcurrency: number } {
   return { allowPlaintext, compileConcurrency, ...(file ? { signingKey: readKey(file) } : {}) };
