@@ -17,15 +17,13 @@ export interface ConnectedModeDeps {
   readonly log: Log;
   /** Hex Ed25519 keys; empty: signatures are not checked. */
   readonly trustedKeys: readonly string[];
-  /** `artifact_hash` of `--artifact`; null without one. */
-  readonly startedFrom: string | null;
 }
 
 export class ConnectedMode {
   readonly #deps: ConnectedModeDeps;
   readonly #options: ControlPlaneOptions;
   readonly #cache: ArtifactCache | null;
-  readonly #origin: CacheOrigin;
+  #origin: CacheOrigin;
   readonly #instanceId: string;
   readonly #updates = { applied: 0, refused: 0 };
   #link: ControlPlaneLink | null = null;
@@ -40,7 +38,7 @@ export class ConnectedMode {
     this.#cache = cache;
     this.#instanceId = instanceId;
     const { base } = controlPlaneAddress(options.url);
-    this.#origin = { controlPlane: base.href, projectId: options.projectId, startedFrom: deps.startedFrom };
+    this.#origin = { controlPlane: base.href, projectId: options.projectId, startedFrom: null };
   }
 
   /** Rejects with LinkAddressError, and where nothing can be written into `--cache-dir`. */
@@ -61,8 +59,12 @@ export class ConnectedMode {
     }
   }
 
-  /** The last good artifact; null where there is none. What is damaged counts as none, with a warning. */
-  async cached(): Promise<LoadedArchive | null> {
+  /**
+   * The last good artifact; null where there is none. What is damaged counts as none, with a warning. `startedFrom`:
+   * `artifact_hash` of `--artifact`; null without one.
+   */
+  async cached(startedFrom: string | null): Promise<LoadedArchive | null> {
+    this.#origin = { ...this.#origin, startedFrom };
     try {
       return (await this.#cache?.read(this.#origin, this.#deps.trustedKeys)) ?? null;
     } catch (error) {

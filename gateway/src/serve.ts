@@ -1,15 +1,16 @@
 /** A running gateway: what starts, in order, and stops in the reverse of it. */
 import type { AddressInfo } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
-import { type Artifact, ArtifactError, readArtifact, readSource, watchSource } from './artifact/index.ts';
+import { watchSource } from './artifact/index.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { messageOf } from './message-of.ts';
 import { bind, isLoopback, shownAddress } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
+import { ServedArtifact } from './served-artifact.ts';
 import { openState } from './state/open-state.ts';
 import { linkRegistry } from './telemetry/link-metrics.ts';
 import type { Level, Log } from './telemetry/log.ts';
-import { type LoadedArchive, LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
+import { LocalTraffic, type Traffic, transportLimits } from './traffic.ts';
 import { LocalConnectionSlots } from './transport/connection-slots.ts';
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from './transport/tls.ts';
 import { watchExpiry } from './transport/tls-expiry.ts';
@@ -43,43 +44,19 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const startedAt = performance.now();
   const tlsFiles = keyPairPaths(options);
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
-  const start = options.artifact === undefined ? null : await read(options.artifact, options);
-  const connected = await openConnectedMode(options, deps, start);
+  const served = new ServedArtifact(options, log);
+  const connected = await openConnectedMode(options, log);
+  const file = await served.readFile();
   const traffic = await createTraffic(options, deps, keyPair);
   let draining = false;
-  /** What serves; null before the control plane's first. */
-  let loaded = await loadFirst();
+  await served.loadFirst(file, traffic, connected);
   if (options.trustedKeys.length === 0 && !options.dev) {
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
   }
 
-  /** The last good artifact of the control plane, or else `--artifact`. */
-  async function loadFirst(): Promise<LoadedArchive | null> {
-    const cached = (await connected?.cached()) ?? null;
-    if (cached !== null) {
-      try {
-        await traffic.load(cached);
-        logArtifact(cached.artifact, 'cache');
-        return cached;
-      } catch (error) {
-        logger.warn({ reason: messageOf(error) }, 'the cached artifact is not used');
-      }
-    }
-    if (start === null) return null;
-    await traffic.load(start);
-    logArtifact(start.artifact, 'file');
-    return start;
-  }
-
-  function logArtifact({ manifest }: Artifact, from: 'file' | 'cache' | 'control plane'): void {
-    const { artifact_hash, routes_count, plugins } = manifest;
-    const names = (plugins ?? []).map(({ name, version }) => `${name}@${version}`);
-    logger.info({ artifact_hash, routes: routes_count, plugins: names, from }, 'artifact loaded');
-  }
-
   const ofLink = linkRegistry(() => connected?.figures() ?? null);
   const admin = createAdmin(options, {
-    artifact: () => loaded?.artifact ?? null,
+    artifact: () => served.artifact,
     draining: () => draining,
     drifted: () => connected?.drifted ?? false,
     log,
@@ -139,30 +116,10 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
     });
 
-  /** One at a time, so that what is loaded last is what serves. */
-  let loading: Promise<unknown> = Promise.resolve();
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = loading.then(work);
-    loading = turn.catch(() => {});
-    return turn;
-  }
-
-  /** The file again, or what the control plane sent, with its secrets as they are now. */
-  function reload(): Promise<void> {
-    return inTurn(async () => {
-      const isFile = options.artifact !== undefined && (connected === null || loaded === start);
-      const next = isFile ? await read(options.artifact, options) : loaded;
-      if (next === null) return;
-      await traffic.load(next);
-      loaded = next;
-      logArtifact(next.artifact, isFile ? 'file' : 'control plane');
-    });
-  }
-
   /** What does not load is reported, and what served before serves on. */
   async function replaced(): Promise<void> {
     try {
-      await reload();
+      await served.reload(traffic);
     } catch (error) {
       const reason = messageOf(error);
       logger.error({ reason }, 'new artifact refused: the previous one goes on serving');
@@ -171,27 +128,22 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
   const stopLooking = watched === undefined ? () => {} : watchSource(watched, replaced);
   connected?.start({
-    served: () => loaded?.artifact.manifest.artifact_hash ?? null,
-    load: (next) =>
-      inTurn(async () => {
-        await traffic.load(next);
-        loaded = next;
-        logArtifact(next.artifact, 'control plane');
-      }),
+    served: () => served.hash,
+    load: (next) => served.load(next, traffic),
   });
 
   return {
     address,
     adminAddress,
     async reload() {
-      await reload();
+      await served.reload(traffic);
       connected?.retry();
     },
     setLogLevel,
     async stop() {
       draining = true;
       stopLooking();
-      await connected?.stop();
+      const disconnected = connected?.stop();
       stopWatching?.();
       expiry?.stop();
       traffic.beginDrain();
@@ -199,6 +151,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));
       await traffic.close(options.shutdownTimeout * 1000);
       if (adminAddress) await admin.close(0);
+      await disconnected;
       logger.info('stopped');
     },
   };
@@ -241,25 +194,9 @@ function keyPairPaths({ tlsCert, tlsKey, tlsClientCa, tlsClientAuth = 'off' }: S
   return { cert: tlsCert, key: tlsKey, ...(tlsClientCa === undefined ? {} : { clientCa: tlsClientCa }) };
 }
 
-/** Null without a control plane. What it takes is loaded only where it is wanted. */
-async function openConnectedMode(
-  { controlPlane, trustedKeys }: ServeOptions,
-  { log }: ServeDeps,
-  start: LoadedArchive | null,
-): Promise<ConnectedMode | null> {
+/** Null without a control plane. What it takes is imported only where it is wanted. */
+async function openConnectedMode({ controlPlane, trustedKeys }: ServeOptions, log: Log): Promise<ConnectedMode | null> {
   if (controlPlane === undefined) return null;
   const { ConnectedMode } = await import('./connected-mode.ts');
-  const startedFrom = start?.artifact.manifest.artifact_hash ?? null;
-  return ConnectedMode.open(controlPlane, { log, trustedKeys, startedFrom });
-}
-
-/** Names the file in what does not load. */
-async function read(path: string, { trustedKeys }: ServeOptions): Promise<LoadedArchive> {
-  try {
-    const archive = await readSource(path);
-    return { archive, artifact: await readArtifact(archive, { trustedKeys }) };
-  } catch (error) {
-    if (!(error instanceof ArtifactError) || error.message.includes(path)) throw error;
-    throw new ArtifactError(error.reason, `${path}: ${error.message}`, { cause: error });
-  }
+  return ConnectedMode.open(controlPlane, { log, trustedKeys });
 }

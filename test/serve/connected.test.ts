@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compile } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { type Gateway, type GatewayOptions, jsonOf, startGateway } from './gateway.ts';
+import { makeCertificate, OPENSSL } from './http.ts';
 import { KEY, LinkServer, PROJECT, sendFile } from './link-server.ts';
 import { scrape } from './scrape.ts';
 
@@ -447,6 +448,32 @@ describe('connected mode', () => {
     expect(performance.now() - before).toBeLessThan(4000);
     expect((await control.until('disconnected')).reason).toBe('closed');
   });
+});
+
+describe('wss://', () => {
+  it.skipIf(!OPENSSL && process.env['GW_NO_SKIP'] !== '1')(
+    'is verified: a stranger gets no key, one whose CA is known does (needs openssl)',
+    async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'gw-wss-'));
+      const { cert, key } = makeCertificate(dir, 'control');
+      const control = await LinkServer.start({}, { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') });
+      try {
+        const notice = await control.deploy(await artifact('over TLS'));
+        const stranger = await startGateway(null, { args: control.args });
+        const line = await stranger.logged(({ msg }) => msg.startsWith('not connected'));
+        expect(line['reason']).toContain('self-signed certificate');
+        await stranger.stop();
+        expect(control.heard).toEqual([]);
+        const gw = await startGateway(null, { args: control.args, env: { NODE_EXTRA_CA_CERTS: cert } });
+        await control.outcome(notice, 'applied');
+        expect(await (await fetch(`${gw.url}/a`)).text()).toBe('over TLS');
+        await gw.stop();
+      } finally {
+        await control.kill();
+        rmSync(dir, { recursive: true });
+      }
+    },
+  );
 });
 
 describe('drift', () => {

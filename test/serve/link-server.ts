@@ -1,6 +1,7 @@
 /** A control plane for tests: the real channel with its host's side in memory, and downloads that misbehave on demand. */
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
   type ChannelOptions,
@@ -15,6 +16,11 @@ import type { Hello, Notice, Status } from '../../gateway/src/link/index.ts';
 
 export const PROJECT = '6f2f7a3e-52c6-4e0c-9a1b-0d4f4c9d3a10';
 export const KEY = 'planted-data-plane-key';
+
+interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** What the host heard, in order. */
 export type Heard =
@@ -42,6 +48,7 @@ export class LinkServer implements ChannelPorts {
   readonly faults: Fault[] = [];
   channel: DataPlaneChannel;
   readonly #options: ChannelOptions;
+  readonly #tls: KeyPair | null;
   readonly #files = new Map<string, Buffer>();
   readonly #hellos = new Map<string, Hello>();
   readonly #waiting = new Set<() => void>();
@@ -50,13 +57,15 @@ export class LinkServer implements ChannelPorts {
   #port = 0;
   #deployments = 0;
 
-  constructor(options: ChannelOptions = {}) {
+  /** `tls`: PEM; null: plaintext. */
+  constructor(options: ChannelOptions = {}, tls: KeyPair | null = null) {
+    this.#tls = tls;
     this.#options = { heartbeatMs: 500, pollMs: 60_000, ...options };
     this.channel = new DataPlaneChannel(this, this.#options);
   }
 
-  static async start(options: ChannelOptions = {}): Promise<LinkServer> {
-    const server = new LinkServer(options);
+  static async start(options: ChannelOptions = {}, tls: KeyPair | null = null): Promise<LinkServer> {
+    const server = new LinkServer(options, tls);
     await server.listen();
     return server;
   }
@@ -64,7 +73,8 @@ export class LinkServer implements ChannelPorts {
   /** Again on the port that it had. */
   async listen(): Promise<void> {
     this.channel = new DataPlaneChannel(this, this.#options);
-    const server = createServer((request, response) => this.#download(request, response));
+    const download = (request: IncomingMessage, response: ServerResponse) => this.#download(request, response);
+    const server = this.#tls ? createTlsServer(this.#tls, download) : createServer(download);
     server.on('upgrade', (request, socket, head) => this.channel.handleUpgrade(request, socket, head));
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
     const { port }: AddressInfo = server.address() as AddressInfo;
@@ -82,7 +92,7 @@ export class LinkServer implements ChannelPorts {
   }
 
   get url(): string {
-    return `ws://127.0.0.1:${this.#port}/ws/data-plane`;
+    return `${this.#tls ? 'wss' : 'ws'}://127.0.0.1:${this.#port}/ws/data-plane`;
   }
 
   /** Options with which `gw serve` comes here. */
