@@ -31,3 +31,8 @@ function load(name: string, { log }: Pick<Context, 'log'>): CheckedPackage | nul
   }
   return null;
 }
+
+/** Whether this gw has it: its next start would bring it back. */
+export function comesWithGw(name: string, version: string): boolean {
+  return builtinPlugins().includes(name) && loadBuiltinPlugin(name).manifest?.version === version;
+}

@@ -5,7 +5,7 @@ import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import type { Actor } from '../access/actor.ts';
 import { recordChange } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
-import { resourceOf, shown } from '../resources/plugins/record.ts';
+import { recorded, resourceOf } from '../resources/plugins/record.ts';
 import {
   findPlugin,
   insertNewPlugin,
@@ -53,7 +53,7 @@ export async function registerPackage(
     const created = await insertNewPlugin(tx, randomUUIDv7(), record);
     const change = { action: 'plugins.register' };
     if (created) {
-      await recordChange(tx, actor, { ...change, resource: resourceOf(created), after: shown(created) });
+      await recordChange(tx, actor, { ...change, resource: resourceOf(created), after: recorded(created) });
       return { outcome: 'registered', row: created };
     }
     const before = await lockPlugin(tx, name, version);
@@ -62,7 +62,12 @@ export async function registerPackage(
     const same = leftAlone(before, record, replace);
     if (same) return same;
     const row = await updatePlugin(tx, before.id, record);
-    await recordChange(tx, actor, { ...change, resource: resourceOf(row), before: shown(before), after: shown(row) });
+    await recordChange(tx, actor, {
+      ...change,
+      resource: resourceOf(row),
+      before: recorded(before),
+      after: recorded(row),
+    });
     return { outcome: 'updated', row };
   });
 }

@@ -127,10 +127,20 @@ export function mapMarked(
   patterns: readonly string[],
   change: (text: string) => string,
 ): JsonObject {
-  const changes = new Map<string, string>();
+  return replaceMarked(config, patterns, (value) => (typeof value === 'string' ? change(value) : value));
+}
+
+/** The config with every value below it at the marked pointers put through `change`. */
+export function replaceMarked(
+  config: JsonObject,
+  patterns: readonly string[],
+  change: (value: Json) => Json,
+): JsonObject {
+  const changes = new Map<string, Json>();
   for (const pattern of patterns) {
     for (const { pointer, value } of marked(config, pattern)) {
-      if (typeof value === 'string' && change(value) !== value) changes.set(pointer, change(value));
+      const changed = change(value);
+      if (changed !== value) changes.set(pointer, changed);
     }
   }
   if (changes.size === 0) return config;

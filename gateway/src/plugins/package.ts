@@ -58,7 +58,11 @@ export function wasmFileOf(toml: string): string {
 
 /** Throws PluginPackageError. */
 export function readPluginManifest(toml: string): PluginManifest {
-  const root = parseToml(toml);
+  return manifestFrom(parseToml(toml));
+}
+
+/** `root`: what plugin.toml holds, wherever it comes from. Throws PluginPackageError. */
+export function manifestFrom(root: Obj): PluginManifest {
   const plugin = table(root, 'plugin');
   const capabilities = root['capabilities'] === undefined ? {} : table(root, 'capabilities');
   const description = text(plugin, 'description', /^/, 'a string');

@@ -23,5 +23,11 @@ export function shown(row: PluginRow): Plugin {
   };
 }
 
+/** For the audit log: without the config schema, which can be long. */
+export function recorded(row: PluginRow): object {
+  const { config_schema: _, ...plugin } = shown(row);
+  return plugin;
+}
+
 /** As the audit log names it. */
 export const resourceOf = ({ id }: PluginRow) => ({ type: 'plugin', id, projectId: null });

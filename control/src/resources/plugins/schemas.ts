@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox';
 import {
   AnyObject,
   Closed,
-  Name,
   Named,
   Nullable,
   OneOf,
@@ -14,6 +13,17 @@ import {
 } from '../../http/schema-types.ts';
 
 const TYPES = ['middleware', 'dispatcher'] as const;
+/** Bytes of a WASM module. */
+export const MAX_MODULE = 16 << 20;
+
+/** As plugin.toml has it (reference 1, section 2.3). */
+const PluginName = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 63,
+    pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
+    description: `${description} In kebab-case; at most 63 characters.`,
+  });
 
 /** Semantic versions. */
 export const Version = (description: string) =>
@@ -28,7 +38,7 @@ export const Plugin = Named(
   'Plugin',
   {
     id: Uuid('Of this version.'),
-    name: Name('Under which specs use it.'),
+    name: PluginName('Under which specs use it.'),
     version: Version('Of the plugin.'),
     type: OneOf(TYPES, 'Where it may stand in a chain.'),
     description: Type.String(),
@@ -55,24 +65,31 @@ export const PluginQuery = Closed({
 export type PluginQuery = Static<typeof PluginQuery>;
 
 export const PluginForm = Closed({
-  name: Name('Under which specs use it.'),
+  name: PluginName('Under which specs use it.'),
   version: Version('Of the plugin.'),
   type: OneOf(TYPES, 'Where it may stand in a chain.'),
-  description: Type.Optional(Type.String({ maxLength: 2000, description: 'For people. Default: none.' })),
+  description: Type.Optional(
+    Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$', description: 'For people. Default: none.' }),
+  ),
   capabilities: Type.Optional(
     Type.String({
       maxLength: 10_000,
       contentMediaType: 'application/json',
       description:
-        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin] (D15): host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, preflight. Default: the imports of the module.',
+        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin] (D15): host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, preflight. What it leaves out of the first three is taken from the module.',
     }),
   ),
   config_schema: Type.Optional(
     Type.String({
-      maxLength: 1_000_000,
+      maxLength: 200_000,
       contentMediaType: 'application/json',
       description: 'JSON Schema of its config. Default: none.',
     }),
   ),
   file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'The WASM module. At most 16 MiB.' }),
 });
+
+/** A registration, beside its module. */
+export type PluginInput = Omit<Static<typeof PluginForm>, 'file'>;
+
+export const PluginVersionParams = Closed({ name: PluginName('Of the plugin.'), version: Version('Of the plugin.') });

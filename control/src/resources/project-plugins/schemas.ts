@@ -1,7 +1,10 @@
 /** Plugin configuration of projects in the REST API (reference 3, section 2). */
+import type { ProjectPlugin as CompilerPlugin } from '@gw/gateway/compiler';
 import Type, { type Static } from 'typebox';
-import { AnyObject, Name, Named, Timestamp } from '../../http/schema-types.ts';
+import { AnyObject, Closed, Name, Named, pageQuery, Timestamp } from '../../http/schema-types.ts';
 import { Version } from '../plugins/schemas.ts';
+
+const Config = (description: string) => Type.Unsafe<NonNullable<CompilerPlugin['config']>>(AnyObject(description));
 
 export const ProjectPlugin = Named(
   'ProjectPlugin',
@@ -9,7 +12,10 @@ export const ProjectPlugin = Named(
     plugin_name: Name('Of the plugin.'),
     plugin_version: Version('Of the plugin.'),
     enabled: Type.Boolean({ description: 'Operations can use it: one that does while it is disabled is E1040.' }),
-    config: AnyObject('Below the config of operations, above the defaults of the schema (D1).'),
+    config: Config(
+      'Below the config of operations, above the defaults of the schema (D1). To viewers, secrets in plain text are `[redacted]`.',
+    ),
+    etag: Type.String({ description: 'For `If-Match` of an update or a removal.' }),
     created_at: Timestamp('When it was added.'),
     updated_at: Timestamp('When it was last changed.'),
   },
@@ -23,8 +29,13 @@ export const ProjectPluginInput = Named(
     plugin_name: Name('Of a registered plugin; in an update the same as in the path.'),
     plugin_version: Version('Of the plugin.'),
     enabled: Type.Optional(Type.Boolean({ default: true, description: 'Operations can use it.' })),
-    config: Type.Optional(AnyObject("Checked against the plugin's schema. Default: empty.")),
+    config: Type.Optional(
+      Config("Checked against the plugin's schema, property by property: operations can add to it. Default: empty."),
+    ),
   },
   'What a plugin of a project is made from; an update replaces all of it.',
 );
 export type ProjectPluginInput = Static<typeof ProjectPluginInput>;
+
+export const ProjectPluginQuery = Closed(pageQuery(['plugin_name', 'created_at'], 'plugin_name'));
+export type ProjectPluginQuery = Static<typeof ProjectPluginQuery>;
