@@ -32,7 +32,7 @@ export async function startControl({
   args = [],
   env = {},
 }: ControlOptions = {}): Promise<ControlServer> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--listen', '127.0.0.1:0', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', 'off', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',

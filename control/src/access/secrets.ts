@@ -20,7 +20,11 @@ export interface NewSecret {
 }
 
 export function newSecret(kind: SecretKind): NewSecret {
-  const secret = `${SECRET_KINDS[kind]}_${randomBytes(RANDOM_BYTES).toString('base64url')}`;
+  return asSecret(kind, `${SECRET_KINDS[kind]}_${randomBytes(RANDOM_BYTES).toString('base64url')}`);
+}
+
+/** What is kept of a secret of that form. */
+export function asSecret(kind: SecretKind, secret: string): NewSecret {
   const prefix = secret.slice(0, SECRET_KINDS[kind].length + 1 + SHOWN);
   return { secret, hash: sha256(secret), prefix };
 }

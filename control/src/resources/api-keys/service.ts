@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';
-import { newSecret } from '../../access/secrets.ts';
+import { type NewSecret, newSecret } from '../../access/secrets.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { ControlError } from '../../errors.ts';
@@ -26,10 +26,14 @@ export class ApiKeys {
     return mapPage(await listApiKeys(kysely, projectId, query), shown);
   }
 
-  /** The only time that the key is shown. */
-  async create(actor: Actor, projectId: string, { name }: ApiKeyInput): Promise<NewApiKey> {
+  /** The only time that the key is shown. The last: for who embeds the control plane and has given it away already. */
+  async create(
+    actor: Actor,
+    projectId: string,
+    { name }: ApiKeyInput,
+    { secret, hash, prefix }: NewSecret = newSecret('dataPlaneKey'),
+  ): Promise<NewApiKey> {
     actor.mustBe('admin', projectId, project(projectId));
-    const { secret, hash, prefix } = newSecret('dataPlaneKey');
     return this.#context.db.kysely.transaction().execute(async (db) => {
       if (!(await lockProject(db, projectId))) throw ControlError.notFound(project(projectId));
       const id = randomUUIDv7();

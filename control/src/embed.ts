@@ -1,0 +1,6 @@
+/** What a program uses that runs the control plane inside itself, as local mode does. */
+export { SYSTEM } from './access/actor.ts';
+export { asSecret } from './access/secrets.ts';
+export type { ControlPlane } from './control-plane.ts';
+export { registerPackage } from './plugins/register-package.ts';
+export { type RunningControlPlane, type ServeOptions, serve } from './serve.ts';
