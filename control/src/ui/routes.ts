@@ -1,0 +1,76 @@
+/** The web console at `/ui`: its files are open without a token (D33), what they show is not. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import files from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ControlError } from '../errors.ts';
+
+/** As it was built: in the source tree, or beside the bundle that this file has become a part of. */
+const FOLDER = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', '..', 'dist', 'ui')
+  : join(import.meta.dirname, 'ui');
+
+export async function consoleRoutes(app: FastifyInstance): Promise<void> {
+  const index = existsSync(join(FOLDER, 'index.html')) ? readFileSync(join(FOLDER, 'index.html'), 'utf8') : null;
+  await app.register(async (ui) => {
+    ui.addHook('onRoute', (route) => {
+      route.config = { ...route.config, open: true };
+      route.schema = { ...route.schema, hide: true };
+    });
+    if (index !== null) {
+      await ui.register(files, {
+        root: join(FOLDER, 'assets'),
+        prefix: '/ui/assets/',
+        wildcard: false,
+        index: false,
+        preCompressed: true,
+        decorateReply: false,
+        immutable: true,
+        maxAge: '365d',
+        setHeaders: (reply) => void reply.setHeader('x-content-type-options', 'nosniff'),
+      });
+    }
+    ui.get('/ui/assets/*', (request) => {
+      throw ControlError.notFound(`"${request.url}"`);
+    });
+    for (const path of ['/ui', '/ui/*']) ui.get(path, (_request, reply) => page(reply, index));
+  });
+}
+
+/** Every path below /ui is the one page, which shows what the path says. */
+function page(reply: FastifyReply, index: string | null): FastifyReply {
+  if (index === null) {
+    throw new ControlError(
+      'unavailable',
+      'the console has not been built: run npm run build, and start the server anew',
+    );
+  }
+  const nonce = randomBytes(16).toString('base64');
+  return reply
+    .type('text/html; charset=utf-8')
+    .headers({
+      'cache-control': 'no-cache',
+      'content-security-policy': policy(nonce),
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    })
+    .send(index.replace('{{nonce}}', nonce));
+}
+
+/** Nothing from elsewhere, and no script but ours; the nonce is for the styles that the editor makes. */
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

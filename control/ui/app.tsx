@@ -1,0 +1,74 @@
+/** Every page and its path. */
+
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
+import { Problem } from './components/problem.tsx';
+import { Audit } from './pages/audit.tsx';
+import { ProjectPages } from './pages/project/pages.tsx';
+import { Projects } from './pages/projects.tsx';
+import { Plugin } from './pages/registry/plugin.tsx';
+import { Registry } from './pages/registry/registry.tsx';
+import { Tokens } from './pages/tokens.tsx';
+import { signedIn, token } from './session/session.ts';
+import { resume, SignIn } from './session/sign-in.tsx';
+import { Announcer } from './shell/announcer.tsx';
+import { Header } from './shell/header.tsx';
+import { NotFound } from './shell/not-found.tsx';
+
+export function App() {
+  useEffect(() => void resume(), []);
+  return (
+    <LocationProvider scope="/ui">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <Header />
+      {signedIn.value ? (
+        <Pages />
+      ) : token.value === null ? (
+        <SignIn />
+      ) : (
+        <main id="main" class="page" aria-busy="true" />
+      )}
+      <Announcer />
+    </LocationProvider>
+  );
+}
+
+function Pages() {
+  const { path } = useLocation();
+  const [failure, retry] = useErrorBoundary();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page may do better
+  useEffect(retry, [path]);
+  if (failure !== undefined) {
+    return (
+      <main id="main" class="page" tabIndex={-1}>
+        <Problem error={failure} onRetry={retry} />
+      </main>
+    );
+  }
+  return (
+    <>
+      <FocusOnNavigation />
+      <Router>
+        <Route path="/ui" component={Projects} />
+        <Route path="/ui/projects/:project" component={ProjectPages} />
+        <Route path="/ui/projects/:project/*" component={ProjectPages} />
+        <Route path="/ui/plugins" component={Registry} />
+        <Route path="/ui/plugins/:name/:version" component={Plugin} />
+        <Route path="/ui/tokens" component={Tokens} />
+        <Route path="/ui/audit" component={Audit} />
+        <Route default component={NotFound} />
+      </Router>
+    </>
+  );
+}
+
+/** Screen readers and the keyboard begin at the new page, as they would without a script. */
+function FocusOnNavigation() {
+  const { path, wasPush } = useLocation() as ReturnType<typeof useLocation> & { readonly wasPush?: boolean };
+  useEffect(() => {
+    if (wasPush) document.getElementById('main')?.focus({ preventScroll: true });
+  }, [path, wasPush]);
+  return null;
+}

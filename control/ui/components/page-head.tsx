@@ -1,0 +1,27 @@
+/** The heading of a page, with what can be done on it. */
+import type { ComponentChildren } from 'preact';
+import { useTitle } from '../shell/title.ts';
+
+interface PageHeadProps {
+  readonly title: string;
+  /** The page above this one. */
+  readonly above?: { readonly href: string; readonly label: string };
+  readonly children?: ComponentChildren;
+}
+
+export function PageHead({ title, above, children }: PageHeadProps) {
+  useTitle(title);
+  return (
+    <header class="page-head">
+      <div>
+        {above && (
+          <p class="above">
+            <a href={above.href}>{above.label}</a> <span aria-hidden="true">/</span>
+          </p>
+        )}
+        <h1>{title}</h1>
+      </div>
+      {children && <div class="page-actions">{children}</div>}
+    </header>
+  );
+}

@@ -1,0 +1,89 @@
+/** Artifacts of a project: to be downloaded and deployed. */
+import { download, remove } from '../../api/client.ts';
+import type { Artifact } from '../../api/types.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { ListTable } from '../../components/table.tsx';
+import { bytes, Command, CopyButton, Empty, Hash, Time } from '../../components/values.tsx';
+import { useLiveReload } from '../../data/live.ts';
+import { useAction } from '../../data/use-action.ts';
+import { useList } from '../../data/use-list.ts';
+import { may } from '../../session/session.ts';
+import { CompileButton } from './compile-button.tsx';
+import { DeployButton } from './deploy-button.tsx';
+import { useProject } from './project-context.ts';
+
+export function Artifacts() {
+  const { project } = useProject();
+  const list = useList<Artifact>(`/projects/${project.id}/artifacts`);
+  const saving = useAction(({ id, artifact_hash }: Artifact) =>
+    download(`/artifacts/${id}/download`, `${project.name}-${artifact_hash.slice(7, 15)}.gwa`),
+  );
+  useLiveReload(['compilation', 'deployment'], list.reload);
+  return (
+    <>
+      <PageHead title="Artifacts">
+        <CompileButton />
+      </PageHead>
+      <Problem error={saving.error} />
+      <section class="card" aria-label="Artifacts">
+        <ListTable
+          caption="Artifacts"
+          list={list}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty title="There is no artifact yet">
+              <p>Compile the project, and what comes of it is here.</p>
+              <Command text={`gw-control compile --project ${project.name} --wait`} />
+            </Empty>
+          }
+          columns={[
+            {
+              label: 'Hash',
+              kind: 'grow',
+              cell: (artifact) => (
+                <div class="row">
+                  <Hash value={artifact.artifact_hash} />
+                  <CopyButton text={artifact.artifact_hash} what="hash" />
+                  {project.deployed_artifact_id === artifact.id && <span class="status good">deployed</span>}
+                  {artifact.production && <span class="status quiet">production</span>}
+                  {artifact.signed && <span class="status quiet">signed</span>}
+                </div>
+              ),
+            },
+            { label: 'Routes', kind: 'number', cell: ({ routes_count }) => routes_count },
+            { label: 'Size', kind: 'number', cell: ({ size }) => bytes(size) },
+            { label: 'Compiled', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              label: 'Actions',
+              kind: 'actions',
+              cell: (artifact) => (
+                <div class="row end">
+                  <button type="button" class="button small" onClick={() => saving.run(artifact)}>
+                    Download
+                  </button>
+                  <DeployButton artifactId={artifact.id} hash={artifact.artifact_hash} />
+                  {may('editor') && project.deployed_artifact_id !== artifact.id && (
+                    <ConfirmButton
+                      label="Delete"
+                      title="Delete this artifact?"
+                      action="Delete"
+                      act={() => remove(`/artifacts/${artifact.id}`)}
+                      done="Deleted the artifact."
+                      onDone={list.reload}
+                    >
+                      <p>
+                        <Hash value={artifact.artifact_hash} /> can no longer be deployed or rolled back to.
+                      </p>
+                    </ConfirmButton>
+                  )}
+                </div>
+              ),
+            },
+          ]}
+        />
+      </section>
+    </>
+  );
+}

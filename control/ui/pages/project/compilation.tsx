@@ -1,0 +1,141 @@
+/** One compilation: how far it is, as it goes, and what came of it. */
+
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso/router';
+import { get, remove } from '../../api/client.ts';
+import { readEvents } from '../../api/event-stream.ts';
+import type { Compilation } from '../../api/types.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Loading } from '../../components/table.tsx';
+import { Hash, Status, Time } from '../../components/values.tsx';
+import { useLoaded } from '../../data/use-loaded.ts';
+import { may } from '../../session/session.ts';
+import { DeployButton } from './deploy-button.tsx';
+import { DiagnosticsOfProject } from './diagnostics.tsx';
+import { useProject } from './project-context.ts';
+
+const STAGES = ['pending', 'reading', 'compiling', 'storing', 'done'] as const;
+const LABELS: Readonly<Record<(typeof STAGES)[number], string>> = {
+  pending: 'Queued',
+  reading: 'Reading',
+  compiling: 'Compiling',
+  storing: 'Storing',
+  done: 'Done',
+};
+
+export function CompilationPage() {
+  const { base } = useProject();
+  const { route } = useLocation();
+  const { params } = useRoute();
+  const id = params['compilation'] ?? '';
+  const { compilation, error, reload } = useCompilation(id);
+  if (compilation === undefined) {
+    return error === undefined ? <Loading what="the compilation" /> : <Problem error={error} onRetry={reload} />;
+  }
+  const { status, artifact_id, artifact_hash, errors = [], warnings } = compilation;
+  const ended = status === 'succeeded' || status === 'failed';
+  return (
+    <>
+      <PageHead title="Compilation" above={{ href: `${base}/compilations`, label: 'Compilations' }}>
+        {artifact_id && <DeployButton artifactId={artifact_id} hash={artifact_hash ?? ''} primary />}
+        {ended && may('editor') && (
+          <ConfirmButton
+            label="Delete"
+            title="Delete this record?"
+            action="Delete"
+            act={() => remove(`/compilations/${id}`)}
+            done="Deleted the compilation."
+            onDone={() => route(`${base}/compilations`)}
+          >
+            <p>The artifact that came of it stays.</p>
+          </ConfirmButton>
+        )}
+      </PageHead>
+      <section class="card pad" aria-label="Progress">
+        <Progress compilation={compilation} />
+        <dl class="facts">
+          <dt>Status</dt>
+          <dd>
+            <Status value={status} />
+          </dd>
+          <dt>Build</dt>
+          <dd>{compilation.production ? 'production' : 'development'}</dd>
+          <dt>Asked for</dt>
+          <dd>
+            <Time at={compilation.created_at} />
+          </dd>
+          {compilation.completed_at && (
+            <>
+              <dt>Took</dt>
+              <dd>{took(compilation)}</dd>
+            </>
+          )}
+          {artifact_id && (
+            <>
+              <dt>Artifact</dt>
+              <dd>
+                <a href={`${base}/artifacts`}>
+                  <Hash value={artifact_hash} />
+                </a>
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+      <DiagnosticsOfProject compilation={compilation} diagnostics={[...errors, ...warnings]} />
+    </>
+  );
+}
+
+/** By its stream of events while it goes on; afterwards it does not change. */
+function useCompilation(id: string) {
+  const path = `/compilations/${id}`;
+  const { data, error, reload } = useLoaded(path, (signal) => get<Compilation>(path, signal));
+  const [latest, setLatest] = useState<Compilation>();
+  const running = data?.status === 'pending' || data?.status === 'compiling';
+  useEffect(() => {
+    if (!running) return;
+    const abort = new AbortController();
+    readEvents<Compilation>(`${path}/events`, abort.signal, {
+      event: ({ name, data }) => name === 'compilation' && setLatest(data),
+    })
+      // Ended, or broken off: what is so now is asked for by itself.
+      .catch(() => {})
+      .finally(() => abort.signal.aborted || setTimeout(reload, 500));
+    return () => abort.abort();
+  }, [path, running, reload]);
+  const compilation = running && latest?.id === id ? latest : data;
+  return { compilation, error, reload };
+}
+
+function Progress({ compilation: { status, stage } }: { readonly compilation: Compilation }) {
+  const at = status === 'succeeded' ? 'done' : status === 'pending' ? 'pending' : (stage ?? 'reading');
+  const failed = status === 'failed';
+  const text = failed ? 'The compilation has failed.' : at === 'done' ? 'Compiled.' : `${LABELS[at]}…`;
+  return (
+    <>
+      <ol class={failed ? 'steps failed' : 'steps'} aria-hidden="true">
+        {STAGES.map((each) => (
+          <li
+            key={each}
+            class={!failed && STAGES.indexOf(each) < STAGES.indexOf(at) + (at === 'done' ? 1 : 0) ? 'done' : undefined}
+            aria-current={!failed && each === at && at !== 'done' ? 'step' : undefined}
+          >
+            {LABELS[each]}
+          </li>
+        ))}
+      </ol>
+      <p class="visually-hidden" role="status">
+        {text}
+      </p>
+    </>
+  );
+}
+
+function took({ started_at, completed_at }: Compilation): string {
+  if (!started_at || !completed_at) return '';
+  const ms = Date.parse(completed_at) - Date.parse(started_at);
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,53 @@
+/** Compiles all specs of the project together, and goes to where its progress shows. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { post } from '../../api/client.ts';
+import type { Compilation } from '../../api/types.ts';
+import { FormDialog } from '../../components/dialog.tsx';
+import { Check } from '../../components/field.tsx';
+import { useAction } from '../../data/use-action.ts';
+import { may } from '../../session/session.ts';
+import { useProject } from './project-context.ts';
+
+export function CompileButton() {
+  const { project, base } = useProject();
+  const { route } = useLocation();
+  const [open, setOpen] = useState(false);
+  const [production, setProduction] = useState(false);
+  const { run, busy, error, clear } = useAction(async () => {
+    const { id } = await post<Compilation>(`/projects/${project.id}/compile`, { production });
+    setOpen(false);
+    route(`${base}/compilations/${id}`);
+  });
+  const close = () => {
+    setOpen(false);
+    clear();
+  };
+  if (!may('editor')) return null;
+  return (
+    <>
+      <button type="button" class="button primary" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        Compile
+      </button>
+      {open && (
+        <FormDialog
+          title="Compile the project"
+          action="Compile"
+          busy={busy}
+          error={error}
+          onSubmit={run}
+          onClose={close}
+        >
+          <p>All specs of {project.name}, as they are now, with its plugins and upstreams.</p>
+          <Check
+            label="Production build"
+            hint="Stricter: warnings about unknown extensions and missing dispatchers fail it, as do plaintext upstreams. Signed where the server has a key."
+            checked={production}
+            onChange={setProduction}
+          />
+        </FormDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+/** Data planes of a project, as they come and go. */
+import { useState } from 'preact/hooks';
+import { remove } from '../../api/client.ts';
+import type { DataPlane } from '../../api/types.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Filter } from '../../components/field.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { ListTable } from '../../components/table.tsx';
+import { Empty, Hash, Status, Time } from '../../components/values.tsx';
+import { useLiveReload } from '../../data/live.ts';
+import { useList } from '../../data/use-list.ts';
+import { may } from '../../session/session.ts';
+import { ConnectCommand } from './overview.tsx';
+import { useProject } from './project-context.ts';
+
+export function DataPlanes() {
+  const { project, base } = useProject();
+  const [filter, setFilter] = useState('');
+  const list = useList<DataPlane>(`/projects/${project.id}/data-planes?limit=200`);
+  useLiveReload(['data_plane', 'deployment'], list.reload);
+  const only = ({ name, status, address }: DataPlane) =>
+    `${name} ${status} ${address ?? ''}`.toLowerCase().includes(filter.toLowerCase());
+  return (
+    <>
+      <PageHead title="Data planes" />
+      <div class="toolbar">
+        <Filter label="Filter by name, status or address" value={filter} onInput={setFilter} />
+      </div>
+      <section class="card" aria-label="Data planes">
+        <ListTable
+          caption="Data planes"
+          list={list}
+          only={only}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty title="No data plane has connected yet">
+              <p>
+                Make a key on the page <a href={`${base}/keys`}>Keys</a>, and start a gateway with it:
+              </p>
+              <ConnectCommand />
+            </Empty>
+          }
+          columns={[
+            {
+              label: 'Name',
+              kind: 'grow',
+              cell: ({ name, gw_version, address }) => (
+                <>
+                  <span class="strong">{name}</span>
+                  <div class="muted">
+                    gw {gw_version}
+                    {address && `, ${address}`}
+                  </div>
+                </>
+              ),
+            },
+            { label: 'Status', cell: ({ status }) => <Status value={status} /> },
+            {
+              label: 'Serves',
+              cell: ({ current_artifact_hash, current_artifact_id, status }) => (
+                <span class="row">
+                  <Hash value={current_artifact_hash} />
+                  {status === 'connected' && current_artifact_id === project.deployed_artifact_id && (
+                    <span class="muted">as deployed</span>
+                  )}
+                </span>
+              ),
+            },
+            { label: 'Last seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+            {
+              label: 'Actions',
+              kind: 'actions',
+              cell: ({ id, name, status }) =>
+                status !== 'disconnected' && may('deployer') ? (
+                  <ConfirmButton
+                    label="Disconnect"
+                    title={`Disconnect ${name}?`}
+                    action="Disconnect"
+                    act={() => remove(`/projects/${project.id}/data-planes/${id}`)}
+                    done={`Disconnected ${name}.`}
+                    onDone={list.reload}
+                  >
+                    <p>It serves on, and connects again by itself. To keep it out, revoke its key.</p>
+                  </ConfirmButton>
+                ) : null,
+            },
+          ]}
+        />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+/** Deploys an artifact, or goes back to one, and goes to where its progress shows. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { post } from '../../api/client.ts';
+import type { Deployment } from '../../api/types.ts';
+import { FormDialog } from '../../components/dialog.tsx';
+import { Check, Field } from '../../components/field.tsx';
+import { Hash } from '../../components/values.tsx';
+import { useAction } from '../../data/use-action.ts';
+import { may } from '../../session/session.ts';
+import { useProject } from './project-context.ts';
+
+interface DeployButtonProps {
+  /** Null: what was deployed before the present artifact. */
+  readonly artifactId: string | null;
+  readonly hash: string;
+  readonly primary?: boolean;
+  readonly rollback?: boolean;
+}
+
+export function DeployButton({ artifactId, hash, primary = false, rollback = false }: DeployButtonProps) {
+  const [open, setOpen] = useState(false);
+  if (!may('deployer')) return null;
+  return (
+    <>
+      <button
+        type="button"
+        class={primary ? 'button primary' : 'button small'}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        {rollback ? 'Roll back' : 'Deploy'}
+      </button>
+      {open && <DeployDialog artifactId={artifactId} hash={hash} rollback={rollback} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+interface DeployDialogProps extends DeployButtonProps {
+  readonly onClose: () => void;
+}
+
+function DeployDialog({ artifactId, hash, rollback = false, onClose }: DeployDialogProps) {
+  const { project, base, reload } = useProject();
+  const { route } = useLocation();
+  const [timeout, setTimeout] = useState('60');
+  const [automatic, setAutomatic] = useState(true);
+  const [percent, setPercent] = useState('50');
+  const { run, busy, error } = useAction(async () => {
+    const { deployment_id } = await post<Deployment>(`/projects/${project.id}/${rollback ? 'rollback' : 'deploy'}`, {
+      ...(artifactId === null ? {} : { artifact_id: artifactId }),
+      timeout_seconds: Number(timeout),
+      rollback_threshold: automatic ? Number(percent) / 100 : null,
+    });
+    onClose();
+    reload();
+    route(`${base}/deployments/${deployment_id}`);
+  });
+  return (
+    <FormDialog
+      title={rollback ? 'Roll back?' : 'Deploy this artifact?'}
+      action={rollback ? 'Roll back' : 'Deploy'}
+      danger={rollback}
+      busy={busy}
+      error={error}
+      onSubmit={run}
+      onClose={onClose}
+    >
+      <p>
+        {artifactId === null ? (
+          <>What was deployed before goes to all connected data planes of {project.name}.</>
+        ) : (
+          <>
+            <Hash value={hash} /> goes to all connected data planes of {project.name}; those that connect later get it,
+            too.
+          </>
+        )}
+      </p>
+      <Field
+        label="Seconds to wait for data planes"
+        type="number"
+        value={timeout}
+        onInput={setTimeout}
+        required
+        min={1}
+        max={3600}
+      />
+      <Check label="Roll back by itself when data planes refuse it" checked={automatic} onChange={setAutomatic} />
+      {automatic && (
+        <Field
+          label="When more than this percentage of them refuses"
+          type="number"
+          value={percent}
+          onInput={setPercent}
+          required
+          min={0}
+          max={100}
+        />
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,94 @@
+/** One deployment: what becomes of it at each data plane, as it happens. */
+import { useRoute } from 'preact-iso/router';
+import { get } from '../../api/client.ts';
+import type { DeploymentDetail } from '../../api/types.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Loading, Table } from '../../components/table.tsx';
+import { Hash, Status, Time } from '../../components/values.tsx';
+import { useLiveReload } from '../../data/live.ts';
+import { useLoaded } from '../../data/use-loaded.ts';
+import { Outcome } from './deployments.tsx';
+import { useProject } from './project-context.ts';
+
+export function DeploymentPage() {
+  const { project, base } = useProject();
+  const { params } = useRoute();
+  const path = `/projects/${project.id}/deployments/${params['deployment']}`;
+  const { data, error, reload } = useLoaded(path, (signal) => get<DeploymentDetail>(path, signal));
+  useLiveReload(['deployment', 'data_plane'], reload, 150);
+  if (data === undefined) {
+    return error === undefined ? <Loading what="the deployment" /> : <Problem error={error} onRetry={reload} />;
+  }
+  const answered = data.target_data_planes - data.waiting;
+  return (
+    <>
+      <PageHead title="Deployment" above={{ href: `${base}/deployments`, label: 'Deployments' }} />
+      <section class="card pad" aria-label="Outcome">
+        <div class="outcome" role="status">
+          <Status value={data.status} />
+          <span>
+            <Outcome {...data} /> data planes serve it
+            {data.waiting > 0 && `, waiting for ${data.waiting}`}
+          </span>
+        </div>
+        {data.target_data_planes > 0 && (
+          <progress class={data.refused > 0 ? 'bad' : undefined} max={data.target_data_planes} value={answered}>
+            {answered} of {data.target_data_planes}
+          </progress>
+        )}
+        {data.reason && <p>{data.reason}</p>}
+        {data.target_data_planes === 0 && (
+          <p class="muted">No data plane was connected when it began: those that connect get this artifact.</p>
+        )}
+        <dl class="facts">
+          <dt>Artifact</dt>
+          <dd>
+            <Hash value={data.artifact_hash} />
+          </dd>
+          <dt>Kind</dt>
+          <dd>{data.kind.replaceAll('_', ' ')}</dd>
+          <dt>Begun</dt>
+          <dd>
+            <Time at={data.created_at} /> by {data.created_by}
+          </dd>
+          {data.completed_at && (
+            <>
+              <dt>Ended</dt>
+              <dd>
+                <Time at={data.completed_at} />
+              </dd>
+            </>
+          )}
+          {data.rollback_of && (
+            <>
+              <dt>Takes back</dt>
+              <dd>
+                <a href={`${base}/deployments/${data.rollback_of}`}>
+                  <Hash value={data.rollback_of} />
+                </a>
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+      {data.targets.length > 0 && (
+        <section class="card" aria-label="Data planes">
+          <h2 class="card-title">Data planes</h2>
+          <Table
+            caption="What became of it at each data plane"
+            rows={data.targets}
+            rowKey={({ data_plane_id }) => data_plane_id}
+            columns={[
+              { label: 'Name', kind: 'grow', cell: ({ name }) => name },
+              { label: 'Status', cell: ({ status }) => <Status value={status} /> },
+              { label: 'Serves', cell: ({ served_hash }) => <Hash value={served_hash} /> },
+              { label: 'Reason', cell: ({ reason }) => reason ?? <span class="muted">none</span> },
+              { label: 'Heard of', cell: ({ updated_at }) => <Time at={updated_at} /> },
+            ]}
+          />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+/** Deployments of a project: what is on its way, and what was before. */
+import type { Deployment } from '../../api/types.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { ListTable } from '../../components/table.tsx';
+import { Command, Empty, Hash, Status, Time } from '../../components/values.tsx';
+import { useLiveReload } from '../../data/live.ts';
+import { useList } from '../../data/use-list.ts';
+import { DeployButton } from './deploy-button.tsx';
+import { useProject } from './project-context.ts';
+
+export function Deployments() {
+  const { project, base } = useProject();
+  const list = useList<Deployment>(`/projects/${project.id}/deployments`);
+  useLiveReload(['deployment'], list.reload);
+  const before = list.items?.some(({ previous_artifact_id }) => previous_artifact_id !== null);
+  return (
+    <>
+      <PageHead title="Deployments">{before && <DeployButton artifactId={null} hash="" primary rollback />}</PageHead>
+      <section class="card" aria-label="Deployments">
+        <ListTable
+          caption="Deployments"
+          list={list}
+          rowKey={({ deployment_id }) => deployment_id}
+          empty={
+            <Empty title="Nothing has been deployed">
+              <p>
+                Deploy one of the <a href={`${base}/artifacts`}>artifacts</a>: every connected data plane loads it.
+              </p>
+              <Command text={`gw-control deploy --project ${project.name} --wait`} />
+            </Empty>
+          }
+          columns={[
+            { label: 'Status', cell: ({ status }) => <Status value={status} /> },
+            {
+              label: 'Artifact',
+              kind: 'grow',
+              cell: (deployment) => (
+                <>
+                  <a href={`${base}/deployments/${deployment.deployment_id}`}>
+                    <Hash value={deployment.artifact_hash} />
+                  </a>{' '}
+                  {deployment.kind !== 'deploy' && (
+                    <span class="status quiet">{deployment.kind.replaceAll('_', ' ')}</span>
+                  )}
+                  {deployment.reason && <div class="muted clamp">{deployment.reason}</div>}
+                </>
+              ),
+            },
+            { label: 'Data planes', cell: (deployment) => <Outcome {...deployment} /> },
+            { label: 'By', cell: ({ created_by }) => created_by },
+            { label: 'Begun', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              label: 'Actions',
+              kind: 'actions',
+              cell: ({ artifact_id, artifact_hash, status }) =>
+                status === 'succeeded' && artifact_id !== project.deployed_artifact_id ? (
+                  <DeployButton artifactId={artifact_id} hash={artifact_hash} rollback />
+                ) : null,
+            },
+          ]}
+        />
+      </section>
+    </>
+  );
+}
+
+/** How many data planes serve it. */
+export function Outcome({ target_data_planes, applied, refused }: Deployment) {
+  return (
+    <>
+      {applied} of {target_data_planes}
+      {refused > 0 && <span class="bad-text">, {refused} refused</span>}
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+/** What the compiler found, each with the way to its place in the document. */
+import type { Compilation, Diagnostic, Spec } from '../../api/types.ts';
+import { Status } from '../../components/values.tsx';
+import { listAll } from '../../data/use-list.ts';
+import { useLoaded } from '../../data/use-loaded.ts';
+import { useProject } from './project-context.ts';
+
+interface DiagnosticsProps {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Where a diagnostic leads; null where its place is not known. */
+  readonly place: (diagnostic: Diagnostic) => { readonly href?: string; readonly go?: () => void } | null;
+}
+
+export function Diagnostics({ diagnostics, place }: DiagnosticsProps) {
+  return (
+    <ul class="diagnostics">
+      {diagnostics.map((each, index) => (
+        <li key={index} class={each.severity}>
+          <p>
+            <Status value={each.severity} /> <code>{each.code}</code> <Place diagnostic={each} {...place(each)} />
+          </p>
+          <p>{each.message}</p>
+          {each.hint && <p class="muted">{each.hint}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface PlaceProps {
+  readonly diagnostic: Diagnostic;
+  readonly href?: string;
+  readonly go?: () => void;
+}
+
+function Place({ diagnostic: { file, line, column, pointer }, href, go }: PlaceProps) {
+  const text = [file, line, column].filter((each) => each !== undefined).join(':') || pointer;
+  if (!text) return null;
+  if (href) return <a href={href}>{text}</a>;
+  if (go && line !== undefined) {
+    return (
+      <button type="button" class="link" onClick={go}>
+        {text}
+      </button>
+    );
+  }
+  return <span class="muted">{text}</span>;
+}
+
+interface OfProjectProps {
+  readonly compilation: Compilation;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Of a compilation: they lead to the specs of the project. */
+export function DiagnosticsOfProject({ compilation, diagnostics }: OfProjectProps) {
+  const { project, base } = useProject();
+  const path = diagnostics.length === 0 ? null : `/projects/${project.id}/specs?limit=200`;
+  const { data: specs = [] } = useLoaded(path, (signal) => listAll<Spec>(path ?? '', signal));
+  if (diagnostics.length === 0) {
+    return compilation.status === 'succeeded' ? (
+      <p class="muted">The compiler found nothing to complain about.</p>
+    ) : null;
+  }
+  const compiled = new Map(compilation.specs.map(({ spec_id, revision }) => [spec_id, revision]));
+  const candidates = specs.filter(({ id }) => compiled.has(id));
+  const place = ({ file, line }: Diagnostic) => {
+    const spec =
+      candidates.find(({ name }) => name === baseName(file)) ?? (candidates.length === 1 ? candidates[0] : null);
+    if (!spec || file === undefined) return null;
+    return {
+      href: `${base}/specs/${spec.id}?revision=${compiled.get(spec.id)}&file=${encodeURIComponent(file)}&line=${line ?? 1}`,
+    };
+  };
+  return (
+    <section class="card" aria-label="What the compiler found">
+      <h2 class="card-title">What the compiler found</h2>
+      <Diagnostics diagnostics={diagnostics} place={place} />
+    </section>
+  );
+}
+
+const baseName = (file: string | undefined) =>
+  file
+    ?.split('/')
+    .at(-1)
+    ?.replace(/\.[^.]*$/, '');

@@ -1,0 +1,154 @@
+/** The document of a revision, with what the latest compilation of it found, at its lines. */
+
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { list, withQuery } from '../../api/client.ts';
+import type { Compilation, SpecRevision, SpecUpload } from '../../api/types.ts';
+import { Choice } from '../../components/field.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Loading } from '../../components/table.tsx';
+import { Status, Time } from '../../components/values.tsx';
+import { useLiveReload } from '../../data/live.ts';
+import { useLoaded } from '../../data/use-loaded.ts';
+import { DocumentEditor } from '../../editor/editor.tsx';
+import { may } from '../../session/session.ts';
+import { announce } from '../../shell/announcer.tsx';
+import { Diagnostics } from './diagnostics.tsx';
+import { findingsOf } from './findings.ts';
+import { useProject } from './project-context.ts';
+import type { SpecState } from './spec.tsx';
+import { SpecDraft } from './spec-draft.tsx';
+import { useContent } from './use-content.ts';
+
+interface SpecDocumentProps {
+  readonly state: SpecState;
+  readonly revision: SpecRevision;
+  readonly onSaved: () => void;
+}
+
+export function SpecDocument({ state: { spec, etag, revisions }, revision, onSaved }: SpecDocumentProps) {
+  const { base } = useProject();
+  const { query, route } = useLocation();
+  const [editing, setEditing] = useState(false);
+  const content = useContent(spec.id, revision);
+  const compilation = useCompilationOf(spec.id, revision.revision);
+  const names = [...(content.data?.keys() ?? [])];
+  const asked = query['file'];
+  const file = asked !== undefined && names.includes(asked) ? asked : entryOf(names, spec.name);
+  const text = content.data?.get(file ?? '');
+  const [turn, setTurn] = useState<{ line: number; turn: number } | null>(null);
+  const line = Number(query['line']);
+  useEffect(() => {
+    if (line > 0) setTurn({ line, turn: 0 });
+  }, [line, asked]);
+  const diagnostics = useMemo(
+    () =>
+      [...(compilation?.errors ?? []), ...(compilation?.warnings ?? [])].filter((each) =>
+        names.includes(each.file ?? ''),
+      ),
+    [compilation, names.join()],
+  );
+  const findings = useMemo(() => findingsOf(diagnostics, file ?? ''), [diagnostics, file]);
+  if (content.error !== undefined) return <Problem error={content.error} onRetry={content.reload} />;
+  if (text === undefined || file === undefined) return <Loading what="the document" />;
+  const here = (change: { file?: string; revision?: string }) =>
+    withQuery(`${base}/specs/${spec.id}`, { revision: query['revision'], file: asked, ...change });
+  const saved = ({ revision }: SpecUpload) => {
+    announce(`Uploaded revision ${revision}.`);
+    setEditing(false);
+    route(`${base}/specs/${spec.id}`);
+    onSaved();
+  };
+  if (editing) {
+    const draft = { filename: revision.filename, name: spec.name, text, etag, known: diagnostics };
+    return <SpecDraft draft={draft} onSaved={saved} onClose={() => setEditing(false)} />;
+  }
+  const latest = revisions[0]?.revision === revision.revision;
+  return (
+    <>
+      <div class="toolbar">
+        <Choice
+          label="Revision"
+          compact
+          value={String(revision.revision)}
+          options={revisions.map(({ revision }) => ({ value: String(revision), label: `Revision ${revision}` }))}
+          onChange={(value) => route(here({ revision: value }))}
+        />
+        {names.length > 1 && (
+          <Choice
+            label="File"
+            compact
+            value={file}
+            options={names.map((name) => ({ value: name, label: name }))}
+            onChange={(value) => route(here({ file: value }))}
+          />
+        )}
+        {may('editor') && latest && names.length === 1 && (
+          <button type="button" class="button" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+        )}
+        {!latest && <span class="muted">An earlier revision: what is compiled next is the latest.</span>}
+      </div>
+      <div class="document">
+        <section class="card grow" aria-label={file}>
+          <DocumentEditor filename={file} text={text} findings={findings} at={turn} />
+        </section>
+        <aside class="findings" aria-label="What the compiler found">
+          <Summary compilation={compilation} base={base} />
+          <Diagnostics
+            diagnostics={diagnostics}
+            place={({ file: of, line = 1 }) =>
+              of === file || of === undefined
+                ? { go: () => setTurn((last) => ({ line, turn: (last?.turn ?? 0) + 1 })) }
+                : { href: `${here({ file: of })}&line=${line}` }
+            }
+          />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Summary({
+  compilation,
+  base,
+}: {
+  readonly compilation: Compilation | null | undefined;
+  readonly base: string;
+}) {
+  if (compilation === undefined) return <Loading what="the latest compilation" />;
+  if (compilation === null) return <p class="muted">This revision has not been compiled yet.</p>;
+  return (
+    <p>
+      <Status value={compilation.status} />{' '}
+      <a href={`${base}/compilations/${compilation.id}`}>
+        compiled <Time at={compilation.created_at} />
+      </a>
+    </p>
+  );
+}
+
+/** The latest compilation with this revision; null where there is none among the last ones. */
+function useCompilationOf(specId: string, revision: number): Compilation | null | undefined {
+  const { project } = useProject();
+  const path = `/projects/${project.id}/compilations?limit=50`;
+  const { data, reload } = useLoaded(path, (signal) => list<Compilation>(path, signal));
+  useLiveReload(['compilation'], reload);
+  if (data === undefined) return undefined;
+  const has = ({ specs }: Compilation) => specs.some((each) => each.spec_id === specId && each.revision === revision);
+  return data.items.find(has) ?? null;
+}
+
+/** The file that is the document: the only one, or the one that the spec is named for. */
+function entryOf(names: readonly string[], spec: string): string | undefined {
+  return (
+    names.find(
+      (name) =>
+        name
+          .split('/')
+          .at(-1)
+          ?.replace(/\.[^.]*$/, '') === spec,
+    ) ?? names[0]
+  );
+}

@@ -1,0 +1,102 @@
+/** One spec: its document with what the compiler found, its history, and what changed between two revisions. */
+import { useLocation, useRoute } from 'preact-iso/router';
+import { download, remove, send, withQuery } from '../../api/client.ts';
+import type { Spec, SpecRevision } from '../../api/types.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Loading } from '../../components/table.tsx';
+import { listAll } from '../../data/use-list.ts';
+import { useLoaded } from '../../data/use-loaded.ts';
+import { may } from '../../session/session.ts';
+import { CompileButton } from './compile-button.tsx';
+import { useProject } from './project-context.ts';
+import { SpecComparison } from './spec-comparison.tsx';
+import { SpecDocument } from './spec-document.tsx';
+import { SpecHistory } from './spec-history.tsx';
+
+export interface SpecState {
+  readonly spec: Spec;
+  readonly etag: string | null;
+  /** The newest first. */
+  readonly revisions: readonly SpecRevision[];
+}
+
+const VIEWS = [
+  { id: '', label: 'Document' },
+  { id: 'history', label: 'History' },
+  { id: 'compare', label: 'Compare' },
+] as const;
+
+export function SpecPage() {
+  const { base } = useProject();
+  const { query, route } = useLocation();
+  const { params } = useRoute();
+  const path = `/specs/${params['spec']}`;
+  const { data, error, reload } = useLoaded<SpecState>(path, async (signal) => {
+    const response = await send('GET', path, { signal });
+    const revisions = await listAll<SpecRevision>(`${path}/history?limit=200`, signal);
+    return {
+      etag: response.headers.get('etag'),
+      spec: await response.json(),
+      revisions: revisions.toSorted((a, b) => b.revision - a.revision),
+    };
+  });
+  if (data === undefined) {
+    return error === undefined ? <Loading what="the spec" /> : <Problem error={error} onRetry={reload} />;
+  }
+  const { spec, revisions } = data;
+  const view = query['view'] ?? '';
+  const wanted = Number(query['revision']);
+  const revision = revisions.find((each) => each.revision === wanted) ?? revisions[0];
+  const here = `${base}/specs/${spec.id}`;
+  return (
+    <>
+      <PageHead title={spec.name} above={{ href: `${base}/specs`, label: 'Specs' }}>
+        {revision && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => download(`${path}/content?revision=${revision.revision}`, revision.filename)}
+          >
+            Download
+          </button>
+        )}
+        {may('editor') && (
+          <ConfirmButton
+            label="Delete"
+            title={`Delete ${spec.name}?`}
+            action="Delete"
+            act={() => remove(path)}
+            done={`Deleted ${spec.name}.`}
+            onDone={() => route(`${base}/specs`)}
+          >
+            <p>With its {revisions.length} revisions. What is deployed serves on.</p>
+          </ConfirmButton>
+        )}
+        <CompileButton />
+      </PageHead>
+      <p class="lead">
+        {spec.title} {spec.version}
+        <span class="muted">
+          {' '}
+          · {spec.type === 'openapi' ? 'OpenAPI' : 'AsyncAPI'} {revision?.spec_version} · revision {spec.revision}
+        </span>
+      </p>
+      <nav class="tabs" aria-label="Views of the spec">
+        {VIEWS.map(({ id, label }) => (
+          <a key={id} href={withQuery(here, { view: id })} aria-current={view === id ? 'page' : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      {view === 'history' ? (
+        <SpecHistory state={data} />
+      ) : view === 'compare' ? (
+        <SpecComparison state={data} />
+      ) : (
+        revision && <SpecDocument key={revision.revision} state={data} revision={revision} onSaved={reload} />
+      )}
+    </>
+  );
+}

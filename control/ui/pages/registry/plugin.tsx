@@ -1,0 +1,88 @@
+/** One version of a plugin: what it does, may do, and takes. */
+import { useRoute } from 'preact-iso/router';
+import { download, get } from '../../api/client.ts';
+import type { Plugin as PluginVersion } from '../../api/types.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Loading } from '../../components/table.tsx';
+import { bytes, Hash, Time } from '../../components/values.tsx';
+import { useLoaded } from '../../data/use-loaded.ts';
+import { SchemaTable } from './schema-table.tsx';
+
+export function Plugin() {
+  const { params } = useRoute();
+  const path = `/plugins/${params['name']}/${encodeURIComponent(params['version'] ?? '')}`;
+  const { data, error, reload } = useLoaded(path, (signal) => get<PluginVersion>(path, signal));
+  return (
+    <main id="main" class="page" tabIndex={-1}>
+      <PageHead title={params['name'] ?? 'Plugin'} above={{ href: '/ui/plugins', label: 'Plugins' }}>
+        {data && (
+          <button type="button" class="button" onClick={() => download(`${path}/download`, `${data.name}.wasm`)}>
+            Download
+          </button>
+        )}
+      </PageHead>
+      {data === undefined ? (
+        error === undefined ? (
+          <Loading what="the plugin" />
+        ) : (
+          <Problem error={error} onRetry={reload} />
+        )
+      ) : (
+        <Described plugin={data} />
+      )}
+    </main>
+  );
+}
+
+function Described({ plugin }: { readonly plugin: PluginVersion }) {
+  return (
+    <>
+      {plugin.description && <p class="lead">{plugin.description}</p>}
+      <section class="card pad" aria-label="Facts">
+        <dl class="facts">
+          <dt>Version</dt>
+          <dd>{plugin.version}</dd>
+          <dt>Type</dt>
+          <dd>{plugin.type}</dd>
+          <dt>Host functions</dt>
+          <dd>
+            {plugin.capabilities.length === 0 ? (
+              <span class="muted">none</span>
+            ) : (
+              <ul class="chain">
+                {plugin.capabilities.map((each) => (
+                  <li key={each} class="chip">
+                    {each}
+                  </li>
+                ))}
+              </ul>
+            )}
+          </dd>
+          <dt>Request bodies</dt>
+          <dd>{plugin.request_body}</dd>
+          <dt>Response bodies</dt>
+          <dd>{plugin.response_body}</dd>
+          <dt>Authenticates</dt>
+          <dd>{plugin.authenticates ? 'yes' : 'no'}</dd>
+          <dt>Module</dt>
+          <dd>
+            <Hash value={plugin.sha256} /> {bytes(plugin.size)}
+          </dd>
+          <dt>Registered</dt>
+          <dd>
+            <Time at={plugin.updated_at} />
+          </dd>
+        </dl>
+      </section>
+      <section class="card" aria-label="Config">
+        <h2 class="card-title">Config</h2>
+        {plugin.config_schema ? (
+          <SchemaTable schema={plugin.config_schema} />
+        ) : (
+          <p class="muted pad">It has no schema.</p>
+        )}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+/** Asks for a token, and goes on with one that this tab has. */
+import { useState } from 'preact/hooks';
+import { ApiError, errorOf, unreachable } from '../api/problem.ts';
+import type { Identity } from '../api/types.ts';
+import { Field } from '../components/field.tsx';
+import { Problem } from '../components/problem.tsx';
+import { useAction } from '../data/use-action.ts';
+import { announce } from '../shell/announcer.tsx';
+import { useTitle } from '../shell/title.ts';
+import { expire, expired, identity, signIn, signOut, token } from './session.ts';
+
+export function SignIn() {
+  useTitle('Sign in');
+  const [given, setGiven] = useState('');
+  const { run, busy, error } = useAction(async () => {
+    const text = given.trim();
+    signIn(text, await whoIs(text));
+  });
+  return (
+    <main id="main" class="sign-in" tabIndex={-1}>
+      <h1>Sign in</h1>
+      <p class="muted">
+        With the admin token of the server, or an API token that someone made for you. It stays in this tab until you
+        close it or sign out.
+      </p>
+      {expired.value && (
+        <p class="notice warning" role="alert">
+          {expired.value}
+        </p>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <Field label="Token" type="password" value={given} onInput={setGiven} required autofocus />
+        <Problem error={error} />
+        <button type="submit" class="button primary" aria-disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+/** After the page was loaded anew: asks whose the token of this tab is. */
+export async function resume(): Promise<void> {
+  const { value } = token;
+  if (value === null) return;
+  try {
+    identity.value = await whoIs(value);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) expire();
+    else {
+      signOut();
+      announce(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+async function whoIs(text: string): Promise<Identity> {
+  const response = await fetch('/whoami', { headers: { authorization: `Bearer ${text}` }, credentials: 'omit' }).catch(
+    () => {
+      throw unreachable();
+    },
+  );
+  if (!response.ok) throw await errorOf(response);
+  return response.json();
+}
