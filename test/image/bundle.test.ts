@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileSpec, startGateway } from '../serve/gateway.ts';
+import { LinkServer } from '../serve/link-server.ts';
 import { OTLP, OTLP_GRPC, spansOf, tree } from '../serve/spans.ts';
 import { document, PLUGINS } from '../serve/traced-project.ts';
 
@@ -59,5 +60,19 @@ describe.skipIf(!process.env['GW_E2E_IMAGE'])('the bundle', () => {
     const worker = new Worker(join(main, '..', 'pglite-worker.js'), { workerData: {} });
     onTestFinished(async () => void (await worker.terminate()));
     expect(await once(worker, 'message')).toEqual([{ ready: true }]);
+  });
+
+  it('takes its artifact from a control plane', async () => {
+    const control = await LinkServer.start();
+    onTestFinished(() => control.kill());
+    const gw = await startGateway(null, { main, args: control.args });
+    onTestFinished(async () => void (await gw.stop()));
+    const operation = {
+      responses: { 200: { description: 'OK' } },
+      'x-gw-dispatch': { name: 'mock', config: { body: 'hello' } },
+    };
+    const project = { openapi: '3.1.0', info: { title: 'Bundle', version: '1' }, paths: { '/': { get: operation } } };
+    await control.outcome(await control.deploy(await compileSpec(project, ['mock'])), 'applied');
+    expect(await (await fetch(gw.url)).text()).toBe('hello');
   });
 });
