@@ -9,6 +9,7 @@ import { ControlError } from '../errors.ts';
 import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
 import { eventStreams } from './event-stream.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
+import { consoleRoutes } from '../ui/routes.ts';
 import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
 import { mustBeStorable } from './storable.ts';
@@ -81,6 +82,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     request.actor = await options.authenticate(request);
   });
   app.addHook('preValidation', mustBeStorable);
+  await consoleRoutes(app);
   await app.register(async (routes) => {
     for (const add of ROUTES) add(routes, control);
   });
