@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildPlugins } from './build-plugins.ts';
+import { buildPlugins, type PluginBuild } from './build-plugins.ts';
+import { buildUi } from './build-ui.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -34,22 +35,28 @@ async function all(...steps: (() => Promise<number>)[]): Promise<number> {
   return 0;
 }
 
+/** Everything else runs unbuilt. */
+async function prepare(plugins?: PluginBuild): Promise<void> {
+  await buildPlugins(plugins);
+  await buildUi();
+}
+
 const tasks: Record<string, (args: string[]) => Promise<number>> = {
   start: async (args) => {
-    await buildPlugins();
+    await prepare();
     return node('operator/src/main.ts', 'local', ...(args.length > 0 ? args : ['examples/bookstore']));
   },
   test: async (args) => {
-    await buildPlugins({ fixtures: true });
+    await prepare({ fixtures: true });
     return node('node_modules/vitest/vitest.mjs', 'run', ...args);
   },
   'test:long': async (args) => {
     process.env['GW_TEST_LONG'] = '1';
-    await buildPlugins({ fixtures: true });
+    await prepare({ fixtures: true });
     return node('node_modules/vitest/vitest.mjs', 'run', ...args);
   },
   bench: async (args) => {
-    await buildPlugins({ fixtures: true });
+    await prepare({ fixtures: true });
     const parts = (await Array.fromAsync(glob('gateway/src/**/*.bench.ts', { cwd: root }))).sort();
     return all(
       () => node('scripts/build.ts'),
@@ -59,11 +66,11 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
   },
   plugins: async () => buildPlugins({ force: true, fixtures: true }).then(() => 0),
   build: async (args) => {
-    await buildPlugins();
+    await prepare();
     return node('scripts/build.ts', ...args);
   },
   pack: async () => {
-    await buildPlugins();
+    await prepare();
     return node('scripts/pack.ts');
   },
   generate: async (args) => {
@@ -74,6 +81,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     all(
       () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
       () => run(bin('tsc'), '-p', '.'),
+      () => run(bin('tsc'), '-p', 'control/ui'),
     ),
   format: () => run(bin('biome'), 'check', '--write', '.'),
 };
