@@ -7,6 +7,7 @@ import { glob } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { VERSION } from '../gateway/src/version.ts';
+import { CONSOLE_FOLDER } from './build-ui.ts';
 
 const root = join(import.meta.dirname, '..');
 const out = join(root, 'dist', 'image');
@@ -56,4 +57,5 @@ for (const name of readdirSync(plugins)) {
 // PGlite looks for its files beside the worker that it is bundled into.
 const pglite = join(root, 'node_modules', '@electric-sql', 'pglite', 'dist');
 for (const file of ['pglite.wasm', 'pglite.data', 'initdb.wasm']) cpSync(join(pglite, file), join(out, file));
+cpSync(CONSOLE_FOLDER, join(out, 'ui'), { recursive: true });
 cpSync(join(root, 'LICENSE'), join(out, 'LICENSE'));
