@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { glob } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { CONSOLE_FOLDER } from './build-ui.ts';
 
 const root = join(import.meta.dirname, '..');
 const out = join(root, 'dist', 'packages');
@@ -139,7 +140,9 @@ cpSync(join(root, 'README.md'), join(gateway, 'README.md'));
 const operator = await stage('operator', ['../crds']);
 // Local mode runs `gw` from beside itself.
 writeFileSync(join(operator, 'dist', 'gw.js'), "#!/usr/bin/env node\nimport '@gw/gateway/cli';\n");
-const folders = [gateway, await stage('control', []), operator, await stage('gateway/sdk', ['assembly', 'ABI.md'])];
+const control = await stage('control', []);
+cpSync(CONSOLE_FOLDER, join(control, 'dist', 'ui'), { recursive: true });
+const folders = [gateway, control, operator, await stage('gateway/sdk', ['assembly', 'ABI.md'])];
 for (const name of plugins) folders.push(await stage(join('gateway', 'plugins', name), pluginFiles(name)));
 
 const npm = process.env['npm_execpath'];
