@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link';
 import type { WebSocket } from 'ws';
-import type { Admission, DataPlane, DisconnectReason } from './ports.ts';
+import type { Admission, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
 
 export interface ConnectionLimits {
   readonly maxWaitingBytes: number;
@@ -104,6 +104,13 @@ export class Connection {
     });
     this.#turn = turn.catch(() => {});
     return turn;
+  }
+
+  /** One of the host's calls about it, in turn. Resolves when it is done, however it ends. */
+  tell(call: (plane: DataPlane) => unknown, ports: Pick<ChannelPorts, 'failed'>): Promise<void> {
+    const { plane } = this;
+    if (plane === null) return Promise.resolve();
+    return this.inTurn(() => call(plane)).catch((error: unknown) => ports.failed(error));
   }
 
   say(message: ToDataPlane): void {

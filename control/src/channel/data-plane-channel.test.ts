@@ -214,8 +214,8 @@ describe('the data-plane channel', () => {
     expect(await other.closed).toBe(4404);
   });
 
-  it('says unavailable where the host fails, and tells the host', async () => {
-    await start();
+  it('says unavailable where the host fails or does not answer, and tells the host', async () => {
+    await start({ helloMs: 200 });
     const fails = async () => {
       throw new Error('the database is away');
     };
@@ -231,6 +231,11 @@ describe('the data-plane channel', () => {
     expect(await two.closed).toBe(4503);
     host.wanted = wanted;
     expect(host.errors.length).toBe(2);
+    host.authenticate = () => new Promise(() => {});
+    const three = peer();
+    await three.say(hello());
+    expect(await three.closed).toBe(4503);
+    host.authenticate = authenticate;
     await admitted();
   });
 

@@ -16,6 +16,7 @@ import {
 } from '@gw/gateway/link';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Connection } from './connection.ts';
+import { DriftWatch } from './drift-watch.ts';
 import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason, Wanted } from './ports.ts';
 import { Project } from './project.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
@@ -31,6 +32,9 @@ const DEFAULTS: Required<ChannelOptions> = {
 };
 /** Heartbeats that may be missed. */
 const MISSED = 3;
+/** The host has this many times as long to answer a hello as there is for one to come. */
+const HOST_TIMES = 2;
+const UNAVAILABLE = 'The control plane cannot answer now: try again.';
 /** Milliseconds in which messages are counted. */
 const MESSAGE_WINDOW_MS = 10_000;
 /** Milliseconds that the other end has to answer a close. */
@@ -39,6 +43,7 @@ const CLOSE_MS = 5_000;
 export class DataPlaneChannel {
   readonly #ports: ChannelPorts;
   readonly #options: Required<ChannelOptions>;
+  readonly #drift: DriftWatch;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection>();
   /** Of those that have been let in, by the host's id. */
@@ -59,6 +64,7 @@ export class DataPlaneChannel {
     this.#ports = ports;
     this.#options = { ...DEFAULTS, ...options };
     const { heartbeatMs, helloMs, driftGraceMs, pollMs } = this.#options;
+    this.#drift = new DriftWatch(ports, driftGraceMs);
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -116,7 +122,7 @@ export class DataPlaneChannel {
         told++;
       }
     }
-    for (const connection of project.connections) this.#compare(connection, project);
+    for (const connection of project.connections) this.#drift.compare(connection, project);
     this.#announcedTotal += told;
     return told;
   }
@@ -242,7 +248,7 @@ export class DataPlaneChannel {
     connection.greeted = true;
     this.#admit(connection, hello).catch((error: unknown) => {
       this.#ports.failed(error);
-      connection.refuse('unavailable', 'The control plane cannot answer now: try again.');
+      connection.refuse('unavailable', UNAVAILABLE);
     });
   }
 
@@ -271,21 +277,21 @@ export class DataPlaneChannel {
       heartbeat_seconds: this.#options.heartbeatMs / 1000,
       artifact: project.wanted !== null && reads(plane, project.wanted) ? noticeOf(project.wanted) : null,
     });
-    this.#compare(connection, project);
+    this.#drift.compare(connection, project);
   }
 
   #reported(connection: Connection, status: Status): void {
     if (status.outcome === 'applied') this.#appliedTotal++;
     else this.#refusedTotal++;
     this.#serves(connection, status.artifact_hash);
-    this.#tell(connection, (plane) => this.#ports.reported(plane, status));
+    void connection.tell((plane) => this.#ports.reported(plane, status), this.#ports);
   }
 
   #beat(connection: Connection, { artifact_hash }: Heartbeat): void {
     connection.say({ type: 'heartbeat' });
     this.#serves(connection, artifact_hash);
     // A host that cannot keep up hears of the next one.
-    if (connection.waiting === 0) this.#tell(connection, (plane) => this.#ports.seen(plane));
+    if (connection.waiting === 0) void connection.tell((plane) => this.#ports.seen(plane), this.#ports);
   }
 
   #serves(connection: Connection, artifactHash: string | null): void {
@@ -293,66 +299,26 @@ export class DataPlaneChannel {
     if (plane === null) return;
     plane.artifactHash = artifactHash;
     const project = this.#projects.get(plane.projectId);
-    if (project) this.#compare(connection, project);
-  }
-
-  /** Notices when what is served begins or ceases to be something else than what is wanted. */
-  #compare(connection: Connection, project: Project): void {
-    const { plane } = connection;
-    if (plane === null || !connection.welcomed) return;
-    const { wanted } = project;
-    const differs = wanted !== null && reads(plane, wanted) && wanted.artifact_hash !== plane.artifactHash;
-    if (differs) {
-      connection.differsSince ??= performance.now();
-      return;
-    }
-    connection.differsSince = null;
-    if (plane.drifted) this.#drifted(connection, project, false);
-  }
-
-  async #watchDrift(connection: Connection, project: Project, projectId: string): Promise<void> {
-    const isDeploying = await project.deploying(async () => this.#ports.deploying(projectId));
-    const { plane, differsSince } = connection;
-    if (plane === null || differsSince === null || connection.ended) return;
-    // What a deployment leaves behind has its own grace.
-    if (isDeploying) connection.differsSince = performance.now();
-    else if (!plane.drifted) this.#drifted(connection, project, true);
-  }
-
-  #drifted(connection: Connection, { wanted }: Project, drifted: boolean): void {
-    const { plane } = connection;
-    if (plane === null) return;
-    plane.drifted = drifted;
-    const wantedHash = wanted?.artifact_hash ?? null;
-    connection.say({ type: 'drift', drifted, wanted: wantedHash });
-    const report = { drifted, wanted: wantedHash, served: plane.artifactHash };
-    this.#tell(connection, (told) => this.#ports.drifted(told, report));
-  }
-
-  /** One of the host's calls, in turn. */
-  #tell(connection: Connection, call: (plane: DataPlane) => unknown): Promise<void> {
-    const { plane } = connection;
-    if (plane === null) return Promise.resolve();
-    return connection.inTurn(() => call(plane)).catch((error: unknown) => this.#ports.failed(error));
+    if (project) this.#drift.compare(connection, project);
   }
 
   #sweep(): void {
     const now = performance.now();
-    const { heartbeatMs, helloMs, driftGraceMs } = this.#options;
+    const { heartbeatMs, helloMs } = this.#options;
     for (const connection of this.#connections) {
-      const { plane, differsSince, closingSince } = connection;
+      const { plane, closingSince } = connection;
       if (closingSince !== null) {
         if (now - closingSince > CLOSE_MS) connection.cut(connection.reason);
       } else if (!connection.greeted) {
         if (now - connection.openedAt > helloMs) connection.refuse('timeout', 'No "hello" came.');
-      } else if (connection.welcomed && now - connection.heardAt > MISSED * heartbeatMs) {
+      } else if (!connection.welcomed) {
+        if (now - connection.openedAt > HOST_TIMES * helloMs) connection.refuse('unavailable', UNAVAILABLE);
+      } else if (now - connection.heardAt > MISSED * heartbeatMs) {
         // Nobody is there to answer a close.
         connection.cut('timeout');
       }
-      if (plane === null || plane.drifted || differsSince === null || now - differsSince < driftGraceMs) continue;
-      const project = this.#projects.get(plane.projectId);
-      if (!project) continue;
-      this.#watchDrift(connection, project, plane.projectId).catch((error: unknown) => this.#ports.failed(error));
+      const project = plane && this.#projects.get(plane.projectId);
+      if (project) void this.#drift.look(connection, project);
     }
   }
 
@@ -365,7 +331,7 @@ export class DataPlaneChannel {
     const project = this.#projects.get(plane.projectId);
     project?.connections.delete(connection);
     if (project?.connections.size === 0) this.#projects.delete(plane.projectId);
-    const leaving = this.#tell(connection, (gone) => this.#ports.disconnected(gone, reason));
+    const leaving = connection.tell((gone) => this.#ports.disconnected(gone, reason), this.#ports);
     this.#leaving.add(leaving);
     void leaving.then(() => this.#leaving.delete(leaving));
   }
