@@ -65,14 +65,20 @@ export async function beginDeployment(
       rollback_threshold: plan.rollbackThreshold,
       rollback_of: plan.rollbackOf,
       created_by: actor.name,
-      expires_at: sql<Date>`now() + make_interval(secs => ${plan.timeoutSeconds})`,
+      // When it has the lock: in the order of those that waited for it, and not in that in which they began to.
+      created_at: sql<Date>`clock_timestamp()`,
+      expires_at: sql<Date>`clock_timestamp() + make_interval(secs => ${plan.timeoutSeconds})`,
     })
     .execute();
   await lockDataPlanesOf(db, projectId);
   const targets = await insertTargets(db, projectId, id, artifact_version);
   await db
     .updateTable('deployments')
-    .set(targets > 0 ? { target_data_planes: targets } : { status: 'succeeded', completed_at: sql<Date>`now()` })
+    .set(
+      targets > 0
+        ? { target_data_planes: targets }
+        : { status: 'succeeded', completed_at: sql<Date>`clock_timestamp()` },
+    )
     .where('id', '=', id)
     .execute();
   await hintDataPlanes(notifications, db, await markReaders(db, projectId, artifact_version));
@@ -103,7 +109,7 @@ function beforeThat({ kind, artifact_id, previous_artifact_id }: Superseded): st
 function supersede(db: Kysely<Schema>, projectId: string) {
   return db
     .updateTable('deployments')
-    .set({ status: 'superseded', reason: 'another deployment was made', completed_at: sql<Date>`now()` })
+    .set({ status: 'superseded', reason: 'another deployment was made', completed_at: sql<Date>`clock_timestamp()` })
     .where('project_id', '=', projectId)
     .where('status', '=', 'in_progress')
     .returning(['id', 'kind', 'artifact_id', 'previous_artifact_id'])

@@ -34,7 +34,7 @@ export async function settle({ kysely, notifications }: Database, id: string): P
     const { status, reason } = decision;
     await db
       .updateTable('deployments')
-      .set({ status, reason, completed_at: sql<Date>`now()` })
+      .set({ status, reason, completed_at: sql<Date>`clock_timestamp()` })
       .where('id', '=', id)
       .execute();
     if (found.progress.waiting > 0 && found.progress.expired) await timeOut(db, id);

@@ -108,18 +108,23 @@ async function writeAnswers(db: Db, answers: readonly Answer[]): Promise<readonl
 
 /** Returns those that serve something else than before. */
 async function writeServed(db: Db, served: readonly Served[]): Promise<readonly Row[]> {
-  const values = rowsOf(served, 'id uuid, connection_id uuid, hash text, at timestamptz');
   const { rows } = await sql<Row>`
-    update data_planes p set current_hash = v.hash, current_artifact_id = (
-      select a.id from artifacts a where a.project_id = p.project_id and a.artifact_hash = v.hash
-      order by a.id = (select deployed_artifact_id from projects where id = p.project_id) desc, a.created_at desc limit 1
+    with heard as (
+      select p.id, v.hash, v.at, p.current_hash is distinct from v.hash as changed
+      from data_planes p
+      join ${rowsOf(served, 'id uuid, connection_id uuid, hash text, at timestamptz')} v
+        on v.id = p.id and v.connection_id = p.connection_id
+    ), written as (
+      update data_planes p set last_seen_at = h.at, current_hash = h.hash, current_artifact_id =
+        case when not h.changed then p.current_artifact_id else (
+          select a.id from artifacts a where a.project_id = p.project_id and a.artifact_hash = h.hash
+          order by a.id = (select deployed_artifact_id from projects where id = p.project_id) desc, a.created_at desc
+          limit 1
+        ) end
+      from heard h where p.id = h.id
+      returning p.id, p.project_id, h.changed
     )
-    from ${values} v
-    where p.id = v.id and p.connection_id = v.connection_id and p.current_hash is distinct from v.hash
-    returning p.id, p.project_id`.execute(db);
-  await sql`
-    update data_planes p set last_seen_at = v.at from ${values} v
-    where p.id = v.id and p.connection_id = v.connection_id`.execute(db);
+    select id, project_id from written where changed`.execute(db);
   return rows;
 }
 

@@ -12,9 +12,12 @@ export function findProject(db: Db, id: string): Promise<ProjectRow | undefined>
   return db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Other transactions that change it, or what belongs to it, wait until this one ends. */
+/**
+ * Other transactions that change it, or delete it, wait until this one ends. Those that only refer to it do not: a row
+ * of a data plane that is written twice has its references checked again, and would wait in a circle.
+ */
 export function lockProject(db: Db, id: string): Promise<ProjectRow | undefined> {
-  return db.selectFrom('projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+  return db.selectFrom('projects').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
 /** `only`: the one project that the caller may see; null: all. */
