@@ -282,6 +282,18 @@ describe('the data-plane channel', () => {
     expect(host.channel.counts().drifted).toBe(0);
   });
 
+  it('does not tell a data plane of a format that it does not read, and that is no drift (D40)', async () => {
+    await start({ driftGraceMs: 50 });
+    const old = await admitted();
+    const newer = await admitted({ instance_id: 'i-2', artifact_versions: [6, 7] });
+    expect(host.channel.announce(PROJECT, { ...notice('seven'), artifact_version: 7 })).toBe(1);
+    expect(await newer.until('artifact')).not.toHaveProperty('artifact_version');
+    await newer.until('drift');
+    host.channel.announce(PROJECT, { ...notice('six'), artifact_version: 6 });
+    await old.until('artifact', { artifact_id: 'six' });
+    expect(old.heard.map(({ type }) => type)).toEqual(['welcome', 'artifact']);
+  });
+
   it('answers upgrades that it does not take with a problem document', async () => {
     await start({ maxConnections: 1 });
     const answer = async (path: string, protocol: string) => {

@@ -9,7 +9,6 @@ import {
   type Hello,
   LINK_PATH,
   MAX_MESSAGE_BYTES,
-  type Notice,
   readToControl,
   type Status,
   SUBPROTOCOL,
@@ -20,6 +19,7 @@ import { DriftWatch } from './drift-watch.ts';
 import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason, Wanted } from './ports.ts';
 import { Project } from './project.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
+import { isSame, noticeOf, reads } from './wanted.ts';
 
 const DEFAULTS: Required<ChannelOptions> = {
   heartbeatMs: 15_000,
@@ -117,7 +117,7 @@ export class DataPlaneChannel {
     if (wanted !== null) {
       const text = JSON.stringify({ type: 'artifact', ...noticeOf(wanted) });
       for (const connection of project.connections) {
-        if (!connection.welcomed || !reads(connection.plane, wanted)) continue;
+        if (!connection.welcomed || !connection.plane || !reads(connection.plane, wanted)) continue;
         connection.send(text);
         told++;
       }
@@ -213,7 +213,7 @@ export class DataPlaneChannel {
   /** Announces the host's answer where it is new. */
   async #ask(projectId: string, project: Project): Promise<void> {
     const wanted = await project.ask(() => this.#ports.wanted(projectId));
-    if (wanted === undefined || (project.known && sameNotice(project.wanted, wanted))) return;
+    if (wanted === undefined || (project.known && isSame(project.wanted, wanted))) return;
     this.announce(projectId, wanted);
   }
 
@@ -335,20 +335,4 @@ export class DataPlaneChannel {
     this.#leaving.add(leaving);
     void leaving.then(() => this.#leaving.delete(leaving));
   }
-}
-
-function reads(plane: DataPlane | null, { artifact_version }: Wanted): boolean {
-  return artifact_version === undefined || (plane?.artifactVersions.includes(artifact_version) ?? false);
-}
-
-function noticeOf({ artifact_version: _, ...notice }: Wanted): Notice {
-  return notice;
-}
-
-function sameNotice(one: Notice | null, other: Notice | null): boolean {
-  return (
-    one?.artifact_id === other?.artifact_id &&
-    one?.artifact_hash === other?.artifact_hash &&
-    one?.deployment_id === other?.deployment_id
-  );
 }

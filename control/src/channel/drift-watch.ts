@@ -2,6 +2,7 @@
 import type { Connection } from './connection.ts';
 import type { ChannelPorts } from './ports.ts';
 import type { Project } from './project.ts';
+import { reads } from './wanted.ts';
 
 export class DriftWatch {
   readonly #ports: ChannelPorts;
@@ -16,7 +17,8 @@ export class DriftWatch {
   compare(connection: Connection, project: Project): void {
     const { plane } = connection;
     if (plane === null || !connection.welcomed) return;
-    const differs = project.wanted !== null && project.wanted.artifact_hash !== plane.artifactHash;
+    const { wanted } = project;
+    const differs = wanted !== null && reads(plane, wanted) && wanted.artifact_hash !== plane.artifactHash;
     if (differs) {
       connection.differsSince ??= performance.now();
       return;

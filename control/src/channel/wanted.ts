@@ -1,0 +1,21 @@
+/** What is wanted, as each data plane hears of it. */
+import type { Notice } from '@gw/gateway/link';
+import type { DataPlane, Wanted } from './ports.ts';
+
+/** Whether it reads the artifact's format: it is not told of others, and keeps what it has (D40). */
+export function reads({ artifactVersions }: DataPlane, { artifact_version }: Wanted): boolean {
+  return artifact_version === undefined || artifactVersions.includes(artifact_version);
+}
+
+/** Without what the data plane does not hear. */
+export function noticeOf({ artifact_version: _, ...notice }: Wanted): Notice {
+  return notice;
+}
+
+export function isSame(one: Wanted | null, other: Wanted | null): boolean {
+  return (
+    one?.artifact_id === other?.artifact_id &&
+    one?.artifact_hash === other?.artifact_hash &&
+    one?.deployment_id === other?.deployment_id
+  );
+}
