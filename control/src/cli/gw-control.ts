@@ -8,10 +8,12 @@ import { compilationsCommand, compileCommand } from './compile.ts';
 import { contextCommand } from './context.ts';
 import { dataPlanesCommand } from './data-planes.ts';
 import { deployCommand, deploymentsCommand, rollbackCommand } from './deployments.ts';
+import { migrateCommand } from './migrate.ts';
 import { pluginsCommand } from './plugins.ts';
 import type { AddCommand, Program } from './program.ts';
 import { projectPluginsCommand } from './project-plugins.ts';
 import { initCommand, projectsCommand } from './projects.ts';
+import { seedPluginsCommand } from './seed-plugins.ts';
 import { serveCommand } from './serve.ts';
 import { specsCommand } from './specs.ts';
 import { completionCommand, healthCommand, openapiCommand } from './system.ts';
@@ -19,6 +21,8 @@ import { completionCommand, healthCommand, openapiCommand } from './system.ts';
 /** One line a command. */
 const COMMANDS: readonly AddCommand[] = [
   serveCommand,
+  migrateCommand,
+  seedPluginsCommand,
   contextCommand,
   initCommand,
   projectsCommand,

@@ -25,6 +25,13 @@ export async function pendingMigrations(db: Kysely<Schema>): Promise<string[]> {
   return all.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
 }
 
+/** Throws with what to do where migrations are missing. */
+export async function mustBeMigrated(db: { pendingMigrations(): Promise<string[]> }): Promise<void> {
+  const pending = await db.pendingMigrations();
+  if (pending.length === 0) return;
+  throw new Error(`the database lacks ${pending.join(', ')}: run gw-control migrate, or leave out --migrate=false`);
+}
+
 function migrator(db: Kysely<Schema>): Migrator {
   return new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
 }

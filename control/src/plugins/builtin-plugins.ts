@@ -10,14 +10,16 @@ import { type CheckedPackage, registerPackage } from './register-package.ts';
  */
 export async function seedBuiltinPlugins(context: Pick<Context, 'db' | 'blobs' | 'log'>): Promise<void> {
   const { log } = context;
+  const changed: string[] = [];
   for (const name of builtinPlugins()) {
     const plugin = load(name, context);
     if (!plugin) continue;
     const { outcome } = await registerPackage(context, SYSTEM, plugin, { builtin: true, replace: 'builtin' });
     const { version } = plugin.manifest;
     if (outcome === 'exists') log.warn({ plugin: name, version }, 'another plugin has the place of a built-in one');
-    else if (outcome !== 'unchanged') log.info({ plugin: name, version, outcome }, 'built-in plugin');
+    else if (outcome !== 'unchanged') changed.push(`${name}@${version}`);
   }
+  if (changed.length > 0) log.info({ plugins: changed }, 'built-in plugins registered');
 }
 
 /** Null where it was not built: the others serve all the same. */

@@ -13,6 +13,8 @@ import {
 } from '../../http/schema-types.ts';
 
 const TYPES = ['middleware', 'dispatcher'] as const;
+/** Bytes of a config schema. */
+export const MAX_SCHEMA = 200_000;
 /** Bytes of a WASM module. */
 export const MAX_MODULE = 16 << 20;
 
@@ -81,7 +83,7 @@ export const PluginForm = Closed({
   ),
   config_schema: Type.Optional(
     Type.String({
-      maxLength: 200_000,
+      maxLength: MAX_SCHEMA,
       contentMediaType: 'application/json',
       description: 'JSON Schema of its config. Default: none.',
     }),

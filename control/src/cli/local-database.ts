@@ -1,0 +1,16 @@
+/** The database of commands that open it themselves, beside or without a server. */
+import { type Database, openDatabase } from '../db/database.ts';
+import { FolderLocked } from '../db/folder-lock.ts';
+
+/** Closed at the end. `instead`: what to do where a server that runs has the embedded database. */
+export async function withDatabase<T>(url: string, instead: string, use: (db: Database) => Promise<T>): Promise<T> {
+  const db = await openDatabase(url).catch((error: unknown) => {
+    if (!(error instanceof FolderLocked)) throw error;
+    throw new Error(`${error.message}. ${instead}`, { cause: error });
+  });
+  try {
+    return await use(db);
+  } finally {
+    await db.close();
+  }
+}

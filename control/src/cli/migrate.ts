@@ -1,0 +1,29 @@
+/** `gw-control migrate`: for those who start the server with `--migrate=false`. */
+import { databaseUrlOption } from './database-options.ts';
+import { withDatabase } from './local-database.ts';
+import type { AddCommand } from './program.ts';
+
+const HELP = `
+Safe to repeat, and while servers run. A server migrates at its start by itself, unless it has --migrate=false.
+
+Examples:
+  $ gw-control migrate --database-url postgres://gw@db/gw
+  $ DATABASE_URL=postgres://gw@db/gw gw-control migrate --json
+
+Exit codes: 0 the database is up to date, 1 it is not, and the message says why.`;
+
+export const migrateCommand: AddCommand = (parent, { stdout }) => {
+  parent
+    .command('migrate')
+    .description('Run the database migrations that are missing.')
+    .addOption(databaseUrlOption())
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async ({ databaseUrl, json }: { databaseUrl: string; json?: boolean }) => {
+      const instead = 'A server migrates its embedded database at its own start.';
+      const { applied } = await withDatabase(databaseUrl, instead, (db) => db.migrate());
+      if (json) return stdout(`${JSON.stringify({ applied }, null, 2)}\n`);
+      for (const name of applied) stdout(`applied ${name}\n`);
+      if (applied.length === 0) stdout('nothing to do: the database is up to date\n');
+    });
+};
