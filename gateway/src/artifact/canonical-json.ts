@@ -1,5 +1,5 @@
 /** JSON in one form only, for hashing: RFC 8785 for the values that we hash (no numbers beyond what doubles hold). */
-import type { Json } from './format.ts';
+import type { Json, JsonObject } from './format.ts';
 
 /** Members sorted by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */
 export function canonicalJson(value: Json): string {
@@ -9,6 +9,16 @@ export function canonicalJson(value: Json): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`);
   return `{${members.join(',')}}`;
+}
+
+/** The same value with the members of every object sorted, as `canonicalJson` sorts them. */
+export function sortedMembers(value: JsonObject): JsonObject;
+export function sortedMembers(value: Json): Json;
+export function sortedMembers(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.map((each) => sortedMembers(each));
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sortedMembers(value[name] as Json)]));
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -1,4 +1,5 @@
 /** Binds an operation's plugin uses to plugins: config merged, validated and checked (D1, D7, D8; E1030 to E1073). */
+import { sortedMembers } from '../artifact/canonical-json.ts';
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
 import { isKeyHash } from '../passwords/key-hash.ts';
 import { isPasswordHash } from '../passwords/password-hash.ts';
@@ -62,13 +63,15 @@ export class Binder {
     return { plugin, use, conditionHeaders: conditions.headers };
   }
 
-  /** Default, then project, then operation, by property (D1); equal configs are validated once. */
+  /** Default, then project, then operation, by property, in one order (D1); equal configs are validated once. */
   #configure(plugin: PreparedPlugin, { config }: DeclaredUse): Bound {
     const merged = { ...plugin.config, ...config };
     const key = `${plugin.name}\0${JSON.stringify(merged)}`;
     let bound = this.#configs.get(key);
     if (!bound) {
-      bound = plugin.validate(merged);
+      const { config: valid, ...rest } = plugin.validate(merged);
+      // Doors keep no order of members: a database and a cluster give them in one of their own (D1).
+      bound = { ...rest, config: sortedMembers(valid) };
       this.#configs.set(key, bound);
     }
     return bound;

@@ -88,6 +88,30 @@ describe('compile', () => {
     expect(other.artifactHash).not.toBe(first.artifactHash);
   });
 
+  it('gives the same artifact_hash in whatever order a door has the members of config', async () => {
+    const turned = (value: unknown): unknown =>
+      typeof value !== 'object' || value === null || Array.isArray(value)
+        ? value
+        : Object.fromEntries(
+            Object.entries(value)
+              .reverse()
+              .map(([name, each]) => [name, turned(each)]),
+          );
+    const inputs = (turn: (value: unknown) => unknown) => {
+      const { plugins, ...rest } = bookstore();
+      const config = { status: 201, body: 'x' };
+      return {
+        ...rest,
+        plugins: plugins.map((plugin) =>
+          plugin.name === 'mock' ? { ...plugin, config: turn(config) as typeof config } : plugin,
+        ),
+      };
+    };
+    const first = good(await compile(inputs((value) => value)));
+    expect(good(await compile(inputs(turned))).artifactHash).toBe(first.artifactHash);
+    expect(good(await compile(bookstore())).artifactHash).not.toBe(first.artifactHash);
+  });
+
   it('accepts an AsyncAPI document and keeps it', async () => {
     const text = 'asyncapi: 3.0.0\ninfo: { title: Orders, version: "1" }\nchannels: {}\n';
     const files = [{ name: 'orders.yaml', bytes: Buffer.from(text) }];
