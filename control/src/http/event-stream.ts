@@ -93,12 +93,13 @@ export class EventStream {
   }
 }
 
-/** Sends each value as an event of this name, then ends the stream; one that fails is cut off. */
+/** Sends each value as an event of this name, then ends the stream: also where there is no more to see. Else it is cut off. */
 export async function sendEvents(stream: EventStream, event: string, values: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const value of values) stream.send(event, value);
     stream.end();
   } catch (error) {
+    if (error instanceof ControlError) return stream.end();
     stream.body.destroy(error instanceof Error ? error : new Error(String(error)));
   }
 }
