@@ -1,4 +1,5 @@
 /** Multipart forms with one file, which goes where it is to go as it streams in, wherever it stands in the form. */
+import type { IncomingMessage } from 'node:http';
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -19,6 +20,8 @@ type Take<T> = (content: AsyncIterable<Uint8Array>) => Promise<T>;
 
 /** Characters of a file's name. */
 const MAX_FILENAME = 200;
+/** Bytes of a refused request that are still read before its connection is cut. */
+const MAX_DRAINED = 512 << 20;
 
 /**
  * `schema`: of all fields; the file's is `file`, and the others are text. BlobTooLarge, where `take` throws that,
@@ -37,6 +40,7 @@ export async function readForm<S extends TObject, T>(
       else fields.set(part.fieldname, textOf(part, fields));
     }
   } catch (error) {
+    drain(request.raw);
     throw formProblem(error);
   }
   const given = { ...Object.fromEntries(fields), ...(taken ? { file: '' } : {}) };
@@ -53,9 +57,9 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
     return new ControlError('bad-request', why);
   };
   if (fieldname !== 'file') throw refuse('the form has a file under another name: send it as the field "file"');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be in a name
-  if (!filename || filename.length > MAX_FILENAME || /[\x00-\x1f\x7f]/.test(filename)) {
-    throw refuse(`the file must have a filename, of at most ${MAX_FILENAME} plain characters`);
+  // It stands in headers again when the file is downloaded.
+  if (!filename || filename.length > MAX_FILENAME || !/^[\x20-\x7e]+$/.test(filename) || /["\\]/.test(filename)) {
+    throw refuse(`the file must have a filename, of at most ${MAX_FILENAME} plain ASCII characters`);
   }
   let broken = false;
   file.on('error', () => {
@@ -64,9 +68,10 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
   try {
     return { filename, file: await take(file) };
   } catch (error) {
-    if (broken) throw brokenOff(error);
-    // What the reader throws is not the form's fault.
-    throw error instanceof BlobTooLarge || error instanceof ControlError ? error : new TakeFailed(error);
+    // First, since a reader that stops makes the stream fail, too.
+    if (error instanceof BlobTooLarge || error instanceof ControlError) throw error;
+    // Else what the reader throws is not the form's fault.
+    throw broken ? brokenOff(error) : new TakeFailed(error);
   }
 }
 
@@ -84,6 +89,17 @@ function textOf(part: MultipartValue, before: ReadonlyMap<string, string>): stri
   if (typeof value !== 'string') throw refuse('must be text');
   if (before.has(fieldname)) throw refuse('stands there twice');
   return value;
+}
+
+/** Takes in what still comes, so that the client reads the answer, and the connection can go on. */
+function drain(request: IncomingMessage): void {
+  let left = MAX_DRAINED;
+  request.unpipe();
+  request.on('data', (piece: Uint8Array) => {
+    left -= piece.length;
+    if (left < 0) request.destroy();
+  });
+  request.resume();
 }
 
 function formProblem(error: unknown): unknown {

@@ -51,12 +51,21 @@ export async function page<DB, TB extends keyof DB, O extends object>(
     const compared = sql<boolean>`(${sql.ref(by.column)}, ${sql.ref(order.id.column)}) ${sql.raw(descending ? '<' : '>')} (${from.value}, ${from.id})`;
     rows = rows.where(compared as unknown as ReferenceExpression<DB, TB> as never);
   }
-  const found = (await rows.execute()) as O[];
+  const found = (await rows.execute().catch(refuseCursor)) as O[];
   const items = found.slice(0, limit);
   const last = items.at(-1);
   const more = found.length > limit && last !== undefined;
   return { items, next: more ? encode({ sort: given, value: by.value(last), id: order.id.value(last) }) : null };
 }
+
+/** A cursor that somebody made up holds values that the columns cannot have (SQLSTATE class 22, data exception). */
+function refuseCursor(error: unknown): never {
+  const { code } = error as { readonly code?: unknown };
+  throw typeof code === 'string' && code.startsWith('22') ? wrongCursor() : error;
+}
+
+const wrongCursor = () =>
+  new ControlError('bad-request', 'the cursor is none of this list in this order: begin without one');
 
 interface Position {
   readonly sort: string;
@@ -73,7 +82,7 @@ function decode(cursor: string, sort: string): Position {
     const [of, value, id]: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     if (of === sort && typeof value === 'string' && typeof id === 'string') return { sort, value, id };
   } catch {}
-  throw new ControlError('bad-request', 'the cursor is none of this list in this order: begin without one');
+  throw wrongCursor();
 }
 
 /** Answers with a page. */

@@ -49,7 +49,7 @@ export const pageQuery = <const S extends readonly string[]>(sorts: S, standard:
   ),
   cursor: Type.Optional(
     Type.String({
-      maxLength: 500,
+      maxLength: 4000,
       pattern: '^[A-Za-z0-9_-]*$',
       description: 'Where to go on: from the `next` link of the `Link` header of the page before.',
     }),

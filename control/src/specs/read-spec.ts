@@ -1,35 +1,60 @@
-/** Reads what was uploaded off the event loop, and says what is wrong with it. */
+/** Reads and patches what was uploaded, off the event loop, and says what is wrong with it. */
 import { ERROR_CODES } from '@gw/gateway/compiler';
 import type { Blobs } from '../db/blobs.ts';
 import { ControlError } from '../errors.ts';
 import { WorkerLimitError, WorkerThread } from '../worker-thread.ts';
+import type { PatchTask } from './patch-operations.ts';
 import type { Upload } from './read-upload.ts';
-import type { ReadReply } from './spec-worker.ts';
+import type { ReadSpec, SpecReply, SpecTask } from './spec-worker.ts';
 
-export type ReadSpecResult = Omit<Extract<ReadReply, { readonly ok: true }>, 'ok'>;
+export type { ReadSpec } from './spec-worker.ts';
+
+/** Names the blob that holds the upload. */
+interface Stored {
+  readonly sha256: string;
+}
+
+export interface PatchedSpec {
+  readonly bytes: Uint8Array;
+  readonly reading: ReadSpec;
+}
 
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './spec-worker.ts' : './spec-worker.js', import.meta.url);
-const thread = new WorkerThread<Upload, ReadReply>({ file, name: 'gw-spec', work: 'reading the spec' });
+const thread = new WorkerThread<SpecTask, SpecReply>({ file, name: 'gw-spec', work: 'reading the spec' });
 const LIMITS = { timeoutMs: 30_000, memoryMb: 1024 };
 
 /** Throws 422 for a document that is no spec, 400 for an archive that is none. One upload is in memory at a time. */
-export async function readSpec(
-  blobs: Blobs,
-  { sha256, ...upload }: Omit<Upload, 'bytes'> & { readonly sha256: string },
-): Promise<ReadSpecResult> {
-  const reply = await reading(async () => ({
-    ...upload,
-    bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))),
-  }));
-  if (reply.ok) return reply;
-  if (reply.diagnostics) throw new ControlError('spec-invalid', reply.reason, { errors: reply.diagnostics });
-  throw new ControlError('bad-request', reply.reason);
+export async function readSpec(blobs: Blobs, { sha256, ...upload }: Stored & Omit<Upload, 'bytes'>): Promise<ReadSpec> {
+  const reply = await run(async () => ({ kind: 'read', upload: { ...upload, bytes: await bytesOf(blobs, sha256) } }));
+  if ('reading' in reply) return reply.reading;
+  throw new Error('an upload that was only read cannot be unchanged');
 }
 
-async function reading(upload: () => Promise<Upload>): Promise<ReadReply> {
+/** Null where the patch changes nothing. Throws 422 where it cannot be made. */
+export async function patchSpec(
+  blobs: Blobs,
+  { sha256, ...task }: Stored & Omit<PatchTask, 'bytes'>,
+): Promise<PatchedSpec | null> {
+  const reply = await run(async () => ({ kind: 'patch', task: { ...task, bytes: await bytesOf(blobs, sha256) } }));
+  return 'reading' in reply && reply.bytes ? { bytes: reply.bytes, reading: reply.reading } : null;
+}
+
+async function bytesOf(blobs: Blobs, sha256: string): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(blobs.read(sha256)));
+}
+
+async function run(task: () => Promise<SpecTask>): Promise<Extract<SpecReply, { readonly ok: true }>> {
+  const reply = await answered(task);
+  if (reply.ok) return reply;
+  const { reason, diagnostics } = reply;
+  if (!diagnostics) throw new ControlError('bad-request', reason);
+  throw new ControlError('spec-invalid', reason, diagnostics.length > 0 ? { errors: diagnostics } : {});
+}
+
+async function answered(task: () => Promise<SpecTask>): Promise<SpecReply> {
   try {
-    return await thread.run(upload, LIMITS);
+    return await thread.run(task, LIMITS);
   } catch (error) {
     if (!(error instanceof WorkerLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;

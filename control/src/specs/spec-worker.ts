@@ -1,25 +1,53 @@
-/** The thread in which uploads are read: large documents take seconds. */
+/** The thread in which uploads are read and patched: large documents take seconds. */
 import { answerTasks } from '../worker-thread.ts';
+import { PatchRefused, type PatchTask, patchUpload } from './patch-operations.ts';
 import { readUpload, type Upload, type UploadReading } from './read-upload.ts';
 import { operationsText } from './stored-operations.ts';
 
-/** As UploadReading, with what the database keeps of the operations. */
-export type ReadReply =
-  | Extract<UploadReading, { readonly ok: false }>
-  | (Omit<Extract<UploadReading, { readonly ok: true }>, 'spec'> & { readonly spec: ReadSpec });
+type Accepted = Extract<UploadReading, { readonly ok: true }>;
+type Refused = Extract<UploadReading, { readonly ok: false }>;
 
-export type ReadSpec = Omit<Extract<UploadReading, { readonly ok: true }>['spec'], 'operations'> & {
-  /** JSON of a list of StoredOperation. */
-  readonly operations: string;
-};
+/** An upload, read, with what the database keeps of its operations. */
+export interface ReadSpec extends Pick<Accepted, 'form' | 'entry'> {
+  readonly spec: Omit<Accepted['spec'], 'operations'> & {
+    /** JSON of a list of StoredOperation. */
+    readonly operations: string;
+  };
+}
 
-answerTasks<Upload, ReadReply>(async (upload) => {
-  const reading = await readUpload(upload);
-  if (!reading.ok) return { result: reading };
-  const operations = operationsText(reading.spec.operations);
-  if (operations === null) {
-    const reason = 'its operations and their plugin configs are more than 16 MiB: aliases may multiply in them';
-    return { result: { ok: false, reason } };
+export type SpecTask =
+  | { readonly kind: 'read'; readonly upload: Upload }
+  | { readonly kind: 'patch'; readonly task: PatchTask };
+
+export type SpecReply =
+  | { readonly ok: true; readonly reading: ReadSpec /** As patched. */; readonly bytes?: Uint8Array }
+  | { readonly ok: true; readonly unchanged: true }
+  | Refused;
+
+answerTasks<SpecTask, SpecReply>(async (task) => ({
+  result: await (task.kind === 'read' ? read(task.upload) : patch(task.task)),
+}));
+
+async function read(upload: Upload): Promise<SpecReply> {
+  const result = await readUpload(upload);
+  if (!result.ok) return result;
+  const { form, entry, spec } = result;
+  const operations = operationsText(spec.operations);
+  if (operations !== null) return { ok: true, reading: { form, entry, spec: { ...spec, operations } } };
+  const reason = 'its operations and their plugin configs are more than 16 MiB: aliases may multiply in them';
+  return { ok: false, reason };
+}
+
+/** What it becomes must be readable again. */
+async function patch(task: PatchTask): Promise<SpecReply> {
+  try {
+    const bytes = await patchUpload(task);
+    if (bytes === null) return { ok: true, unchanged: true };
+    const { filename, form, entry } = task;
+    const reply = await read({ bytes, filename, entry: form === 'archive' ? entry : undefined });
+    return 'reading' in reply ? { ...reply, bytes } : reply;
+  } catch (error) {
+    if (!(error instanceof PatchRefused)) throw error;
+    return { ok: false, reason: error.message, diagnostics: [] };
   }
-  return { result: { ...reading, spec: { ...reading.spec, operations } } };
-});
+}

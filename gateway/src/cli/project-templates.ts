@@ -1,4 +1,4 @@
-/** The specs that `gw init` begins a project with (reference 1, section 4.3). */
+/** The specs that `gw init`, and `POST /init` of the control plane, begin a project with (reference 1, section 4.3; D34). */
 
 export const TEMPLATES = ['basic', 'minimal'] as const;
 export type Template = (typeof TEMPLATES)[number];
@@ -9,6 +9,36 @@ export function templateSpec(template: Template, title: string): string {
   const head = `openapi: 3.1.0\ninfo:\n  title: ${JSON.stringify(title)}\n  version: 1.0.0\npaths:\n${HEALTH}`;
   return template === 'minimal' ? head : head + USERS;
 }
+
+/** AsyncAPI 3.0 in YAML: the gateway takes messages by POST. */
+export function asyncTemplateSpec(title: string): string {
+  return `asyncapi: 3.0.0\ninfo:\n  title: ${JSON.stringify(title)}\n  version: 1.0.0\n${ORDERS}`;
+}
+
+const ORDERS = `channels:
+  orders:
+    address: orders
+    messages:
+      order:
+        contentType: application/json
+        payload:
+          type: object
+          required: [item]
+          properties:
+            item: { type: string, minLength: 1 }
+            amount: { type: integer, minimum: 1 }
+operations:
+  placeOrder:
+    action: send
+    channel: { $ref: "#/channels/orders" }
+    summary: Served as POST /orders
+    # Answered by the gateway itself. To pass messages on, name a dispatcher for your broker.
+    x-gw-dispatch:
+      name: mock
+      config:
+        status: 202
+        body: '{"status":"accepted"}'
+`;
 
 const HEALTH = `  /health:
     get:

@@ -17,7 +17,7 @@ import { resolve } from './resolve.ts';
 
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 export { PluginPackageError, readPluginPackage } from '../plugins/package.ts';
-export { ArchiveError, isGzip, isTar, unpack } from '../plugins/unpack.ts';
+export { ArchiveError, isGzip, isTar, repack, unpack } from '../plugins/unpack.ts';
 export type { Diagnostic } from '../spec/diagnostic.ts';
 export { ERROR_CODES, type ErrorCode, type Severity } from '../spec/error-codes.ts';
 export {

@@ -1,7 +1,8 @@
-/** The plain files of an archive that comes from elsewhere, within limits that it cannot pass. */
+/** The plain files of an archive that comes from elsewhere, within limits that it cannot pass; and back again. */
 import { extract } from 'tar-stream';
 import { ArtifactError } from '../artifact/error.ts';
-import { decompress } from '../artifact/gzip.ts';
+import { compress, decompress } from '../artifact/gzip.ts';
+import { writeTar } from '../artifact/tar.ts';
 import { messageOf } from '../message-of.ts';
 
 const MAX_UNPACKED_BYTES = 64 << 20;
@@ -31,6 +32,12 @@ export async function unpack(bytes: Uint8Array): Promise<ReadonlyMap<string, Buf
     const reason = error instanceof ArtifactError ? error.message : `it is no tar archive: ${messageOf(error)}`;
     throw new ArchiveError(reason, { cause: error });
   }
+}
+
+/** The same files in a tar again, gzipped where `gzip` says so. */
+export async function repack(files: ReadonlyMap<string, Uint8Array>, gzip: boolean): Promise<Buffer> {
+  const tar = await writeTar([...files].map(([name, bytes]) => ({ name, bytes })));
+  return gzip ? compress(tar) : tar;
 }
 
 async function tarOf(bytes: Uint8Array): Promise<Buffer> {

@@ -1,5 +1,6 @@
 /** Specs and revisions as answers and the audit log show them. */
-import type { Spec, SpecRevision } from './schemas.ts';
+import type { OperationRow } from './operations-store.ts';
+import type { Spec, SpecOperation, SpecRevision } from './schemas.ts';
 import type { RevisionRow, SpecRow } from './store.ts';
 
 export const named = (id: string): string => `spec "${id}"`;
@@ -40,4 +41,8 @@ export function shownRevision(row: RevisionRow): SpecRevision {
     created_by: row.created_by,
     created_at: row.created_at.toISOString(),
   };
+}
+
+export function shownOperation({ spec_id, operation }: OperationRow): SpecOperation {
+  return { spec_id, ...operation, tags: [...operation.tags], middlewares: [...operation.middlewares] };
 }

@@ -7,7 +7,7 @@ import type { BlobInfo } from '../../db/blobs.ts';
 import type { Schema } from '../../db/schema.ts';
 import { ControlError } from '../../errors.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
-import type { ReadSpecResult } from '../../specs/read-spec.ts';
+import type { ReadSpec } from '../../specs/read-spec.ts';
 import { storableText } from '../../specs/stored-operations.ts';
 import { named, recorded, resourceOf } from './record.ts';
 import {
@@ -28,7 +28,7 @@ export interface Revision {
   readonly name: string;
   readonly filename: string;
   readonly blob: BlobInfo;
-  readonly reading: ReadSpecResult;
+  readonly reading: ReadSpec;
   /** The operation, for the audit log. */
   readonly action: string;
 }

@@ -10,7 +10,16 @@ import { sendPage } from '../../http/pagination.ts';
 import { Closed, Uuid } from '../../http/schema-types.ts';
 import { partialAnswer, sendBlob } from '../../http/send-blob.ts';
 import { ProjectParams } from '../projects/routes.ts';
-import { RevisionQuery, RevisionsQuery, Spec, SpecQuery, SpecUpload, SpecUploadForm } from './schemas.ts';
+import {
+  OperationQuery,
+  OperationsPatch,
+  RevisionQuery,
+  RevisionsQuery,
+  Spec,
+  SpecQuery,
+  SpecUpload,
+  SpecUploadForm,
+} from './schemas.ts';
 
 export const SpecParams = Closed({ id: Uuid('Of the spec.') });
 const tag = 'Specs';
@@ -152,6 +161,53 @@ export function specRoutes(app: FastifyInstance, { specs, context }: ControlPlan
       const revision = await specs.content(actor, params.id, query.revision);
       return sendBlob(context.blobs, { ...revision, type: typeOf(revision) }, request, reply);
     },
+  });
+  operation(app, {
+    id: 'specs.operations',
+    tag,
+    summary: 'List the operations of a spec',
+    description: 'Those of its latest revision that requests can be, with their plugin chains.',
+    method: 'GET',
+    url: '/specs/:id/operations',
+    params: SpecParams,
+    query: OperationQuery,
+    answers: { 200: Type.Array(Type.Ref('SpecOperation#')) },
+    problems: ['not-found'],
+    handle: async ({ actor, params, query, request, reply }) =>
+      sendPage(request, reply, await specs.operations(actor, params.id, query)),
+  });
+  operation(app, {
+    id: 'specs.updateOperations',
+    tag,
+    summary: 'Change the plugins of operations',
+    description:
+      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. It makes a new revision of the document, in which all else stays as it is written; a patch that changes nothing makes none. Of an archive the document is edited, not the files that it refers to.',
+    method: 'PATCH',
+    url: '/specs/:id/operations',
+    params: SpecParams,
+    body: OperationsPatch,
+    mergePatch: true,
+    answers: { 200: SpecUpload },
+    etag: 'write',
+    problems: ['not-found', 'spec-invalid'],
+    handle: async ({ actor, params, body, request, reply }) => {
+      const { upload: result, version } = await specs.updateOperations(actor, params.id, body, ifMatch(request));
+      reply.header('etag', etagOf(version));
+      return result;
+    },
+  });
+  operation(app, {
+    id: 'specs.operationsOfProject',
+    tag,
+    summary: 'List the operations of all specs of a project',
+    method: 'GET',
+    url: '/projects/:id/operations',
+    params: ProjectParams,
+    query: OperationQuery,
+    answers: { 200: Type.Array(Type.Ref('SpecOperation#')) },
+    problems: ['not-found'],
+    handle: async ({ actor, params, query, request, reply }) =>
+      sendPage(request, reply, await specs.operationsOfProject(actor, params.id, query)),
   });
 }
 

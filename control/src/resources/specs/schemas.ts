@@ -111,15 +111,18 @@ export const SpecOperation = Named(
 );
 export type SpecOperation = Static<typeof SpecOperation>;
 
-const BindingInput = Closed({
-  name: Type.String({ minLength: 1, maxLength: 63 }),
-  config: Type.Optional(AnyObject('Of the plugin, for this operation.')),
-});
+export const OperationQuery = Closed(pageQuery(['path'], 'path'));
+export type OperationQuery = Static<typeof OperationQuery>;
+
+const PluginName = Type.String({ minLength: 1, maxLength: 63 });
+const Config = AnyObject('Of the plugin, for this operation.');
+const BindingInput = Closed({ name: PluginName, config: Type.Optional(Config) });
+const BindingPatch = Closed({ name: Type.Optional(PluginName), config: Type.Optional(Nullable(Config)) });
 
 /** A merge patch (RFC 7396) by operation id (D34). */
 export const OperationsPatch = Type.Unsafe<{
   readonly [operationId: string]: {
-    readonly dispatch?: { readonly name: string; readonly config?: Readonly<Record<string, unknown>> } | null;
+    readonly dispatch?: { readonly name?: string; readonly config?: Readonly<Record<string, unknown>> | null } | null;
     readonly middlewares?:
       | readonly { readonly name: string; readonly config?: Readonly<Record<string, unknown>> }[]
       | null;
@@ -131,7 +134,7 @@ export const OperationsPatch = Type.Unsafe<{
   maxProperties: 1000,
   propertyNames: { minLength: 1, maxLength: 200 },
   additionalProperties: Closed({
-    dispatch: Type.Optional(Nullable(BindingInput)),
+    dispatch: Type.Optional(Nullable(BindingPatch)),
     middlewares: Type.Optional(Nullable(Type.Array(BindingInput, { maxItems: 100 }))),
   }),
   description:

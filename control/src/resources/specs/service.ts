@@ -7,12 +7,13 @@ import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page, type PageRequest } from '../../http/pagination.ts';
-import { readSpec } from '../../specs/read-spec.ts';
+import { patchSpec, readSpec } from '../../specs/read-spec.ts';
 import { specName } from '../../specs/spec-name.ts';
 import { findProject } from '../projects/store.ts';
-import { named, recorded, resourceOf, shown, shownRevision } from './record.ts';
+import { listOperations } from './operations-store.ts';
+import { named, recorded, resourceOf, shown, shownOperation, shownRevision } from './record.ts';
 import { revise } from './revise.ts';
-import type { Spec, SpecQuery, SpecRevision, SpecUpload } from './schemas.ts';
+import type { OperationsPatch, Spec, SpecOperation, SpecQuery, SpecRevision, SpecUpload } from './schemas.ts';
 import {
   compilationsUnderWay,
   deleteSpec,
@@ -25,6 +26,8 @@ import {
   type SpecRow,
 } from './store.ts';
 
+/** How often a patch is made anew because others revised the spec meanwhile. */
+const MAX_TRIES = 5;
 /** Bytes of an upload. */
 export const MAX_SPEC_BYTES = 32 << 20;
 
@@ -153,6 +156,61 @@ export class Specs {
     return row;
   }
 
+  /** Of the latest revision, by path and method. */
+  async operations(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecOperation>> {
+    await this.#visible(actor, id);
+    return mapPage(await listOperations(this.#context.db.kysely, { specId: id }, at), shownOperation);
+  }
+
+  /** Of the latest revisions of all its specs. */
+  async operationsOfProject(actor: Actor, projectId: string, at: PageRequest = {}): Promise<Page<SpecOperation>> {
+    actor.mustBe('viewer', projectId, project(projectId));
+    const { kysely } = this.#context.db;
+    if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
+    return mapPage(await listOperations(kysely, { projectId }, at), shownOperation);
+  }
+
+  /**
+   * Changes the plugin bindings of operations, in a new revision (D34). Throws 422 where there is no such operation,
+   * or the document cannot be edited at that place. A patch that changes nothing makes no revision.
+   */
+  async updateOperations(
+    actor: Actor,
+    id: string,
+    patch: OperationsPatch,
+    expected: Expected = null,
+  ): Promise<UploadedSpec> {
+    for (let tries = 1; ; tries++) {
+      const spec = await this.#visible(actor, id);
+      actor.mustHave('editor');
+      mustMatch(expected, spec.version, named(id));
+      try {
+        return await this.#patch(actor, spec, patch);
+      } catch (error) {
+        const isOvertaken = error instanceof ControlError && error.problem === 'precondition-failed';
+        if (!isOvertaken || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Throws precondition-failed where the spec was revised meanwhile. */
+  async #patch(actor: Actor, before: SpecRow, patch: OperationsPatch): Promise<UploadedSpec> {
+    const { blobs, db } = this.#context;
+    const { project_id: projectId, name, version } = before;
+    const latest = await findRevision(db.kysely, before.id, before.revision);
+    if (!latest) throw ControlError.notFound(named(before.id));
+    const { sha256, filename, form, entry } = latest;
+    const patched = await patchSpec(blobs, { sha256, filename, form, entry, patch });
+    if (!patched) return { upload: uploaded(before), version, isNew: false };
+    const { bytes, reading } = patched;
+    const blob = await blobs.put(once(bytes), bytes.length);
+    const action = 'specs.updateOperations';
+    const { spec, isNew } = await db.kysely
+      .transaction()
+      .execute((tx) => revise(tx, actor, { projectId, name, filename, blob, reading, action }, [String(version)]));
+    return { upload: uploaded(spec), version: spec.version, isNew };
+  }
+
   async #visible(actor: Actor, id: string): Promise<SpecRow> {
     const row = await findSpec(this.#context.db.kysely, id);
     if (!row) throw ControlError.notFound(named(id));
@@ -175,4 +233,8 @@ const project = (id: string): string => `project "${id}"`;
 
 function uploaded({ id, name, revision, sha256 }: SpecRow): SpecUpload {
   return { id, name, revision, sha256 };
+}
+
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
 }

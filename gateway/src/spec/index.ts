@@ -1,0 +1,5 @@
+/** Reading documents, for those who edit them. */
+export { JsonScanner } from './json-position.ts';
+export { type Parsed, parseText } from './parse.ts';
+export { pointerTokens, valueAt } from './pointer.ts';
+export { mergePatch } from './traits.ts';
