@@ -38,7 +38,7 @@ export function App() {
 function Pages() {
   const { path } = useLocation();
   const [failure, retry] = useErrorBoundary();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page may do better
+  // Another page may do better.
   useEffect(retry, [path]);
   if (failure !== undefined) {
     return (

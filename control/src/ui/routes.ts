@@ -18,6 +18,7 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
       route.config = { ...route.config, open: true };
       route.schema = { ...route.schema, hide: true };
     });
+    ui.addHook('onRequest', async (_request, reply) => void reply.header('x-content-type-options', 'nosniff'));
     if (index !== null) {
       await ui.register(files, {
         root: join(FOLDER, 'assets'),
@@ -28,7 +29,6 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
         decorateReply: false,
         immutable: true,
         maxAge: '365d',
-        setHeaders: (reply) => void reply.setHeader('x-content-type-options', 'nosniff'),
       });
     }
     ui.get('/ui/assets/*', (request) => {
@@ -55,7 +55,6 @@ function page(reply: FastifyReply, index: string | null): FastifyReply {
       'cross-origin-opener-policy': 'same-origin',
       'permissions-policy': 'camera=(), geolocation=(), microphone=()',
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     })
     .send(index.replace('{{nonce}}', nonce));

@@ -132,7 +132,9 @@ export function Filter({ label, value, onInput }: FilterProps) {
         value={value}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      <span class="key" aria-hidden="true">/</span>
+      <span class="key" aria-hidden="true">
+        /
+      </span>
     </div>
   );
 }

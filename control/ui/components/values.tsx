@@ -38,12 +38,15 @@ function relative(seconds: number): string {
   return '';
 }
 
-/** The first characters of a hash or id, which tell it from others; the whole is its title. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** As many characters of a hash or id as tell it from others; the whole is its title. */
 export function Hash({ value }: { readonly value: string | null | undefined }) {
   if (!value) return <span class="muted">none</span>;
   return (
     <code class="hash" title={value}>
-      {value.replace(/^sha256:/, '').slice(0, 10)}
+      {/* Ids begin with the time: those of one day differ at their end. */}
+      {UUID.test(value) ? value.slice(-10) : value.replace(/^sha256:/, '').slice(0, 10)}
     </code>
   );
 }

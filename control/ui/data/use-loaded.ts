@@ -23,7 +23,7 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a turn asks again
+  // Another turn asks again.
   useEffect(() => {
     if (key === null) return;
     const abort = new AbortController();

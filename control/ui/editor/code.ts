@@ -200,6 +200,7 @@ const THEME = EditorView.theme({
     borderColor: 'var(--border)',
   },
   '.cm-foldPlaceholder': { backgroundColor: 'var(--surface-2)', borderColor: 'var(--border)', color: 'var(--muted)' },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: 'none' },
   '.cm-collapsedLines': { background: 'var(--surface-2)', color: 'var(--muted)' },
   '.cm-changedLine': { backgroundColor: 'var(--added) !important' },
   '.cm-deletedChunk, &.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--removed) !important' },

@@ -21,7 +21,6 @@ export function DocumentEditor({ text, filename, findings, at = null, onChange, 
   const editable = onChange !== undefined;
   // A text that is being written here comes back as `text`: no reason to begin anew.
   const begin = editable ? filename : `${filename}\n${text}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begin stands for the text
   useEffect(() => {
     let closed = false;
     import('./code.ts').then(({ openEditor }) => {

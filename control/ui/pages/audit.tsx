@@ -6,7 +6,7 @@ import { Choice, Filter } from '../components/field.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Loading } from '../components/table.tsx';
-import { Hash, Time } from '../components/values.tsx';
+import { Hash, Time, UUID } from '../components/values.tsx';
 import { listAll, useList } from '../data/use-list.ts';
 import { useLoaded } from '../data/use-loaded.ts';
 
@@ -105,12 +105,12 @@ export function Audit() {
 
 function Entry({ entry }: { readonly entry: AuditEntry }) {
   const changes = changesOf(entry);
-  const name = entry.after?.['name'] ?? entry.before?.['name'];
+  const { name = entry.resource_id } = entry.after ?? entry.before ?? {};
   return (
     <details>
       <summary>
         <span class="strong">{entry.action}</span>
-        <span>{typeof name === 'string' ? name : <Hash value={entry.resource_id} />}</span>
+        <span>{typeof name === 'string' && !UUID.test(name) ? name : <Hash value={entry.resource_id} />}</span>
         <span class="muted">by {entry.actor}</span>
         <span class="muted when">
           <Time at={entry.at} />

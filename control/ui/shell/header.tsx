@@ -56,7 +56,7 @@ function Tab({ href, label, also }: TabProps) {
   const current = path === href || (also !== undefined && path.startsWith(also));
   return (
     <li>
-      <a href={href} aria-current={current ? 'page' : undefined}>
+      <a class="nav-link" href={href} aria-current={current ? 'page' : undefined}>
         {label}
       </a>
     </li>

@@ -27,10 +27,12 @@ export function DeploymentPage() {
       <section class="card pad" aria-label="Outcome">
         <div class="outcome" role="status">
           <Status value={data.status} />
-          <span>
-            <Outcome {...data} /> data planes serve it
-            {data.waiting > 0 && `, waiting for ${data.waiting}`}
-          </span>
+          {data.target_data_planes > 0 && (
+            <span>
+              <Outcome {...data} /> data planes serve it
+              {data.waiting > 0 && `, waiting for ${data.waiting}`}
+            </span>
+          )}
         </div>
         {data.target_data_planes > 0 && (
           <progress class={data.refused > 0 ? 'bad' : undefined} max={data.target_data_planes} value={answered}>

@@ -66,6 +66,7 @@ export function Deployments() {
 
 /** How many data planes serve it. */
 export function Outcome({ target_data_planes, applied, refused }: Deployment) {
+  if (target_data_planes === 0) return <span class="muted">none connected</span>;
   return (
     <>
       {applied} of {target_data_planes}

@@ -1,8 +1,7 @@
 /** What the compiler found, each with the way to its place in the document. */
-import type { Compilation, Diagnostic, Spec } from '../../api/types.ts';
+import { withQuery } from '../../api/client.ts';
+import type { Compilation, Diagnostic } from '../../api/types.ts';
 import { Status } from '../../components/values.tsx';
-import { listAll } from '../../data/use-list.ts';
-import { useLoaded } from '../../data/use-loaded.ts';
 import { useProject } from './project-context.ts';
 
 interface DiagnosticsProps {
@@ -54,23 +53,16 @@ interface OfProjectProps {
 
 /** Of a compilation: they lead to the specs of the project. */
 export function DiagnosticsOfProject({ compilation, diagnostics }: OfProjectProps) {
-  const { project, base } = useProject();
-  const path = diagnostics.length === 0 ? null : `/projects/${project.id}/specs?limit=200`;
-  const { data: specs = [] } = useLoaded(path, (signal) => listAll<Spec>(path ?? '', signal));
+  const { base } = useProject();
   if (diagnostics.length === 0) {
     return compilation.status === 'succeeded' ? (
       <p class="muted">The compiler found nothing to complain about.</p>
     ) : null;
   }
-  const compiled = new Map(compilation.specs.map(({ spec_id, revision }) => [spec_id, revision]));
-  const candidates = specs.filter(({ id }) => compiled.has(id));
-  const place = ({ file, line }: Diagnostic) => {
-    const spec =
-      candidates.find(({ name }) => name === baseName(file)) ?? (candidates.length === 1 ? candidates[0] : null);
-    if (!spec || file === undefined) return null;
-    return {
-      href: `${base}/specs/${spec.id}?revision=${compiled.get(spec.id)}&file=${encodeURIComponent(file)}&line=${line ?? 1}`,
-    };
+  const revisions = new Map(compilation.specs.map(({ spec_id, revision }) => [spec_id, revision]));
+  const place = ({ spec_id, file, line }: Diagnostic) => {
+    if (spec_id === undefined || !revisions.has(spec_id)) return null;
+    return { href: withQuery(`${base}/specs/${spec_id}`, { revision: revisions.get(spec_id), file, line }) };
   };
   return (
     <section class="card" aria-label="What the compiler found">
@@ -79,9 +71,3 @@ export function DiagnosticsOfProject({ compilation, diagnostics }: OfProjectProp
     </section>
   );
 }
-
-const baseName = (file: string | undefined) =>
-  file
-    ?.split('/')
-    .at(-1)
-    ?.replace(/\.[^.]*$/, '');

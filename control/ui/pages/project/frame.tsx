@@ -1,5 +1,6 @@
 /** Around each page of a project: its name, and the way to the others. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { live } from '../../data/live.ts';
 import { may } from '../../session/session.ts';
@@ -19,6 +20,9 @@ const PAGES = [
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { project, base } = useProject();
   const { path } = useLocation();
+  const current = useRef<HTMLAnchorElement>(null);
+  // On narrow screens the pages are in a row that is longer than the screen.
+  useEffect(() => current.current?.scrollIntoView({ block: 'nearest', inline: 'center' }), [path]);
   const pages = may('admin')
     ? [...PAGES, { path: '/keys', label: 'Keys' }, { path: '/settings', label: 'Settings' }]
     : PAGES;
@@ -34,10 +38,10 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         <ul>
           {pages.map((page) => {
             const href = base + page.path;
-            const current = path === href || (page.path !== '' && path.startsWith(`${href}/`));
+            const here = path === href || (page.path !== '' && path.startsWith(`${href}/`));
             return (
               <li key={page.path}>
-                <a href={href} aria-current={current ? 'page' : undefined}>
+                <a class="nav-link" href={href} ref={here ? current : null} aria-current={here ? 'page' : undefined}>
                   {page.label}
                 </a>
               </li>

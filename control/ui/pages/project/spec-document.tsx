@@ -43,10 +43,8 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
   }, [line, asked]);
   const diagnostics = useMemo(
     () =>
-      [...(compilation?.errors ?? []), ...(compilation?.warnings ?? [])].filter((each) =>
-        names.includes(each.file ?? ''),
-      ),
-    [compilation, names.join()],
+      [...(compilation?.errors ?? []), ...(compilation?.warnings ?? [])].filter(({ spec_id }) => spec_id === spec.id),
+    [compilation, spec.id],
   );
   const findings = useMemo(() => findingsOf(diagnostics, file ?? ''), [diagnostics, file]);
   if (content.error !== undefined) return <Problem error={content.error} onRetry={content.reload} />;

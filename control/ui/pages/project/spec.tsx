@@ -85,7 +85,12 @@ export function SpecPage() {
       </p>
       <nav class="tabs" aria-label="Views of the spec">
         {VIEWS.map(({ id, label }) => (
-          <a key={id} href={withQuery(here, { view: id })} aria-current={view === id ? 'page' : undefined}>
+          <a
+            class="nav-link"
+            key={id}
+            href={withQuery(here, { view: id })}
+            aria-current={view === id ? 'page' : undefined}
+          >
             {label}
           </a>
         ))}

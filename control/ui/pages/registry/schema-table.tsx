@@ -19,8 +19,7 @@ export function SchemaTable({ schema }: { readonly schema: Json }) {
           label: 'Property',
           cell: ({ name }) => (
             <>
-              <code class="strong">{name}</code>
-              {required.includes(name) && <span class="status warn">required</span>}
+              <code class="strong">{name}</code> {required.includes(name) && <span class="status warn">required</span>}
               {objectOf(schema['properties'])[name] !== undefined &&
                 objectOf(objectOf(schema['properties'])[name])['writeOnly'] === true && (
                   <span class="status quiet">secret</span>
