@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { TEMPLATES, type Template, templateSpec } from './project-templates.ts';
+import { STARTER_PLUGINS, TEMPLATES, type Template, templateSpec } from './project-templates.ts';
 import { option, presence } from './variables.ts';
 
 interface Flags {
@@ -13,7 +13,6 @@ interface Flags {
   readonly fetchPlugins: boolean;
 }
 
-const PLUGINS = ['mock', 'http-upstream'];
 const GITIGNORE = '*.gwa\ntarget/\nplugins/*.wasm\nplugins/*/*.wasm\n';
 
 const HELP = `
@@ -72,7 +71,7 @@ async function fetchedPlugins(warn: Program['stderr']): Promise<(readonly [strin
   const { builtinPluginFiles } = await import('../plugins/builtin.ts');
   const { PluginPackageError } = await import('../plugins/package.ts');
   try {
-    return PLUGINS.flatMap((name) =>
+    return STARTER_PLUGINS.flatMap((name) =>
       [...builtinPluginFiles(name)].map(([file, bytes]) => [`plugins/${name}/${file}`, bytes] as const),
     );
   } catch (error) {
@@ -84,6 +83,8 @@ async function fetchedPlugins(warn: Program['stderr']): Promise<(readonly [strin
 
 /** A plugin without a path is the built-in one (D3). */
 function manifest(fetched: boolean): string {
-  const entries = PLUGINS.map((name) => `  ${name}: ${fetched ? `{ path: plugins/${name}/${name}.wasm }` : '{}'}\n`);
+  const entries = STARTER_PLUGINS.map(
+    (name) => `  ${name}: ${fetched ? `{ path: plugins/${name}/${name}.wasm }` : '{}'}\n`,
+  );
   return `# The project: where its specs are, and which plugins they may use.\nspecs: specs\nplugins:\n${entries.join('')}`;
 }

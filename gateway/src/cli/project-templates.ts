@@ -3,6 +3,9 @@
 export const TEMPLATES = ['basic', 'minimal'] as const;
 export type Template = (typeof TEMPLATES)[number];
 
+/** Built-in plugins that such a project may use. */
+export const STARTER_PLUGINS = ['mock', 'http-upstream'] as const;
+
 /** OpenAPI 3.1 in YAML; `title` is any text. */
 export function templateSpec(template: Template, title: string): string {
   // JSON's strings are YAML's.

@@ -6,7 +6,7 @@ import { etagOf, ifMatch, notModified } from '../../http/etag.ts';
 import { operation } from '../../http/operation.ts';
 import { sendPage } from '../../http/pagination.ts';
 import { Closed, Uuid } from '../../http/schema-types.ts';
-import { Project, ProjectInput, ProjectQuery } from './schemas.ts';
+import { InitInput, InitResult, Project, ProjectInput, ProjectQuery } from './schemas.ts';
 
 export const ProjectParams = Closed({ id: Uuid('Of the project.') });
 const tag = 'Projects';
@@ -36,6 +36,23 @@ export function projectRoutes(app: FastifyInstance, { projects }: ControlPlane):
       const { project, version } = await projects.create(actor, body);
       reply.header('location', `/projects/${project.id}`).header('etag', etagOf(version));
       return project;
+    },
+  });
+  operation(app, {
+    id: 'projects.init',
+    tag,
+    summary: 'Create a project that can be compiled and deployed as it is',
+    description: 'With a starter spec, and the plugins that it uses.',
+    method: 'POST',
+    url: '/init',
+    body: InitInput,
+    answers: { 201: InitResult },
+    idempotent: true,
+    problems: ['conflict'],
+    handle: async ({ actor, body, reply }) => {
+      const made = await projects.init(actor, body);
+      reply.header('location', `/projects/${made.project.id}`);
+      return made;
     },
   });
   operation(app, {

@@ -61,3 +61,9 @@ export const InitInput = Named(
   'A new project with a starter document and the plugins that it uses (D34).',
 );
 export type InitInput = Static<typeof InitInput>;
+
+export const InitResult = Named(
+  'InitResult',
+  { project: Type.Ref('Project#'), spec: Type.Ref('Spec#') },
+  'The project, and its spec: both can be compiled and deployed as they are.',
+);

@@ -9,7 +9,10 @@ import { ControlError } from '../../errors.ts';
 import { type ProjectEvent, projectEvents } from '../../events/project-events.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
-import type { Project, ProjectInput, ProjectQuery } from './schemas.ts';
+import { shown as shownSpec } from '../specs/record.ts';
+import type { Spec } from '../specs/schemas.ts';
+import { starter } from './init.ts';
+import type { InitInput, Project, ProjectInput, ProjectQuery } from './schemas.ts';
 import {
   deleteProject,
   findProject,
@@ -54,6 +57,13 @@ export class Projects {
       await recordChange(db, actor, { action: 'projects.create', resource: resourceOf(row), after: shown(row) });
       return versioned(row);
     });
+  }
+
+  /** With a starter spec and the plugins that it uses (D34). Throws a conflict where these are not registered. */
+  async init(actor: Actor, input: InitInput): Promise<{ readonly project: Project; readonly spec: Spec }> {
+    actor.mustBeGlobal('admin');
+    const { project, spec } = await this.#changing(input.name, await starter(this.#context, actor, input));
+    return { project: shown(project), spec: shownSpec(spec) };
   }
 
   async update(actor: Actor, id: string, input: ProjectInput, expected: Expected = null): Promise<VersionedProject> {
