@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderControlCli } from '../control/src/cli/cli-doc.ts';
+import { renderControlMetrics } from '../control/src/telemetry/metrics-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
@@ -24,6 +25,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
   () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
+  () => [{ path: 'docs/control-metrics.md', content: renderControlMetrics() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
   () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],

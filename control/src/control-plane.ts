@@ -5,22 +5,36 @@ import { Access } from './access/access.ts';
 import type { Context } from './context.ts';
 import { Blobs } from './db/blobs.ts';
 import { openDatabase } from './db/database.ts';
+import { mustBeMigrated } from './db/migrations.ts';
+import type { CompileSettings } from './jobs/compile-job.ts';
+import { JobRunner } from './jobs/runner.ts';
+import { Sweeper } from './jobs/sweeper.ts';
 import { seedBuiltinPlugins } from './plugins/builtin-plugins.ts';
+import { PluginChecks } from './plugins/plugin-checks.ts';
 import { ApiKeys } from './resources/api-keys/service.ts';
+import { Artifacts } from './resources/artifacts/service.ts';
 import { Audit } from './resources/audit/service.ts';
+import { Compilations } from './resources/compilations/service.ts';
 import { DataPlanes } from './resources/data-planes/service.ts';
 import { Deployments } from './resources/deployments/service.ts';
+import { Plugins } from './resources/plugins/service.ts';
+import { ProjectPlugins } from './resources/project-plugins/service.ts';
 import { Projects } from './resources/projects/service.ts';
 import { Specs } from './resources/specs/service.ts';
 import { Tokens } from './resources/tokens/service.ts';
+import { Metrics } from './telemetry/metrics.ts';
 
-export interface ControlPlaneOptions {
+export interface ControlPlaneOptions extends CompileSettings {
   /** `postgres://…`, or `pglite://DIR` for the embedded one. */
   readonly databaseUrl: string;
   /** Run migrations that are missing; false: refuse to start with them. Default true. */
   readonly migrate?: boolean;
   /** Register the plugins that come with gw. Default true. */
   readonly seedPlugins?: boolean;
+  /** Compilations at once; 0: this process does none, and leaves them to other replicas. Default 1. */
+  readonly compileConcurrency?: number;
+  /** Milliseconds that closing waits for compilations under way; what is left is for other replicas. Default 10,000. */
+  readonly drainMs?: number;
   readonly log?: Logger;
 }
 
@@ -29,13 +43,19 @@ export interface ControlPlane {
   readonly access: Access;
   readonly projects: Projects;
   readonly specs: Specs;
+  readonly plugins: Plugins;
+  readonly projectPlugins: ProjectPlugins;
   readonly apiKeys: ApiKeys;
   readonly tokens: Tokens;
   readonly audit: Audit;
+  readonly compilations: Compilations;
+  readonly artifacts: Artifacts;
   readonly deployments: Deployments;
   readonly dataPlanes: DataPlanes;
   close(): Promise<void>;
 }
+
+const DRAIN_MS = 10_000;
 
 /** Throws with what to do where the database cannot be opened. */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -49,27 +69,36 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     await db.close();
     throw error;
   }
-  const context: Context = { db, blobs: new Blobs(db.kysely), log, replicaId: randomUUIDv7() };
+  const context: Context = {
+    db,
+    blobs: new Blobs(db.kysely),
+    log,
+    metrics: new Metrics(),
+    replicaId: randomUUIDv7(),
+  };
   const access = new Access(db, log);
+  const checks = new PluginChecks();
+  const runner = new JobRunner(context, { ...options, concurrency: options.compileConcurrency ?? 1 });
+  const sweeper = new Sweeper(context);
   return {
     context,
     access,
     projects: new Projects(context),
     specs: new Specs(context),
+    plugins: new Plugins(context, checks),
+    projectPlugins: new ProjectPlugins(context, checks),
     apiKeys: new ApiKeys(context),
     tokens: new Tokens(context),
     audit: new Audit(context),
+    compilations: new Compilations(context),
+    artifacts: new Artifacts(context),
     deployments: new Deployments(context),
     dataPlanes: new DataPlanes(context),
     close: async () => {
+      await Promise.all([runner.close(options.drainMs ?? DRAIN_MS), sweeper.close()]);
       access.close();
+      await checks.close();
       await db.close();
     },
   };
-}
-
-async function mustBeMigrated(db: Awaited<ReturnType<typeof openDatabase>>): Promise<void> {
-  const pending = await db.pendingMigrations();
-  if (pending.length === 0) return;
-  throw new Error(`the database lacks ${pending.join(', ')}: run gw-control migrate, or start with --migrate`);
 }

@@ -1,54 +1,130 @@
 /** A running control plane: what starts, in order, and stops in the reverse of it. */
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TracingOptions } from '@gw/gateway/telemetry';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { authenticator } from './access/authenticate.ts';
-import { openControlPlane } from './control-plane.ts';
+import { type OidcOptions, oidcTokens } from './access/oidc.ts';
+import { adminServer } from './admin/admin.ts';
+import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
 import { createServer } from './http/server.ts';
+import type { CompileSettings } from './jobs/compile-job.ts';
 import { Replica } from './replicas/replica.ts';
+import { requestSpans } from './telemetry/request-spans.ts';
 
-export interface ServeOptions {
-  readonly listen: { readonly host: string; readonly port: number };
-  readonly databaseUrl: string;
-  readonly migrate: boolean;
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ServeOptions extends Omit<ControlPlaneOptions, 'log' | 'drainMs'> {
+  readonly listen: Address;
+  /** Where health, readiness and metrics are (D33); null: nowhere. */
+  readonly adminBind: Address | null;
   /** GW_CONTROL_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
   readonly allowedOrigins: readonly string[];
+  /** Null: tokens of no issuer are taken. Default null. */
+  readonly oidc?: OidcOptions | null;
+  /** Null: nothing is traced. Default null. */
+  readonly tracing?: TracingOptions | null;
+  /** Milliseconds in which a server that stops is not ready, and still accepts. Default 0. */
+  readonly drainDelayMs?: number;
+  /** Milliseconds that requests under way have then. Default 30,000. */
+  readonly drainTimeoutMs?: number;
+  /** Before the first request is taken. */
+  readonly prepare?: (control: ControlPlane) => Promise<void>;
 }
 
 export interface RunningControlPlane {
+  readonly control: ControlPlane;
   readonly address: AddressInfo;
   /** Answers what is under way, then stops. */
   close(): Promise<void>;
 }
 
+/** Characters of an admin token that cannot be guessed. */
+const LEAST_ADMIN_TOKEN = 16;
+/** Milliseconds for the last spans. */
+const SPANS_MS = 2_000;
+
 /** Throws, with what to do, where it cannot start (reference 3, section 5). */
 export async function serve(options: ServeOptions, log: Logger): Promise<RunningControlPlane> {
-  const { adminToken, listen } = options;
-  if (adminToken === undefined) {
+  const adminToken = checkedAdminToken(options.adminToken, log);
+  const stops: (() => Promise<unknown> | unknown)[] = [];
+  let draining = false;
+  const stop = async () => {
+    for (const each of stops.reverse()) await each();
+  };
+  try {
+    const { allowedOrigins, drainDelayMs = 0, drainTimeoutMs = 30_000 } = options;
+    const control = await openControlPlane({ ...options, drainMs: drainTimeoutMs, log });
+    stops.push(() => control.close());
+    const { db, metrics } = control.context;
+    metrics.addProcessMetrics();
+    metrics.onScrape(() => {
+      const { busy, idle, waiting } = db.connections();
+      metrics.set('gw_control_database_connections', { state: 'busy' }, busy);
+      metrics.set('gw_control_database_connections', { state: 'idle' }, idle);
+      metrics.set('gw_control_database_connections', { state: 'waiting' }, waiting);
+    });
+    const spans = options.tracing ? await requestSpans(options.tracing, log) : null;
+    if (spans) stops.push(() => spans.close(SPANS_MS));
+    const oidc = options.oidc ? oidcTokens(options.oidc, log) : null;
+    if (oidc) stops.push(() => oidc.close());
+    if (options.adminBind) {
+      const admin = adminServer({ database: db, metrics, draining: () => draining });
+      stops.push(() => admin.close());
+      log.info({ admin: await listen(admin, options.adminBind) }, 'admin listening');
+    }
+    const authenticate = authenticator({ adminToken, database: db, access: control.access, oidc });
+    const app = await createServer(control, { allowedOrigins, authenticate, spans, draining: () => draining });
+    stops.push(() => closeWithin(app, drainTimeoutMs));
+    await options.prepare?.(control);
+    const replica = await Replica.start(control);
+    stops.push(() => replica.close());
+    app.server.on('upgrade', replica.handleUpgrade);
+    log.info({ listen: await listen(app, options.listen), database: db.kind }, 'serving');
+    return {
+      control,
+      address: app.server.address() as AddressInfo,
+      async close() {
+        draining = true;
+        await sleep(drainDelayMs);
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function checkedAdminToken(token: string | undefined, log: Logger): string {
+  if (token === undefined) {
     throw new Error(
       'GW_CONTROL_ADMIN_TOKEN is not set: set it to a long random text, such as of: openssl rand -hex 32',
     );
   }
-  const control = await openControlPlane({ ...options, log });
-  const app = await createServer(control, { ...options, authenticate: authenticator(adminToken) });
-  let replica: Replica | undefined;
-  try {
-    replica = await Replica.start(control);
-    app.server.on('upgrade', replica.handleUpgrade);
-    await app.listen({ ...listen, listenTextResolver: () => '' });
-  } catch (error) {
-    await replica?.close();
-    await control.close();
-    throw error;
+  if (token.length < LEAST_ADMIN_TOKEN) {
+    log.warn(
+      `GW_CONTROL_ADMIN_TOKEN has fewer than ${LEAST_ADMIN_TOKEN} characters: set it to a long random text, such as of: openssl rand -hex 32`,
+    );
   }
-  const address = app.server.address() as AddressInfo;
-  log.info({ listen: `${address.address}:${address.port}`, database: control.context.db.kind }, 'serving');
-  return {
-    address,
-    async close() {
-      await replica.close();
-      await app.close();
-      await control.close();
-    },
-  };
+  return token;
+}
+
+/** Where it listens then. */
+async function listen(app: FastifyInstance, at: Address): Promise<string> {
+  await app.listen({ ...at, listenTextResolver: (address) => `listening at ${address}` });
+  const { address, port } = app.server.address() as AddressInfo;
+  return `${address}:${port}`;
+}
+
+/** Answers what is under way, for at most that long. */
+async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), ms);
+  await app.close();
+  clearTimeout(late);
 }

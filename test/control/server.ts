@@ -5,10 +5,14 @@ import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'control', 'src', 'main.ts');
 
+const ANY_PORTS = ['--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'];
+
 export const ADMIN_TOKEN = 'the-admin-token-of-tests';
 
 export interface ControlServer extends LoggingProcess {
   readonly url: string;
+  /** Of the admin listener. */
+  readonly adminUrl: string;
   /** Asks with the admin token; `json` becomes the body. */
   ask(path: string, init?: AskInit): Promise<Response>;
   /** As `ask`, and the JSON of the answer, which must be a success. */
@@ -32,7 +36,7 @@ export async function startControl({
   args = [],
   env = {},
 }: ControlOptions = {}): Promise<ControlServer> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', 'off', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'serve', ...ANY_PORTS, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -44,7 +48,8 @@ export async function startControl({
   const started = loggingProcess(child, 'gw-control serve');
   const serving = await started.logged(({ msg }) => msg === 'serving');
   const url = `http://${serving['listen']}`;
-  return { ...started, url, ...client(url) };
+  const admin = started.log.find(({ msg }) => msg === 'admin listening')?.['admin'];
+  return { ...started, url, adminUrl: `http://${admin}`, ...client(url) };
 }
 
 export function client(url: string): Pick<ControlServer, 'ask' | 'get'> {

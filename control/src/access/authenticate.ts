@@ -1,25 +1,70 @@
 /** Whom the credentials of a request belong to (reference 3, section 5). */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
-import { Actor } from './actor.ts';
+import { findApiKey } from '../resources/api-keys/store.ts';
+import { findToken } from '../resources/tokens/store.ts';
+import type { Access, Credentials } from './access.ts';
+import { Actor, type ActorOptions } from './actor.ts';
 import { adminTokenCheck } from './admin-token.ts';
+import type { OidcTokens } from './oidc.ts';
 
-/** The token of `Authorization: Bearer …`. */
-export function bearerToken(request: FastifyRequest): string {
-  const header = request.headers.authorization;
-  if (header === undefined) {
-    throw new ControlError('unauthorized', 'send Authorization: Bearer with the admin token or an API token');
-  }
-  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1];
-  if (token === undefined) throw new ControlError('unauthorized', 'Authorization must be Bearer and a token');
-  return token;
+export interface AuthenticatorOptions {
+  /** GW_CONTROL_ADMIN_TOKEN. */
+  readonly adminToken: string;
+  readonly database: Database;
+  readonly access: Access;
+  /** Null: OIDC tokens are not known. */
+  readonly oidc: OidcTokens | null;
 }
 
-export function authenticator(adminToken: string): (request: FastifyRequest) => Promise<Actor> {
+/** Throws `unauthorized` where the request has no credentials, or bad ones. */
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>;
+
+/** Who it is, and what the credentials hang on. */
+type Found = ActorOptions & { readonly credentials?: Credentials };
+
+export function authenticator({ adminToken, database, access, oidc }: AuthenticatorOptions): Authenticate {
   const isAdmin = adminTokenCheck(adminToken);
-  return async (request) => {
-    const token = bearerToken(request);
-    if (isAdmin(token)) return new Actor({ name: 'admin', role: 'admin', requestId: request.id });
-    throw new ControlError('unauthorized', 'the token is not one that this server knows, or it was revoked');
+  const { kysely } = database;
+
+  async function find(token: string, request: FastifyRequest): Promise<Found | null> {
+    if (isAdmin(token)) return { name: 'admin', role: 'admin' };
+    const known = await findToken(kysely, token);
+    if (known) {
+      const { id, name, role, project_id: projectId, expires_at: expiresAt } = known;
+      return { name: `token:${name}`, role, projectId, expiresAt, credentials: { tokenId: id, projectId, expiresAt } };
+    }
+    if (request.routeOptions.config.dataPlaneKey) {
+      const key = await findApiKey(kysely, token);
+      if (key) {
+        const { id, name, projectId } = key;
+        return { name: `data-plane:${name}`, role: 'viewer', projectId, credentials: { keyId: id, projectId } };
+      }
+    }
+    const identity = await oidc?.identify(token);
+    if (!identity) return null;
+    const { subject, role, projectId, expiresAt } = identity;
+    return { name: `oidc:${subject}`, role, projectId, expiresAt, credentials: { projectId, expiresAt } };
+  }
+
+  return async (request, reply) => {
+    const found = await find(bearerToken(request), request);
+    // One message for whatever is wrong with it: it tells nobody how close a guess was.
+    if (!found) throw new ControlError('unauthorized', 'the token is not one that opens this, or it holds no more');
+    const { credentials, ...options } = found;
+    const watch = () => {
+      const { signal, release } = access.watch(credentials ?? {});
+      reply.raw.once('close', release);
+      return signal;
+    };
+    return new Actor({ ...options, requestId: request.id, ...(credentials ? { watch } : {}) });
   };
+}
+
+/** The token of `Authorization: Bearer …` (RFC 6750, section 2.1). */
+function bearerToken({ headers: { authorization } }: FastifyRequest): string {
+  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
+  if (token !== undefined) return token;
+  throw new ControlError('unauthorized', 'send Authorization: Bearer with the admin token or an API token');
 }

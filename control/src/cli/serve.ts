@@ -1,14 +1,24 @@
 /** `gw-control serve` (reference 3, section 4). */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { adminAddress, listenAddress, seconds, share } from '@gw/gateway/command-line';
+import { tracingOptions } from '@gw/gateway/telemetry';
+import { type Command, Option } from 'commander';
 import { pino } from 'pino';
 import { readEnvironment } from '../config.ts';
 import { serve } from '../serve.ts';
+import { type CompileFlags, compileOptionList, compileOptions } from './compile-options.ts';
+import { databaseUrlOption, migrateOption } from './database-options.ts';
+import { type OidcFlags, oidcOptionList, oidcOptions } from './oidc-options.ts';
 import type { AddCommand } from './program.ts';
 
-interface Flags {
+interface Flags extends OidcFlags, CompileFlags {
   readonly listen: Address;
+  readonly adminBind: Address | null;
   readonly databaseUrl: string;
   readonly migrate: boolean;
+  readonly drainDelay: number;
+  readonly drainTimeout: number;
+  readonly otlpEndpoint?: string;
+  readonly traceSampling: number;
   readonly logLevel: string;
 }
 
@@ -27,22 +37,46 @@ Examples:
   $ gw-control serve --database-url postgres://gw@db/gw --listen 0.0.0.0:9090 --migrate=false`;
 
 export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
-  parent
+  const command = parent
     .command('serve')
     .description('Run the control plane.')
     .addOption(
       new Option('--listen <address>', 'where the REST API listens')
-        .argParser(address)
+        .argParser(listenAddress)
         .default({ host: '127.0.0.1', port: 9090 }, '127.0.0.1:9090')
         .env('GW_CONTROL_LISTEN'),
     )
     .addOption(databaseUrlOption())
+    .addOption(migrateOption())
     .addOption(
-      new Option('--migrate [boolean]', 'run database migrations that are missing')
-        .preset('true')
-        .argParser(yesOrNo)
-        .default(true)
-        .env('GW_CONTROL_MIGRATE'),
+      new Option('--admin-bind <address>', 'where /healthz, /readyz and /metrics listen, without credentials, or "off"')
+        .argParser(adminAddress)
+        .default({ host: '127.0.0.1', port: 9091 }, '127.0.0.1:9091')
+        .env('GW_CONTROL_ADMIN_BIND'),
+    )
+    .addOption(
+      new Option('--drain-delay <seconds>', 'after SIGTERM, time in which connections are still accepted')
+        .argParser(seconds)
+        .default(0)
+        .env('GW_CONTROL_DRAIN_DELAY'),
+    )
+    .addOption(
+      new Option('--drain-timeout <seconds>', 'then, time that requests under way have to end')
+        .argParser(seconds)
+        .default(30)
+        .env('GW_CONTROL_DRAIN_TIMEOUT'),
+    )
+    .addOption(
+      new Option(
+        '--otlp-endpoint <url>',
+        'collector that traces go to by OTLP; also from OTEL_EXPORTER_OTLP_ENDPOINT',
+      ).env('GW_CONTROL_OTLP_ENDPOINT'),
+    )
+    .addOption(
+      new Option('--trace-sampling <share>', 'share of the traces begun here that is recorded; 0 records none')
+        .argParser(share)
+        .default(1)
+        .env('GW_CONTROL_TRACE_SAMPLING'),
     )
     .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LEVELS).default('info'))
     .addHelpText('after', EXAMPLES)
@@ -55,28 +89,25 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
       });
-      const server = await serve({ ...flags, ...environment }, log);
+      const { listen, adminBind, databaseUrl, migrate, drainDelay, drainTimeout } = flags;
+      const server = await serve(
+        {
+          ...environment,
+          ...compileOptions(flags),
+          listen,
+          adminBind,
+          databaseUrl,
+          migrate,
+          drainDelayMs: drainDelay * 1000,
+          drainTimeoutMs: drainTimeout * 1000,
+          oidc: oidcOptions(flags),
+          tracing: tracingOptions(flags.otlpEndpoint, flags.traceSampling, env, 'gw-control'),
+        },
+        log,
+      );
       await stopped;
       log.info('draining');
       await server.close();
     });
+  for (const option of [...compileOptionList(), ...oidcOptionList()]) command.addOption(option);
 };
-
-export const databaseUrlOption = () =>
-  new Option('--database-url <url>', 'postgres://USER:PASSWORD@HOST/DATABASE, or pglite://DIR for the embedded one')
-    .env('DATABASE_URL')
-    .makeOptionMandatory();
-
-/** `127.0.0.1:9090`, `[::1]:9090`, `:9090` (all addresses). */
-function address(text: string): Address {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (!match || port > 65535) throw new InvalidArgumentError('Give an address and port, such as 127.0.0.1:9090.');
-  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
-}
-
-function yesOrNo(text: string): boolean {
-  if (text === 'true' || text === '1') return true;
-  if (text === 'false' || text === '0') return false;
-  throw new InvalidArgumentError('Give true or false.');
-}

@@ -28,6 +28,8 @@ export interface Database {
   migrate(): Promise<{ applied: string[] }>;
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<string[]>;
+  /** Connections, and requests that wait for one. */
+  connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /** A query that answers, for readiness. */
   ping(): Promise<void>;
   /** Waits for what runs. */
@@ -72,7 +74,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     throw new Error(`cannot reach the database at ${hostname}:${port || 5432}: ${reason}`, { cause: error });
   }
   return {
-    ...operations(kysely),
+    ...operations(kysely, pool),
     kind: 'postgres',
     notifications: hub,
     // Waiting for another replica's migrations takes longer than a statement may.
@@ -122,7 +124,7 @@ async function openThread(thread: PgliteThread, unlock: () => void, options: Dat
   // Listens from here on.
   await sql`select 1`.execute(kysely);
   return {
-    ...operations(kysely),
+    ...operations(kysely, pool),
     kind: 'pglite',
     notifications: hub,
     close: async () => {
@@ -148,9 +150,13 @@ async function pgliteFiles(folder: string): Promise<string> {
   return files;
 }
 
-function operations(kysely: Kysely<Schema>) {
+function operations(kysely: Kysely<Schema>, pool: Pool) {
   return {
     kysely,
+    connections: () => {
+      const { totalCount, idleCount, waitingCount } = pool;
+      return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    },
     migrate: () => migrate(kysely),
     pendingMigrations: () => pendingMigrations(kysely),
     ping: async () => void (await sql`select 1`.execute(kysely)),

@@ -5,7 +5,7 @@ import type { Schema } from '../db/schema.ts';
 import { ControlError } from '../errors.ts';
 
 /** How long an answer is kept; older rows may be deleted. */
-export const IDEMPOTENCY_HOURS = 24;
+export const KEPT_HOURS = 24;
 /** Seconds after its last sign of life that a request may be taken over: its replica has died. */
 const TAKEN_OVER_SECONDS = 60;
 
@@ -41,7 +41,7 @@ export class IdempotencyKey {
       on conflict (actor, key) do update
         set fingerprint = excluded.fingerprint, claim = excluded.claim, claimed_at = now(), created_at = now(),
           status = null, headers = null, body = null
-        where known.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
+        where known.created_at < now() - make_interval(hours => ${KEPT_HOURS})
           or (known.status is null and known.fingerprint = excluded.fingerprint
             and known.claimed_at < now() - make_interval(secs => ${TAKEN_OVER_SECONDS}))
       returning claim`.execute(this.#db);

@@ -12,6 +12,8 @@ import { IdempotencyKey, type KeptAnswer } from './idempotency-key.ts';
 import type { Call } from './operation.ts';
 import { controlErrorOf } from './problem.ts';
 
+export { KEPT_HOURS } from './idempotency-key.ts';
+
 /** Milliseconds between signs of life of a request that takes long. */
 const RENEW_MS = 20_000;
 /** Headers of an answer that are kept. */

@@ -141,8 +141,7 @@ function contents(types: readonly string[], schema: object): Record<string, { sc
 /** RFC 9110, section 13.1.1. */
 const ETAGS = {
   type: 'string',
-  maxLength: 1000,
-  pattern: '^(\\*|(W/)?"[\\x21\\x23-\\x7e]*"(, ?(W/)?"[\\x21\\x23-\\x7e]*")*)$',
+  pattern: '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$',
 };
 
 /** Of the request, for the description; they are read where they matter. */
@@ -186,6 +185,7 @@ function responses(given: Omit<Operation<unknown, unknown, TSchema | undefined>,
   const names = new Set<ProblemName>([
     ...EVERYWHERE,
     ...(given.open ? [] : WITH_CREDENTIALS),
+    ...(given.query || given.body || given.form ? (['unprocessable'] as const) : []),
     ...(given.body ? (['unsupported-media-type', 'payload-too-large'] as const) : []),
     ...(given.form ? (['unsupported-media-type', 'payload-too-large'] as const) : []),
     ...(given.etag === 'write' ? (['precondition-failed'] as const) : []),

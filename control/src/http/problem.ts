@@ -41,6 +41,8 @@ const RAISED: Readonly<Record<string, { readonly problem: ProblemName; readonly 
   FST_ERR_CTP_INVALID_JSON_BODY: { problem: 'bad-request', detail: 'the body is not valid JSON' },
 };
 
+const CHALLENGE = 'Bearer realm="gw-control"';
+
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
   const raised = error as Partial<FastifyError>;
@@ -57,12 +59,17 @@ export function controlErrorOf(error: unknown): ControlError {
   );
 }
 
+/** RFC 6750, section 3: an error code only where there were credentials. */
+function challengeTo({ headers: { authorization } }: FastifyRequest): string {
+  return authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
+}
+
 /** Answers with the problem document of the error, and logs what is the server's own fault. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = controlErrorOf(error);
   const { status, title } = PROBLEMS[failure.problem];
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, failure.message);
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="gw-control"');
+  if (status === 401) reply.header('www-authenticate', challengeTo(request));
   if (status === 503) reply.header('retry-after', '5');
   return reply
     .code(status)

@@ -1,12 +1,15 @@
 /** The REST server (reference 3, sections 4 to 9). */
 import cors from '@fastify/cors';
 import multipart from '@fastify/multipart';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Actor } from '../access/actor.ts';
+import type { Authenticate } from '../access/authenticate.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
 import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
+import type { RequestSpans } from '../telemetry/request-spans.ts';
+import { observeRequests } from '../telemetry/requests.ts';
 import { consoleRoutes } from '../ui/routes.ts';
 import { eventStreams } from './event-stream.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
@@ -34,8 +37,11 @@ declare module 'fastify' {
 export interface ServerOptions {
   /** Origins that browsers may call from (GW_CONTROL_ALLOWED_ORIGINS); none: no cross-origin access. */
   readonly allowedOrigins: readonly string[];
-  /** Whom the credentials of a request belong to. Throws where they belong to nobody. */
-  readonly authenticate: (request: FastifyRequest) => Promise<Actor>;
+  readonly authenticate: Authenticate;
+  /** Null: nothing is traced. Default null. */
+  readonly spans?: RequestSpans | null;
+  /** The server is about to stop: clients are to connect elsewhere. */
+  readonly draining?: () => boolean;
 }
 
 /** Bytes of a JSON body. */
@@ -49,7 +55,9 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
-    return503OnClosing: true,
+    // What comes on a connection that is still open is answered, and it closes.
+    return503OnClosing: false,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     exposeHeadRoutes: true,
   });
   for (const schema of NAMED_SCHEMAS) app.addSchema(schema);
@@ -68,6 +76,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   app.removeContentTypeParser('text/plain');
   app.decorate('database', control.context.db);
   app.decorateRequest('actor');
+  observeRequests(app, control.context.metrics, options.spans ?? null);
   await app.register(cors, {
     origin: [...options.allowedOrigins],
     exposedHeaders: ['etag', 'idempotency-replayed', 'link', 'location', 'x-request-id'],
@@ -78,8 +87,9 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   await describeApi(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (options.draining?.()) reply.header('connection', 'close');
     if (request.routeOptions.config.open || request.routeOptions.url === undefined) return;
-    request.actor = await options.authenticate(request);
+    request.actor = await options.authenticate(request, reply);
   });
   app.addHook('preValidation', mustBeStorable);
   await consoleRoutes(app);

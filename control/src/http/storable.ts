@@ -5,7 +5,7 @@ import { ControlError } from '../errors.ts';
 /** Levels of JSON; the database and JSON.stringify both take more. */
 const MAX_DEPTH = 100;
 
-/** Of parameters and a JSON body: throws 400, as they would otherwise fail where they are stored or compared. */
+/** Of parameters and a JSON body: throws 422, as they would otherwise fail where they are stored or compared. */
 export async function mustBeStorable({ params, query, body }: FastifyRequest): Promise<void> {
   checkStorable(params, 'the path');
   checkStorable(query, 'the query');
@@ -19,7 +19,7 @@ export function checkStorable(value: unknown, where: string): void {
     const { value, depth } = each;
     if (typeof value === 'string') checkText(value, where);
     if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) continue;
-    if (depth === MAX_DEPTH) throw new ControlError('bad-request', `${where} is nested more than ${MAX_DEPTH} deep`);
+    if (depth === MAX_DEPTH) throw new ControlError('unprocessable', `${where} is nested more than ${MAX_DEPTH} deep`);
     for (const [key, member] of Object.entries(value)) {
       checkText(key, where);
       waiting.push({ value: member, depth: depth + 1 });
@@ -29,5 +29,5 @@ export function checkStorable(value: unknown, where: string): void {
 
 function checkText(text: string, where: string): void {
   if (!text.includes('\0') && text.isWellFormed()) return;
-  throw new ControlError('bad-request', `${where} holds text that is none: a NUL character, or half a surrogate pair`);
+  throw new ControlError('unprocessable', `${where} holds text that is none: a NUL character, or half a surrogate pair`);
 }

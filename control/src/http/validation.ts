@@ -34,6 +34,10 @@ export function validationProblem(validation: Raised, context: string | undefine
   const errors = validation.map((each): ProblemError => ({ pointer: pointerOf(each), message: messageOf(each) }));
   const where = PARTS[context ?? 'body'] ?? 'the request';
   const [first] = errors;
+  // An id or a name that nothing can have is one of nothing.
+  if (context === 'params') {
+    return ControlError.notFound(`path with such a part: ${first?.pointer.slice(1)} ${first?.message}`);
+  }
   const place = first?.pointer ? ` at ${first.pointer}` : '';
   return new ControlError('bad-request', `${where} is not as it must be${place}: ${first?.message}`, { errors });
 }

@@ -1,5 +1,5 @@
 /** What the command lines of gw share: options, tables, completion, their page of documentation. */
 export { renderCommands } from './cli-doc.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
-export { list, listenAddress, logLevelOption, seconds, wholeNumber, yesOrNo } from './options.ts';
+export { adminAddress, list, listenAddress, logLevelOption, seconds, share, wholeNumber, yesOrNo } from './options.ts';
 export { printable, table } from './table.ts';

@@ -24,7 +24,7 @@ export interface Exporter extends SpanSink {
   close(withinMs: number): Promise<void>;
 }
 
-export function createExporter(options: TracingOptions, log: Log): Exporter {
+export function createExporter(options: TracingOptions, log: Pick<Log, 'logger'>): Exporter {
   return new OtlpExporter(options, log);
 }
 
@@ -42,7 +42,7 @@ class OtlpExporter implements Exporter {
   #reportedAt = Number.NEGATIVE_INFINITY;
   #away = false;
 
-  constructor({ url, protocol, resource }: TracingOptions, { logger }: Log) {
+  constructor({ url, protocol, resource }: TracingOptions, { logger }: Pick<Log, 'logger'>) {
     this.#logger = logger;
     this.#target = { endpoint: new URL(url).origin, protocol };
     this.resource = resourceFromAttributes({

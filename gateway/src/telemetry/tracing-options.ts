@@ -24,13 +24,18 @@ type Env = Readonly<Record<string, string | undefined>>;
  * `endpoint`), OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES; headers, time-outs and
  * certificates are read by the exporter from its own variables.
  */
-export function tracingOptions(endpoint: string | undefined, sampling: number, env: Env): TracingOptions | null {
+export function tracingOptions(
+  endpoint: string | undefined,
+  sampling: number,
+  env: Env,
+  serviceName = 'gw',
+): TracingOptions | null {
   const text = endpoint || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!text || sampling === 0) return null;
   const url = parseEndpoint(text);
   const protocol = protocolOf(url, env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL']);
   const resource = {
-    'service.name': 'gw',
+    'service.name': serviceName,
     ...keyValues(env['OTEL_RESOURCE_ATTRIBUTES'] ?? ''),
     ...(env['OTEL_SERVICE_NAME'] ? { 'service.name': env['OTEL_SERVICE_NAME'] } : {}),
   };

@@ -98,7 +98,7 @@ export class Tokens {
 }
 
 /** Both steps of discovery have `timeoutMs` together. */
-function keyFetcher(client: HttpClient, keys: Extract<KeyRules, { kind: 'url' | 'issuer' }>, timeoutMs: number) {
+export function keyFetcher(client: HttpClient, keys: Extract<KeyRules, { kind: 'url' | 'issuer' }>, timeoutMs: number) {
   if (keys.kind === 'url') return () => fetchKeySet(client, keys.url, timeoutMs);
   let known: string | null = null;
   return async (again: boolean) => {

@@ -1,0 +1,49 @@
+/** Which roles tokens of an OIDC issuer give (`--oidc-roles`). */
+import { ROLES, type Role } from './actor.ts';
+
+export interface Grant {
+  readonly role: Role;
+  /** Null: of all projects. */
+  readonly projectId: string | null;
+}
+
+interface Mapping extends Grant {
+  /** As the issuer names the role, or the group. */
+  readonly claimed: string;
+}
+
+export type OidcRoles = readonly Mapping[];
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/**
+ * `admins=admin,devs=editor@PROJECT_ID`: who the issuer says is in `admins` is admin, in `devs` editor of one project.
+ * Throws an Error that says which entry is wrong.
+ */
+export function parseOidcRoles(text: string): OidcRoles {
+  return text.split(',').map((entry) => {
+    const [, claimed = '', role, projectId = null] = /^(.+)=([a-z]+)(?:@(.+))?$/.exec(entry.trim()) ?? [];
+    const known = ROLES.find((each) => each === role);
+    if (known === undefined) {
+      throw new Error(
+        `"${entry}" gives no role: write NAME=ROLE or NAME=ROLE@PROJECT_ID, ROLE one of ${ROLES.join(', ')}`,
+      );
+    }
+    if (projectId !== null && !UUID.test(projectId)) {
+      throw new Error(`"${entry}" names no project: after @ goes the id of one`);
+    }
+    return { claimed: claimed.trim(), role: known, projectId: projectId?.toLowerCase() ?? null };
+  });
+}
+
+/** The first entry that fits one of the roles that the token claims decides; null: none does. */
+export function grantOf(roles: OidcRoles, claimed: readonly string[]): Grant | null {
+  return roles.find((mapping) => claimed.includes(mapping.claimed)) ?? null;
+}
+
+/** JSON pointer of `--oidc-role-claim`: one itself (`/a~1b/c`), or names with dots between them (`realm_access.roles`). */
+export function claimPointer(claim: string): string {
+  if (claim.startsWith('/')) return claim;
+  const escaped = claim.split('.').map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'));
+  return `/${escaped.join('/')}`;
+}

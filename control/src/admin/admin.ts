@@ -1,0 +1,56 @@
+/** The admin listener: whether the process lives, whether it is ready, and metrics (D33). No credentials: bind it within. */
+
+import { messageOf } from '@gw/gateway/message-of';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Database } from '../db/database.ts';
+import { ControlError, PROBLEMS } from '../errors.ts';
+import { PROBLEM_TYPE } from '../http/media-type.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+export interface AdminState {
+  readonly database: Pick<Database, 'ping'>;
+  readonly metrics: Metrics;
+  /** It stops, and should get no new requests. */
+  draining(): boolean;
+}
+
+/** Milliseconds that the database has to answer. */
+const PING_MS = 2_000;
+
+/** Migrations are done before it listens: what answers at all has them. */
+export function adminServer({ database, metrics, draining }: AdminState): FastifyInstance {
+  const app = Fastify({ forceCloseConnections: true });
+  app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+  app.setNotFoundHandler((_request, reply) => {
+    const { status, title } = PROBLEMS['not-found'];
+    const detail = 'the admin listener has /healthz, /readyz and /metrics';
+    return reply
+      .code(status)
+      .type(PROBLEM_TYPE)
+      .send(JSON.stringify({ type: 'urn:gw:error:not-found', title, status, detail }));
+  });
+  app.get('/healthz', () => ({ status: 'healthy' }));
+  app.get('/readyz', async (_request, reply) => {
+    if (draining()) return reply.code(503).send({ status: 'draining' });
+    const reason = await unreachable(database);
+    return reason === null ? { status: 'ready' } : reply.code(503).send({ status: 'database unavailable', reason });
+  });
+  app.get('/metrics', async (_request, reply) => {
+    const { type, text } = await metrics.render();
+    return reply.type(type).send(text);
+  });
+  return app;
+}
+
+/** Why the database does not answer; null where it does. */
+async function unreachable(database: Pick<Database, 'ping'>): Promise<string | null> {
+  const late = new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new ControlError('unavailable', `no answer within ${PING_MS} ms`)), PING_MS).unref();
+  });
+  try {
+    await Promise.race([database.ping(), late]);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
