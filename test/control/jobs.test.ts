@@ -1,0 +1,130 @@
+/** Compilations while replicas die and stop, and while the database is away: each is done, once. */
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Blobs } from '../../control/src/db/blobs.ts';
+import { type Database, openDatabase } from '../../control/src/db/database.ts';
+import type { Artifact } from '../../control/src/resources/artifacts/schemas.ts';
+import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
+import { Gate } from '../serve/gate.ts';
+import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';
+import { DATABASE_KINDS, DATABASE_URL, emptyDatabase } from './database.ts';
+import { type ControlOptions, type ControlServer, startControl } from './server.ts';
+
+async function start({ args = [], ...options }: ControlOptions): Promise<ControlServer> {
+  const server = await startControl({ ...options, args: ['--admin-bind', 'off', ...args] });
+  onTestFinished(() => server.signal('SIGKILL'));
+  return server;
+}
+
+async function atWork(server: Rest, id: string): Promise<void> {
+  await vi.waitFor(async () => expect(await server.get(`/compilations/${id}`)).toMatchObject({ stage: 'compiling' }), {
+    timeout: 20_000,
+    interval: 20,
+  });
+}
+
+const countOf = (db: Database, table: string, where = sql`true`) =>
+  sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)} where ${where}`
+    .execute(db.kysely)
+    .then(({ rows }) => rows[0]?.n);
+
+describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (needs DATABASE_URL)', () => {
+  const database = async () => {
+    const { url, drop } = await emptyDatabase('postgres');
+    onTestFinished(drop);
+    return url;
+  };
+  const opened = async (url: string) => {
+    const db = await openDatabase(url);
+    onTestFinished(() => db.close());
+    return db;
+  };
+
+  it('that is killed over one: another does it, once, and no bytes are left behind', async () => {
+    const databaseUrl = await database();
+    const first = await start({ databaseUrl });
+    const spec = await uploadSpec(first, 'big.yaml', bigSpec());
+    const { id } = await compile(first, `/specs/${spec}`);
+    await atWork(first, id);
+    first.signal('SIGKILL');
+    await first.exited;
+    const second = await start({ databaseUrl });
+    expect(await second.get(`/compilations/${id}`)).toMatchObject({ status: 'compiling', attempts: 1 });
+    const done = (await follow(second, id)).at(-1);
+    expect(done).toMatchObject({ status: 'succeeded', attempts: 2 });
+    expect((await second.get<Artifact[]>('/artifacts')).map((each) => each.id)).toEqual([done?.artifact_id]);
+    const db = await opened(databaseUrl);
+    await new Blobs(db.kysely).sweep(0);
+    expect(await countOf(db, 'blob_uploads')).toBe(0);
+    const referred = sql`sha256 in (select sha256 from spec_revisions union select sha256 from plugins union select file_sha256 from artifacts)`;
+    expect(await countOf(db, 'blobs', sql`not (${referred})`)).toBe(0);
+    expect(await countOf(db, 'blob_chunks', sql`blob_key not in (select sha256 from blobs)`)).toBe(0);
+    expect((await second.ask(`/artifacts/${done?.artifact_id}/download`, { method: 'HEAD' })).status).toBe(200);
+  }, 90_000);
+
+  it('are shared, and each is done once', async () => {
+    const databaseUrl = await database();
+    const replicas = [await start({ databaseUrl }), await start({ databaseUrl })] as const;
+    const specs = await Promise.all([1, 2, 3, 4, 5].map((n) => uploadSpec(replicas[0], `s${n}.yaml`, specOf(100 * n))));
+    const asked = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => compile(replicas[i % 2 ? 0 : 1], `/specs/${specs[i % 5]}`)),
+    );
+    // What one did, the other tells.
+    const ends = await Promise.all(asked.map(async ({ id }, i) => (await follow(replicas[i % 2 ? 1 : 0], id)).at(-1)));
+    expect(ends.filter((end) => end?.status === 'succeeded' && end.attempts === 1).length).toBe(50);
+    expect(new Set(ends.map((end) => end?.artifact_id)).size).toBe(5);
+    const done = replicas.map(({ log }) =>
+      log.filter(({ msg }) => msg === 'compiled').map((line) => line['compilation']),
+    );
+    expect(done.flat().sort()).toEqual(asked.map(({ id }) => id).sort());
+    expect(Math.min(...done.map(({ length }) => length))).toBeGreaterThan(0);
+  }, 90_000);
+
+  it('outlive a database that cuts all connections, and one that is away', async () => {
+    const url = await database();
+    const gate = new Gate(url, 5432);
+    await gate.open();
+    onTestFinished(() => gate.close());
+    const server = await start({ databaseUrl: gate.url });
+    const db = await opened(url);
+    const spec = await uploadSpec(server, 'some.yaml', specOf(4_000));
+    const asked: Compilation[] = [];
+    for (let i = 0; i < 8; i++) asked.push(await compile(server, `/specs/${spec}`));
+    const ended = () => countOf(db, 'compilations', sql`status in ('succeeded', 'failed')`);
+    const reached = (n: number) =>
+      vi.waitFor(async () => expect(await ended()).toBeGreaterThanOrEqual(n), { timeout: 60_000, interval: 20 });
+    await reached(1);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(db.kysely);
+    await reached(3);
+    await gate.close();
+    await vi.waitFor(async () => expect((await server.ask('/artifacts')).status).toBeGreaterThanOrEqual(500), {
+      timeout: 20_000,
+    });
+    await gate.open();
+    await reached(asked.length);
+    const ends = await server.get<Compilation[]>(`/specs/${spec}/compilations`);
+    expect(ends.map(({ status }) => status)).toEqual(asked.map(() => 'succeeded'));
+    expect((await server.get<Artifact[]>('/artifacts')).length).toBe(1);
+  }, 120_000);
+});
+
+describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
+  it.skipIf(absent)(
+    'that is stopped hands back what it has no time for, and the next one does it at once',
+    async () => {
+      const { url: databaseUrl, drop } = await emptyDatabase(kind);
+      onTestFinished(drop);
+      const first = await start({ databaseUrl, args: ['--drain-timeout', '0'] });
+      const spec = await uploadSpec(first, 'big.yaml', bigSpec());
+      const { id } = await compile(first, `/specs/${spec}`);
+      await atWork(first, id);
+      expect(await first.stop()).toBe(0);
+      const second = await start({ databaseUrl });
+      const done = (await follow(second, id)).at(-1);
+      expect(done).toMatchObject({ status: 'succeeded', attempts: 1 });
+      expect(second.log.filter(({ msg }) => msg === 'a compilation was taken over')).toEqual([]);
+    },
+    90_000,
+  );
+});
