@@ -38,7 +38,7 @@ export class Journal {
 
   /** It has connected, and is in the table. */
   arrived(plane: DataPlane): void {
-    this.#serves(plane);
+    this.#serves(plane, true);
     this.#within(SOON_MS);
   }
 
@@ -90,8 +90,9 @@ export class Journal {
     await this.flush();
   }
 
-  #serves({ dataPlaneId, connectionId, artifactHash }: DataPlane): void {
-    this.#served.set(dataPlaneId, { id: dataPlaneId, connection_id: connectionId, hash: artifactHash, at: new Date() });
+  #serves({ dataPlaneId: id, connectionId: connection_id, artifactHash: hash }: DataPlane, arrived = false): void {
+    const hasArrived = arrived || this.#served.get(id)?.arrived === true;
+    this.#served.set(id, { id, connection_id, hash, at: new Date(), arrived: hasArrived });
   }
 
   #within(ms: number): void {

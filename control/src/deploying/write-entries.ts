@@ -21,6 +21,8 @@ export interface Served {
   readonly connection_id: string;
   readonly hash: string | null;
   readonly at: Date;
+  /** It has just connected. */
+  readonly arrived: boolean;
 }
 
 export interface Drifted {
@@ -106,13 +108,13 @@ async function writeAnswers(db: Db, answers: readonly Answer[]): Promise<readonl
   return rows;
 }
 
-/** Returns those that serve something else than before. */
+/** Returns those that serve something else than before, or have come. */
 async function writeServed(db: Db, served: readonly Served[]): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
     with heard as (
-      select p.id, v.hash, v.at, p.current_hash is distinct from v.hash as changed
+      select p.id, v.hash, v.at, v.arrived, p.current_hash is distinct from v.hash as changed
       from data_planes p
-      join ${rowsOf(served, 'id uuid, connection_id uuid, hash text, at timestamptz')} v
+      join ${rowsOf(served, 'id uuid, connection_id uuid, hash text, at timestamptz, arrived boolean')} v
         on v.id = p.id and v.connection_id = p.connection_id
     ), written as (
       update data_planes p set last_seen_at = h.at, current_hash = h.hash, current_artifact_id =
@@ -122,9 +124,9 @@ async function writeServed(db: Db, served: readonly Served[]): Promise<readonly 
           limit 1
         ) end
       from heard h where p.id = h.id
-      returning p.id, p.project_id, h.changed
+      returning p.id, p.project_id, h.changed or h.arrived as tell
     )
-    select id, project_id from written where changed`.execute(db);
+    select id, project_id from written where tell`.execute(db);
   return rows;
 }
 
