@@ -159,7 +159,7 @@ export class Plane {
   readonly #link: ControlPlaneLink;
 
   /** `control`: http URL of a control plane. It begins at once. */
-  constructor(control: string, project: Project, name: string, options: Partial<LinkOptions> = {}) {
+  constructor(control: string, project: Pick<Project, 'id' | 'key'>, name: string, options: Partial<LinkOptions> = {}) {
     this.name = name;
     this.#link = new ControlPlaneLink(
       {

@@ -23,6 +23,8 @@ export class Journal {
   #answers = new Map<string, Answer>();
   #served = new Map<string, Served>();
   #drifted = new Map<string, Drifted>();
+  /** What each that is connected serves. */
+  readonly #hashes = new Map<string, string | null>();
   /** By connection. */
   #gone = new Map<string, Gone>();
   #timer: NodeJS.Timeout | undefined;
@@ -44,9 +46,9 @@ export class Journal {
 
   /** It lives. */
   seen(plane: DataPlane): void {
-    const known = this.#served.get(plane.dataPlaneId);
+    const isNews = this.#hashes.get(plane.dataPlaneId) !== plane.artifactHash;
     this.#serves(plane);
-    this.#within(known && known.hash !== plane.artifactHash ? SOON_MS : LATER_MS);
+    this.#within(isNews ? SOON_MS : LATER_MS);
   }
 
   reported(plane: DataPlane, { deployment_id, outcome, reason, detail, artifact_hash }: Status): void {
@@ -70,6 +72,7 @@ export class Journal {
 
   left(plane: DataPlane): void {
     const { connectionId, dataPlaneId } = plane;
+    this.#hashes.delete(dataPlaneId);
     this.#gone.set(connectionId, { id: dataPlaneId, connection_id: connectionId, at: new Date() });
     this.#within(SOON_MS);
   }
@@ -91,6 +94,7 @@ export class Journal {
   }
 
   #serves({ dataPlaneId: id, connectionId: connection_id, artifactHash: hash }: DataPlane, arrived = false): void {
+    this.#hashes.set(id, hash);
     const hasArrived = arrived || this.#served.get(id)?.arrived === true;
     this.#served.set(id, { id, connection_id, hash, at: new Date(), arrived: hasArrived });
   }
