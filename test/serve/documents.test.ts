@@ -8,32 +8,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
+import { type Document, withMocks } from '../mocked-document.ts';
 
 const folder = process.env['GW_DOCUMENTS'] ?? '';
 const files = folder === '' ? ['(no folder)'] : readdirSync(folder).filter((name) => name.endsWith('.json'));
 const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-
-interface Document {
-  readonly paths: Record<string, Record<string, Record<string, unknown>>>;
-}
-
-/** The first operation without parameters that a plain GET may call, and how many operations there are. */
-function withMocks(document: Document): { operations: number; path: string } {
-  let operations = 0;
-  let path = '';
-  for (const [template, item] of Object.entries(document.paths)) {
-    for (const method of METHODS) {
-      const operation = item[method];
-      if (!operation) continue;
-      operation['x-gw-dispatch'] = { name: 'mock', config: { body: '{"from":"mock"}' } };
-      operations++;
-      if (method === 'get' && path === '' && !template.includes('{') && !item['parameters'] && !operation['parameters'])
-        path = template;
-    }
-  }
-  return { operations, path };
-}
 
 describe.skipIf(folder === '')('real documents (needs GW_DOCUMENTS)', () => {
   let dir = '';
