@@ -1,0 +1,76 @@
+/** Streams of events end when they must. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compile, specOf, uploadSpec } from '../../../test/control/compiling.ts';
+import { type ControlServer, startControl } from '../../../test/control/server.ts';
+import { EventStream } from './event-stream.ts';
+
+/** What has come when as much as that has. */
+async function read(response: Response, until: string): Promise<string> {
+  let text = '';
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  while (!text.includes(until)) {
+    const { value, done } = (await reader?.read()) ?? { done: true };
+    if (done) return `${text}(end)`;
+    text += value;
+  }
+  reader?.releaseLock();
+  return text;
+}
+
+describe('a stream of events', () => {
+  let server: ControlServer;
+  /** Of a compilation that waits for ever: no replica does any. */
+  let path: string;
+  beforeAll(async () => {
+    server = await startControl({ args: ['--admin-bind', 'off', '--compile-concurrency', '0'] });
+    const spec = await uploadSpec(server, 'waits.yaml', specOf(1));
+    path = `/compilations/${(await compile(server, `/specs/${spec}`)).id}/events`;
+  }, 60_000);
+  afterAll(() => server?.signal('SIGKILL'));
+
+  const open = (token?: string) => server.ask(path, token === undefined ? {} : { token });
+
+  it('begins with what is, and stays open', async () => {
+    const response = await open();
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await read(response, '}\n\n')).toMatch(
+      /^:\n\nevent: compilation\ndata: \{"id":.*"status":"pending".*\}\n\n$/,
+    );
+    const head = await server.ask(path, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('ends when the token that opened it is revoked', async () => {
+    const json = { name: 'watcher', role: 'viewer' };
+    const { id, token } = await server.get<{ id: string; token: string }>('/tokens', { method: 'POST', json });
+    const response = await open(token);
+    const all = read(response, '(never)');
+    expect((await server.ask(`/tokens/${id}`, { method: 'DELETE' })).status).toBe(204);
+    expect(await all).toMatch(/pending.*\n\n\(end\)$/s);
+    expect((await open(token)).status).toBe(401);
+  });
+
+  it('ends when the server stops', async () => {
+    const all = read(await open(), '(never)');
+    expect(await server.stop()).toBe(0);
+    expect(await all).toMatch(/pending.*\n\n\(end\)$/s);
+  });
+});
+
+describe('EventStream', () => {
+  it('is cut off where the client reads too slowly, and holds a bounded number of bytes', async () => {
+    const stream = new EventStream();
+    const broken = new Promise((resolve) => stream.body.once('error', resolve));
+    for (let i = 0; i < 100; i++) stream.send('x', 'y'.repeat(100_000));
+    expect(await broken).toMatchObject({ message: 'the client reads too slowly' });
+    expect(stream.signal.aborted).toBe(true);
+    expect(stream.body.readableLength).toBeLessThan(2 << 20);
+  });
+
+  it('sends no event to whom it is revoked from the start', async () => {
+    const stream = new EventStream(AbortSignal.abort());
+    stream.send('x', 1);
+    expect(Buffer.concat(await stream.body.toArray()).toString()).toBe(':\n\n');
+  });
+});
