@@ -15,6 +15,8 @@ export const PROBLEMS = {
   'spec-invalid': { status: 422, title: 'Spec validation failed' },
   'plugin-invalid': { status: 422, title: 'Plugin validation failed' },
   'config-invalid': { status: 422, title: 'Plugin config validation failed' },
+  /** As its schema says, and yet nothing that can be done. */
+  unprocessable: { status: 422, title: 'Unprocessable' },
   'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
   'internal-error': { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Unavailable' },

@@ -4,9 +4,9 @@ import { ControlError } from '../errors.ts';
 
 export const etagOf = (version: number | string): string => `"${version}"`;
 
-/** The versions that an If-Match names; null without one, `*` for any. Throws for what is none. */
+/** The versions that an If-Match names; null without one, `*` for any. */
 export function ifMatch(request: FastifyRequest): readonly string[] | '*' | null {
-  return parse(request.headers['if-match'], 'If-Match', false);
+  return parse(request.headers['if-match'], false);
 }
 
 /** What a change must find; the library's form of If-Match. */
@@ -24,18 +24,17 @@ export function mustMatch(expected: Expected, version: number | string, what: st
 /** Sets the ETag; true where the client has that version, and is to get 304. */
 export function notModified(request: FastifyRequest, reply: FastifyReply, version: number | string): boolean {
   reply.header('etag', etagOf(version));
-  const known = parse(request.headers['if-none-match'], 'If-None-Match', true);
+  const known = parse(request.headers['if-none-match'], true);
   return known === '*' || (known?.includes(String(version)) ?? false);
 }
 
-/** `weak`: whether tags that are only equivalent count. */
-function parse(header: string | undefined, name: string, weak: boolean): readonly string[] | '*' | null {
+/** `weak`: whether tags that are only equivalent count. What is no ETag matches none. */
+function parse(header: string | undefined, weak: boolean): readonly string[] | '*' | null {
   if (header === undefined) return null;
   const text = header.trim();
   if (text === '*') return '*';
   return text.split(',').flatMap((each) => {
     const [, isWeak, tag] = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/.exec(each.trim()) ?? [];
-    if (tag === undefined) throw new ControlError('bad-request', `${name} must be ETags, such as "3"`);
-    return isWeak === undefined || weak ? [tag] : [];
+    return tag !== undefined && (isWeak === undefined || weak) ? [tag] : [];
   });
 }

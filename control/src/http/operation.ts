@@ -138,12 +138,6 @@ function contents(types: readonly string[], schema: object): Record<string, { sc
   return Object.fromEntries(types.map((type) => [type, { schema }]));
 }
 
-/** RFC 9110, section 13.1.1. */
-const ETAGS = {
-  type: 'string',
-  pattern: '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$',
-};
-
 /** Of the request, for the description; they are read where they matter. */
 function headersOf({
   etag,
@@ -152,10 +146,10 @@ function headersOf({
 }: Pick<Operation<never, never, never>, 'etag' | 'download' | 'idempotent'>): object {
   const properties = {
     ...(etag === 'write'
-      ? { 'if-match': { ...ETAGS, description: 'The ETag that was read: 412 where it has changed since.' } }
+      ? { 'if-match': { type: 'string', description: 'The ETag that was read: 412 where it has changed since.' } }
       : {}),
     ...(etag === 'read' || download
-      ? { 'if-none-match': { ...ETAGS, description: 'The ETag that is known: 304 where it has not changed.' } }
+      ? { 'if-none-match': { type: 'string', description: 'The ETag that is known: 304 where it has not changed.' } }
       : {}),
     ...(download
       ? {
@@ -217,9 +211,7 @@ const withoutBody = (description: string) => ({ description, type: 'null' });
 function describeAnswer(answer: TSchema | OtherContent): object {
   if ('types' in answer && 'description' in answer) {
     const { description, types } = answer as OtherContent;
-    return types.length === 0
-      ? withoutBody(description)
-      : { description, content: contents(types, { type: 'string' }) };
+    return types.length === 0 ? withoutBody(description) : { description, content: contents(types, {}) };
   }
   const { description } = answer as { readonly description?: string };
   return { description: description ?? 'Success', content: contents([JSON_TYPE], reference(answer as TSchema)) };

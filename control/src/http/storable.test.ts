@@ -18,16 +18,16 @@ describe('text that cannot be stored', () => {
     ['a body that nests deeply', deep(10_000)],
   ];
   for (const [what, json] of bodies) {
-    it(`${what} is 400`, async () => {
+    it(`${what} is 422`, async () => {
       const answer = await control.ask('/projects', { method: 'POST', json });
-      expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({ type: 'urn:gw:error:bad-request' });
+      expect(answer.status).toBe(422);
+      expect(await answer.json()).toMatchObject({ type: 'urn:gw:error:unprocessable' });
     });
   }
 
-  it('in the path and the query is 400', async () => {
+  it('in the path and the query is 422', async () => {
     for (const path of ['/projects/%00', '/projects?name=%00', '/projects?name=a%00&name=b']) {
-      expect((await control.ask(path)).status, path).toBe(400);
+      expect((await control.ask(path)).status, path).toBe(422);
     }
   });
 

@@ -29,5 +29,8 @@ export function checkStorable(value: unknown, where: string): void {
 
 function checkText(text: string, where: string): void {
   if (!text.includes('\0') && text.isWellFormed()) return;
-  throw new ControlError('unprocessable', `${where} holds text that is none: a NUL character, or half a surrogate pair`);
+  throw new ControlError(
+    'unprocessable',
+    `${where} holds text that is none: a NUL character, or half a surrogate pair`,
+  );
 }

@@ -11,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set([...OF_PLUGIN, ...OF_CAPABILITIES]);
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Of the form's text: an array of host functions, or an object. Throws 400. */
+/** Of the form's text: an array of host functions, or an object. Throws 422. */
 export function readCapabilities(text: string | undefined): Given {
   if (text === undefined) return {};
   const given = readJson(text, 'capabilities');
@@ -24,7 +24,7 @@ export function readCapabilities(text: string | undefined): Given {
   throw fieldFault('capabilities', `has an unknown property "${unknown}" (known: ${[...KNOWN].join(', ')})`);
 }
 
-/** Throws 400, with the name of the field that is wrong. */
+/** Throws 422, with the name of the field that is wrong. */
 export function manifestOf(
   { name, version, type, description }: PluginInput,
   given: Given,
@@ -45,7 +45,7 @@ export function manifestOf(
   }
 }
 
-/** JSON of a form's field. Throws 400. */
+/** JSON of a form's field. Throws 422. */
 export function readJson(text: string, field: string): unknown {
   let value: unknown;
   try {
@@ -59,5 +59,5 @@ export function readJson(text: string, field: string): unknown {
 
 export function fieldFault(field: string, message: string): ControlError {
   const errors = [{ pointer: `/${field}`, message }];
-  return new ControlError('bad-request', `the form field "${field}" ${message}`, { errors });
+  return new ControlError('plugin-invalid', `the form field "${field}" ${message}`, { errors });
 }

@@ -84,7 +84,7 @@ function future(text: string): Date {
   const time = new Date(text);
   if (time.getTime() > Date.now()) return time;
   const message = 'must be a time in the future';
-  throw new ControlError('bad-request', `expires_at ${message}`, { errors: [{ pointer: '/expires_at', message }] });
+  throw new ControlError('unprocessable', `expires_at ${message}`, { errors: [{ pointer: '/expires_at', message }] });
 }
 
 const resourceOf = ({ id, project_id }: TokenRow) => ({ type: 'token', id, projectId: project_id });
