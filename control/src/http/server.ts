@@ -11,6 +11,7 @@ import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
 import type { RequestSpans } from '../telemetry/request-spans.ts';
 import { observeRequests } from '../telemetry/requests.ts';
 import { consoleRoutes } from '../ui/routes.ts';
+import { refuseClient } from './client-error.ts';
 import { eventStreams } from './event-stream.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
 import { describeApi } from './openapi.ts';
@@ -59,6 +60,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     exposeHeadRoutes: true,
+    clientErrorHandler: refuseClient,
   });
   for (const schema of NAMED_SCHEMAS) app.addSchema(schema);
   app.setValidatorCompiler(validatorCompiler(NAMED_SCHEMAS));
