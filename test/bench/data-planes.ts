@@ -4,15 +4,19 @@
  *
  *   node test/bench/data-planes.ts                       1,000 of them on one channel, in a process of its own
  *   node test/bench/data-planes.ts --planes 200
- *   node test/bench/data-planes.ts --url ws://a:9090 --url ws://b:9090 --project-id UUID --api-key KEY \
- *     --deploy http://a:9090/projects/UUID/deploy --artifact-id ID --token TOKEN      on running control planes
+ *   DATABASE_URL=postgres://… node test/bench/data-planes.ts --replicas 2
+ *                                                        on as many gw-control processes, which share them
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ControlPlaneLink } from '../../gateway/src/link/index.ts';
+import { ControlPlaneLink, type LinkOptions } from '../../gateway/src/link/index.ts';
+import { emptyDatabase } from '../control/database.ts';
+import { Project } from '../control/fleet.ts';
+import { startControl } from '../control/server.ts';
 import { compileSpec } from '../serve/gateway.ts';
 import { KEY, PROJECT } from '../serve/link-server.ts';
 import type { HostReply } from './data-planes-host.ts';
@@ -20,15 +24,18 @@ import type { HostReply } from './data-planes-host.ts';
 const { values } = parseArgs({
   options: {
     planes: { type: 'string', default: '1000' },
-    url: { type: 'string', multiple: true },
-    'project-id': { type: 'string', default: PROJECT },
-    'api-key': { type: 'string', default: KEY },
-    deploy: { type: 'string' },
-    'artifact-id': { type: 'string' },
-    token: { type: 'string' },
+    replicas: { type: 'string', default: '0' },
   },
 });
 const COUNT = Number(values.planes);
+const ROUNDS = 3;
+
+/** What data planes are started with. */
+interface Way {
+  readonly urls: readonly string[];
+  readonly projectId: string;
+  readonly apiKey: string;
+}
 
 /** When the given share of all times had come, in milliseconds since `from`. */
 function share(times: readonly number[], part: number, from: number): number {
@@ -43,8 +50,10 @@ class Fleet {
   refusals = 0;
   readonly #links: ControlPlaneLink[];
 
-  constructor(urls: readonly string[]) {
-    this.#links = Array.from({ length: COUNT }, (_, i) => this.#link(i, urls[i % urls.length] ?? ''));
+  constructor({ urls, projectId, apiKey }: Way) {
+    this.#links = Array.from({ length: COUNT }, (_, i) =>
+      this.#link(i, { controlPlane: urls[i % urls.length] ?? '', projectId, apiKey }),
+    );
   }
 
   start(): void {
@@ -55,13 +64,11 @@ class Fleet {
     await Promise.all(this.#links.map((link) => link.stop()));
   }
 
-  #link(i: number, controlPlane: string): ControlPlaneLink {
+  #link(i: number, way: Pick<LinkOptions, 'controlPlane' | 'projectId' | 'apiKey'>): ControlPlaneLink {
     let served: string | null = null;
     return new ControlPlaneLink(
       {
-        controlPlane,
-        projectId: values['project-id'],
-        apiKey: values['api-key'],
+        ...way,
         name: `bench-${i}`,
         labels: {},
         instanceId: `bench-${i}`,
@@ -105,13 +112,14 @@ async function figures(host: ChildProcess): Promise<string> {
 }
 
 /** Says when it had reached how many. */
-async function deploy(fleet: Fleet, ask: () => Promise<void>): Promise<void> {
+async function deploy(fleet: Fleet, ask: () => Promise<() => Promise<void>>): Promise<void> {
   fleet.appliedAt = [];
   const from = performance.now();
-  await ask();
+  const ended = await ask();
   await all(() => fleet.appliedAt);
   const [half, most, last] = [0.5, 0.95, 1].map((part) => share(fleet.appliedAt, part, from));
   console.log(`deployed: ${half} ms to 50 %, ${most} ms to 95 %, ${last} ms to all; ${fleet.refusals} refusals`);
+  await ended();
 }
 
 async function onOwnHost(): Promise<void> {
@@ -119,41 +127,64 @@ async function onOwnHost(): Promise<void> {
   const [listening]: HostReply[] = await once(host, 'message');
   if (listening?.kind !== 'listening') throw new Error('the host did not start');
   console.log(`host before: ${await figures(host)}`);
-  const fleet = new Fleet([listening.url]);
+  const fleet = new Fleet({ urls: [listening.url], projectId: PROJECT, apiKey: KEY });
   await run(fleet, async (number) => {
     const bytes = await artifact(`v${number}`);
-    return async () => void host.send({ kind: 'deploy', artifact: bytes });
+    return async () => {
+      host.send({ kind: 'deploy', artifact: bytes });
+      return async () => {};
+    };
   });
   console.log(`host after: ${await figures(host)}`);
   await fleet.stop();
   host.disconnect();
 }
 
-async function onRunning(urls: readonly string[]): Promise<void> {
-  const fleet = new Fleet(urls);
-  const { deploy: url, token } = values;
-  if (url === undefined) throw new Error('--url needs --deploy, --artifact-id and --token');
-  await run(fleet, async () => async () => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ artifact_id: values['artifact-id'] }),
-    });
-    if (!response.ok) throw new Error(`${url} answered with ${response.status}: ${await response.text()}`);
-  });
-  await fleet.stop();
+/** Of a process, so far. */
+function usage(pid: number): string {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  const [user = 0, system = 0] =
+    readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13).map(Number) ?? [];
+  return `${Math.round(Number(kilobytes) / 1024)} MB and ${(user + system) / 100} s of CPU`;
 }
 
-/** `prepare`: what asks for a deployment. One where what is deployed is the same each time. */
-async function run(fleet: Fleet, prepare: (number: number) => Promise<() => Promise<void>>): Promise<void> {
+async function onReplicas(count: number): Promise<void> {
+  const database = await emptyDatabase('postgres');
+  const first = await startControl({ databaseUrl: database.url });
+  const others = Array.from({ length: count - 1 }, () => startControl({ databaseUrl: database.url }));
+  const replicas = [first, ...(await Promise.all(others))];
+  const report = (when: string) => console.log(`replicas ${when}: ${replicas.map(({ pid }) => usage(pid)).join('; ')}`);
+  const project = await Project.create(first);
+  const artifacts: string[] = [];
+  for (let number = 1; number <= ROUNDS; number++) artifacts.push((await project.compile(`v${number}`)).id);
+  report('before');
+  const urls = replicas.map(({ url }) => url.replace(/^http/, 'ws'));
+  const fleet = new Fleet({ urls, projectId: project.id, apiKey: project.key });
+  await run(fleet, async (number) => async () => {
+    if (number === 1) report('with all connected');
+    const { deployment_id } = await project.deploy(artifacts[number - 1] ?? '');
+    return async () => {
+      const { status, applied } = await project.ended({ deployment_id }, 120_000);
+      report(`after deployment ${number} ${status}, ${applied} applied`);
+    };
+  });
+  await fleet.stop();
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  await database.drop();
+}
+
+/** `prepare`: what asks for a deployment. */
+async function run(
+  fleet: Fleet,
+  prepare: (number: number) => Promise<() => Promise<() => Promise<void>>>,
+): Promise<void> {
   const from = performance.now();
   fleet.start();
   await all(() => fleet.connectedAt);
   console.log(
     `connected: ${share(fleet.connectedAt, 0.95, from)} ms to 95 %, ${share(fleet.connectedAt, 1, from)} ms to all`,
   );
-  const rounds = values.url === undefined ? 3 : 1;
-  for (let number = 1; number <= rounds; number++) await deploy(fleet, await prepare(number));
+  for (let number = 1; number <= ROUNDS; number++) await deploy(fleet, await prepare(number));
 }
 
-await (values.url === undefined ? onOwnHost() : onRunning(values.url));
+await (Number(values.replicas) > 0 ? onReplicas(Number(values.replicas)) : onOwnHost());
