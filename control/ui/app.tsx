@@ -12,6 +12,7 @@ import { Tokens } from './pages/tokens.tsx';
 import { signedIn, token } from './session/session.ts';
 import { resume, SignIn } from './session/sign-in.tsx';
 import { Announcer } from './shell/announcer.tsx';
+import { useFocusOnNavigation } from './shell/focus-on-navigation.ts';
 import { Header } from './shell/header.tsx';
 import { NotFound } from './shell/not-found.tsx';
 
@@ -37,6 +38,7 @@ export function App() {
 
 function Pages() {
   const { path } = useLocation();
+  useFocusOnNavigation();
   const [failure, retry] = useErrorBoundary();
   // Another page may do better.
   useEffect(retry, [path]);
@@ -48,27 +50,15 @@ function Pages() {
     );
   }
   return (
-    <>
-      <FocusOnNavigation />
-      <Router>
-        <Route path="/ui" component={Projects} />
-        <Route path="/ui/projects/:project" component={ProjectPages} />
-        <Route path="/ui/projects/:project/*" component={ProjectPages} />
-        <Route path="/ui/plugins" component={Registry} />
-        <Route path="/ui/plugins/:name/:version" component={Plugin} />
-        <Route path="/ui/tokens" component={Tokens} />
-        <Route path="/ui/audit" component={Audit} />
-        <Route default component={NotFound} />
-      </Router>
-    </>
+    <Router>
+      <Route path="/ui" component={Projects} />
+      <Route path="/ui/projects/:project" component={ProjectPages} />
+      <Route path="/ui/projects/:project/*" component={ProjectPages} />
+      <Route path="/ui/plugins" component={Registry} />
+      <Route path="/ui/plugins/:name/:version" component={Plugin} />
+      <Route path="/ui/tokens" component={Tokens} />
+      <Route path="/ui/audit" component={Audit} />
+      <Route default component={NotFound} />
+    </Router>
   );
-}
-
-/** Screen readers and the keyboard begin at the new page, as they would without a script. */
-function FocusOnNavigation() {
-  const { path, wasPush } = useLocation() as ReturnType<typeof useLocation> & { readonly wasPush?: boolean };
-  useEffect(() => {
-    if (wasPush) document.getElementById('main')?.focus({ preventScroll: true });
-  }, [path, wasPush]);
-  return null;
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { live } from '../../data/live.ts';
 import { may } from '../../session/session.ts';
+import { useFocusOnNavigation } from '../../shell/focus-on-navigation.ts';
 import { useProject } from './project-context.ts';
 
 const PAGES = [
@@ -20,6 +21,7 @@ const PAGES = [
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { project, base } = useProject();
   const { path } = useLocation();
+  useFocusOnNavigation();
   const current = useRef<HTMLAnchorElement>(null);
   // On narrow screens the pages are in a row that is longer than the screen.
   useEffect(() => current.current?.scrollIntoView({ block: 'nearest', inline: 'center' }), [path]);
