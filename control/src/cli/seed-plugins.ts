@@ -41,7 +41,8 @@ export const seedPluginsCommand: AddCommand = (parent, program) => {
     .option('--force', 'replace plugins that are there with other content: metadata and binary', false)
     .option('--verbose', 'say more of each plugin', false)
     .addHelpText('after', HELP)
-    .action((flags: Flags) => {
+    .action(async (flags: Flags) => {
+      await mustBeDirectory(flags.pluginsDir);
       const instead = 'Or register plugins with that server: gw-control plugins register.';
       return withDatabase(flags.databaseUrl, instead, (db) => seed(db, flags, program));
     });
@@ -49,7 +50,6 @@ export const seedPluginsCommand: AddCommand = (parent, program) => {
 
 async function seed(db: Database, flags: Flags, { stdout, stderr }: Program): Promise<void> {
   const { pluginsDir, force, verbose } = flags;
-  await mustBeDirectory(pluginsDir);
   if (flags.migrate) await db.migrate();
   else await mustBeMigrated(db);
   const checks = new PluginChecks();

@@ -10,8 +10,8 @@ import type { CheckedPackage } from './register-package.ts';
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './check-worker.ts' : './check-worker.js', import.meta.url);
 
-const PACKAGE_LIMITS = { timeoutMs: 30_000, memoryMb: 512 };
-const CONFIG_LIMITS = { timeoutMs: 5_000, memoryMb: 512 };
+/** The start of the thread counts, too. */
+const LIMITS = { timeoutMs: 30_000, memoryMb: 512 };
 
 export class PluginChecks {
   readonly #thread = new WorkerThread<CheckTask, CheckResult>({ file, name: 'gw-plugin-check', work: 'checking it' });
@@ -20,7 +20,7 @@ export class PluginChecks {
   async inspect(
     wasm: Uint8Array,
   ): Promise<{ readonly manifest: Omit<PluginManifest, 'name'> } | { readonly why: string }> {
-    const result = await this.#limited({ kind: 'inspect', wasm }, PACKAGE_LIMITS);
+    const result = await this.#limited({ kind: 'inspect', wasm });
     if ('limit' in result) return { why: result.limit };
     if (result.kind !== 'inspect') throw mixedUp();
     return result.inspected;
@@ -28,7 +28,7 @@ export class PluginChecks {
 
   /** Null where a gateway would load it. */
   async faultOf({ manifest, wasm, configSchema = null }: CheckedPackage): Promise<PackageFault | null> {
-    const result = await this.#limited({ kind: 'package', manifest, wasm, configSchema }, PACKAGE_LIMITS);
+    const result = await this.#limited({ kind: 'package', manifest, wasm, configSchema });
     if ('limit' in result) return { file: 'module', message: result.limit };
     if (result.kind !== 'package') throw mixedUp();
     return result.fault;
@@ -36,7 +36,7 @@ export class PluginChecks {
 
   /** Empty where the config can be right. */
   async faultsOfConfig(config: ConfigToCheck): Promise<readonly ProblemError[]> {
-    const result = await this.#limited({ kind: 'config', ...config }, CONFIG_LIMITS);
+    const result = await this.#limited({ kind: 'config', ...config });
     if ('limit' in result) return [{ pointer: '/config', message: result.limit }];
     if (result.kind !== 'config') throw mixedUp();
     return result.faults;
@@ -47,9 +47,9 @@ export class PluginChecks {
     return this.#thread.close();
   }
 
-  async #limited(task: CheckTask, limits: typeof PACKAGE_LIMITS): Promise<CheckResult | { readonly limit: string }> {
+  async #limited(task: CheckTask): Promise<CheckResult | { readonly limit: string }> {
     try {
-      return await this.#thread.run(() => task, limits);
+      return await this.#thread.run(() => task, LIMITS);
     } catch (error) {
       if (!(error instanceof WorkerLimitError)) throw error;
       return { limit: error.message };

@@ -55,7 +55,7 @@ export class Plugins {
     return { sha256, size };
   }
 
-  /** Throws 400 for a field, 422 for a module that no gateway would load, 409 for a version that is there. */
+  /** Throws 422 for a field, or a module that no gateway would load, and 409 for a version that is there. */
   async register(actor: Actor, input: PluginInput, wasm: Uint8Array): Promise<VersionedPlugin> {
     actor.mustBeGlobal('admin');
     const { name, version } = input;

@@ -57,7 +57,7 @@ export function projectPluginRoutes(app: FastifyInstance, { projectPlugins }: Co
     body: ProjectPluginInput,
     answers: { 200: ProjectPlugin },
     etag: 'write',
-    problems: ['not-found', 'config-invalid'],
+    problems: ['not-found', 'config-invalid', 'unprocessable'],
     handle: async ({ actor, params, body, request, reply }) => {
       const updated = await projectPlugins.update(actor, params.id, params.name, body, ifMatch(request));
       reply.header('etag', updated.etag);

@@ -65,7 +65,7 @@ export class ProjectPlugins {
   ): Promise<ProjectPlugin> {
     actor.mustBe('editor', projectId, project(projectId));
     if (input.plugin_name !== name) {
-      throw new ControlError('bad-request', `plugin_name of the body must be "${name}", as in the path`);
+      throw new ControlError('unprocessable', `plugin_name of the body must be "${name}", as in the path`);
     }
     if (!(await findProject(this.#context.db.kysely, projectId))) throw ControlError.notFound(project(projectId));
     const record = await this.#checked(input);
