@@ -154,6 +154,7 @@ describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
       expect((await ask(free, spec)).status).toBe(409);
       expect((await ask(spec, NOWHERE)).status).toBe(404);
       expect((await ask(NOWHERE, spec)).status).toBe(404);
+      expect((await ask(spec, `urn:uuid:${free}`)).status).toBe(400);
       const together = await ask(spec, free);
       expect([together.status, ((await together.json()) as Compilation).specs.length]).toEqual([202, 2]);
     });
@@ -217,6 +218,7 @@ describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
       expect([await remove(id), await remove(id)]).toEqual([204, 404]);
       expect((await server.ask(`/compilations/${id}`)).status).toBe(404);
       expect((await server.ask(`/compilations/${id}/events`)).status).toBe(404);
+      expect((await server.ask(`/compilations/urn:uuid:${id}`)).status).toBe(400);
       expect((await server.ask(`/artifacts/${done?.artifact_id}`)).status).toBe(200);
     });
 
