@@ -6,6 +6,7 @@ import type { AddCommand } from './program.ts';
 
 interface Options {
   readonly listen: ReturnType<typeof parseAddress>;
+  readonly console: ReturnType<typeof parseAddress> | null;
   readonly verbose: boolean;
 }
 
@@ -20,6 +21,11 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
         .argParser(parseAddress)
         .default({ host: '127.0.0.1', port: 8080 }, '127.0.0.1:8080'),
     )
+    .addOption(
+      new Option('--console <host:port>', 'where the control plane and its web console listen, or "off"')
+        .argParser((text) => (text === 'off' ? null : parseAddress(text)))
+        .default({ host: '127.0.0.1', port: 9090 }, '127.0.0.1:9090'),
+    )
     .option('-v, --verbose', 'show what the processes write', false)
     .addHelpText(
       'after',
@@ -30,12 +36,12 @@ ConfigMap, Secret, Service and apps/v1 Deployment. Files are read again when the
 Examples:
   $ gw-operator local examples/bookstore
   $ gw-operator local deploy/ --listen 127.0.0.1:9000
-  $ gw-operator local . --verbose`,
+  $ gw-operator local . --console off --verbose`,
     )
     .action(async (dir: string, options: Options) => {
       const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
       const local = await startLocal(
-        { dir, listen: options.listen, gwEntry, inherited: environment.inherited },
+        { dir, listen: options.listen, console: options.console, gwEntry, inherited: environment.inherited },
         report,
       );
       await stopped;

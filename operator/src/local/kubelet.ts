@@ -21,6 +21,8 @@ export interface KubeletOptions {
   readonly imageFiles: ReadonlyMap<string, string>;
   readonly hostsFile: string;
   readonly inherited: Readonly<Record<string, string>>;
+  /** More variables of a pod, beside those of its container. */
+  readonly variablesOf?: (workload: RunnableWorkload, pod: string) => ReadonlyMap<string, string>;
   readonly onLine: (pod: string, line: string) => void;
   /** A pod that cannot start, or ended by itself. */
   readonly onFailure: (pod: string, reason: string) => void;
@@ -131,7 +133,10 @@ export class Kubelet {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         const { namespace = '' } = workload.metadata;
         const volumes = await writeVolumes(objects, namespace, workload.spec.template.spec, folder);
-        const variables = await environment(objects, namespace, container);
+        const variables = new Map([
+          ...(await environment(objects, namespace, container)),
+          ...(this.#options.variablesOf?.(workload, pod.name) ?? []),
+        ]);
         if (pod.stopping) break;
         const child = await PodProcess.start({
           ...this.#options,

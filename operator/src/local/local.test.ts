@@ -41,8 +41,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function start(port: number) {
-  const child = spawn(process.execPath, [main, 'local', dir, '--listen', `127.0.0.1:${port}`], {
+function start(port: number, console = 'off') {
+  const child = spawn(process.execPath, [main, 'local', dir, '--listen', `127.0.0.1:${port}`, '--console', console], {
     env: { PATH: process.env['PATH'], TMPDIR: temporary },
   });
   children.push(child);

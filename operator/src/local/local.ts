@@ -14,6 +14,7 @@ import { ADMIN_PORT, LABEL_PROJECT } from '../objects/names.ts';
 import { GW_ENTRY } from '../objects/workload.ts';
 import type { Watch } from '../runtime/objects.ts';
 import { Runner } from '../runtime/runner.ts';
+import { Console } from './console.ts';
 import { Folder } from './folder.ts';
 import { Kubelet } from './kubelet.ts';
 import { MemoryObjects } from './memory-objects.ts';
@@ -24,6 +25,8 @@ export interface LocalOptions {
   readonly dir: string;
   /** Where the first gateway listens. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** Where the control plane and its console listen; null: without them. */
+  readonly console: { readonly host: string; readonly port: number } | null;
   /** The `gw` program: gateway/src/main.ts, or the bundled gw.js. */
   readonly gwEntry: string;
   /** Variables that every pod gets, such as PATH. */
@@ -42,7 +45,7 @@ const DRAIN_SECONDS = 1;
 
 /** Throws, with one line that says what to do, when the folder or the port cannot be used. */
 export async function startLocal(
-  { dir, listen, gwEntry, inherited }: LocalOptions,
+  { dir, listen, console: consoleAddress, gwEntry, inherited }: LocalOptions,
   report: Report,
 ): Promise<RunningLocal> {
   const found = await stat(dir).catch(() => undefined);
@@ -54,6 +57,7 @@ export async function startLocal(
   await writeFile(hostsFile, '{}', { mode: 0o600 });
 
   const objects = new MemoryObjects();
+  const controlConsole = consoleAddress ? await Console.start({ listen: consoleAddress }, report) : null;
   const folder = new Folder(dir, objects, report);
   const kubelet = new Kubelet({
     objects,
@@ -61,6 +65,7 @@ export async function startLocal(
     hostsFile,
     inherited,
     imageFiles: new Map([[GW_ENTRY, gwEntry]]),
+    ...(controlConsole ? { variablesOf: (workload, pod) => controlConsole.variables(workload, pod) } : {}),
     onLine: (pod, line) => report.podLine(pod, line),
     onFailure: (pod, reason) => report.problem(`pod ${pod}`, reason),
   });
@@ -87,6 +92,7 @@ export async function startLocal(
       compilations: new Compilations({
         onCompiled: (seconds, ok) =>
           report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
+        onInputs: (key, inputs) => controlConsole?.compiled(key, inputs),
       }),
       probe: probeLocal,
       settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS },
@@ -107,6 +113,7 @@ export async function startLocal(
       await runner.close();
       await services.close();
       await kubelet.close();
+      await controlConsole?.close();
       await rm(root, { recursive: true, force: true });
     })();
     return closing;

@@ -4,9 +4,9 @@
  * 127.0.0.1, and a preloaded module answers lookups of Service names from a hosts file, as the cluster's DNS does.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { request } from 'undici';
 import { pause } from '../runtime/backoff.ts';
+import { freePort } from './free-port.ts';
 import type { Container } from './local-kinds.ts';
 
 /** Runs in the pod, so it is plain JavaScript; ends the pod when we are gone, however we went. */
@@ -170,17 +170,4 @@ export class PodProcess {
       return false;
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no free port')),
-      );
-    });
-  });
 }

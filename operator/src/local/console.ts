@@ -1,0 +1,119 @@
+/**
+ * The control plane of local mode, on an embedded database in memory: shows what the folder's projects are and were,
+ * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { LABEL_PROJECT } from '../objects/names.ts';
+import { freePort } from './free-port.ts';
+import type { RunnableWorkload } from './local-kinds.ts';
+import type { ProjectInputs } from './mirror.ts';
+import type { Report } from './report.ts';
+
+export interface ConsoleOptions {
+  /** Port 0: a free one. */
+  readonly listen: { readonly host: string; readonly port: number };
+}
+
+/** What a gateway of a project connects with; made before the control plane is there to make it. */
+export interface ProjectAccess {
+  readonly projectId: string;
+  readonly apiKey: string;
+}
+
+interface Running {
+  mirror(key: string, inputs: ProjectInputs): Promise<void>;
+  close(): Promise<void>;
+}
+
+export class Console {
+  readonly #report: Report;
+  readonly #host: string;
+  readonly #port: number;
+  readonly #token = `local-${randomBytes(24).toString('base64url')}`;
+  readonly #access = new Map<string, ProjectAccess>();
+  /** The newest of each project that is not mirrored yet. */
+  readonly #waiting = new Map<string, ProjectInputs>();
+  readonly #started: Promise<Running | null>;
+  #mirroring: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  static async start({ listen }: ConsoleOptions, report: Report): Promise<Console> {
+    return new Console(listen.host, listen.port === 0 ? await freePort() : listen.port, report);
+  }
+
+  private constructor(host: string, port: number, report: Report) {
+    this.#host = host;
+    this.#port = port;
+    this.#report = report;
+    this.#started = this.#start();
+  }
+
+  /** What makes a gateway pod a data plane of its project; none for other pods. */
+  variables({ metadata }: RunnableWorkload, pod: string): ReadonlyMap<string, string> {
+    const project = metadata.labels?.[LABEL_PROJECT];
+    if (project === undefined) return new Map();
+    const { projectId, apiKey } = this.#accessOf(`${metadata.namespace}/${project}`);
+    return new Map([
+      ['GW_CONTROL_PLANE', `ws://${this.#address}/ws/data-plane`],
+      ['GW_PROJECT_ID', projectId],
+      ['GW_API_KEY', apiKey],
+      ['GW_DATA_PLANE_NAME', pod],
+    ]);
+  }
+
+  /** What a project has just been compiled from. */
+  compiled(key: string, inputs: ProjectInputs): void {
+    this.#accessOf(key);
+    this.#waiting.set(key, inputs);
+    this.#mirroring = this.#mirroring.then(() => this.#mirror(key));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#mirroring;
+    await (await this.#started)?.close();
+  }
+
+  async #start(): Promise<Running | null> {
+    try {
+      // What it is made of takes a second to load: the gateways do not wait for that.
+      const { startMirror } = await import('./mirror.ts');
+      const running = await startMirror({
+        listen: { host: this.#host, port: this.#port },
+        adminToken: this.#token,
+        accessOf: (key) => this.#accessOf(key),
+        known: () => [...this.#access.keys()],
+      });
+      this.#report.plain(`\n  console: http://${this.#address}/ui/#token=${this.#token}\n`);
+      return running;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#report.problem('console', `${reason}; the gateways serve without it (--console off does without)`);
+      return null;
+    }
+  }
+
+  async #mirror(key: string): Promise<void> {
+    const inputs = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    const running = await this.#started;
+    if (inputs === undefined || running === null || this.#closed) return;
+    try {
+      await running.mirror(key, inputs);
+    } catch (error) {
+      this.#report.problem(`console, ${key}`, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #accessOf(key: string): ProjectAccess {
+    const known = this.#access.get(key);
+    if (known) return known;
+    const made = { projectId: randomUUID(), apiKey: `gwk_${randomBytes(32).toString('base64url')}` };
+    this.#access.set(key, made);
+    return made;
+  }
+
+  get #address(): string {
+    return `${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${this.#port}`;
+  }
+}
