@@ -12,14 +12,14 @@ const INTERVAL_SECONDS = 600;
 const GRACE_MS = 3_600_000;
 
 export class Sweeper {
-  readonly #context: Context;
+  readonly #context: Pick<Context, 'db' | 'blobs' | 'log'>;
   readonly #timer: NodeJS.Timeout;
   #sweeping: Promise<void> = Promise.resolve();
 
-  constructor(context: Context) {
+  constructor(context: Pick<Context, 'db' | 'blobs' | 'log'>) {
     this.#context = context;
     this.#timer = setInterval(() => {
-      this.#sweeping = this.#sweeping.then(() => this.#sweep());
+      this.#sweeping = this.#sweeping.then(async () => void (await this.sweep()));
     }, LOOK_MS).unref();
   }
 
@@ -29,10 +29,11 @@ export class Sweeper {
     await this.#sweeping;
   }
 
-  async #sweep(): Promise<void> {
+  /** Whether it was time, and this replica's turn. */
+  async sweep(): Promise<boolean> {
     const { db, blobs, log } = this.#context;
     try {
-      if (!(await this.#isOurTurn())) return;
+      if (!(await this.#isOurTurn())) return false;
       const swept = await blobs.sweep(GRACE_MS);
       const { numDeletedRows } = await db.kysely
         .deleteFrom('idempotency_keys')
@@ -43,6 +44,7 @@ export class Sweeper {
     } catch (error) {
       log.warn({ reason: messageOf(error) }, 'sweeping broke off');
     }
+    return true;
   }
 
   async #isOurTurn(): Promise<boolean> {
