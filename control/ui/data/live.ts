@@ -1,7 +1,8 @@
 /** What happens in a project, as it happens: one stream a project, shared by what is on the page. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { readEvents, type ServerEvent } from '../api/event-stream.ts';
+import type { ServerEvent } from '../api/event-parser.ts';
+import { readEvents } from '../api/event-stream.ts';
 import { ApiError } from '../api/problem.ts';
 
 /** Whether changes arrive by themselves at present. */
