@@ -188,6 +188,20 @@ describe.each(DATABASE_KINDS)('deployments on %s', (_name, kind, absent) => {
       expect((await other.ask('/rollback', { method: 'POST', json: {} })).status).toBe(409);
     });
 
+    it('are gone with their project', async () => {
+      const { own, first, second } = await fresh();
+      for (const { id } of [first, second, first]) await own.deploy(id);
+      const [plane] = await planes(own, 1);
+      expect((await own.ask('', { method: 'DELETE' })).status).toBe(409);
+      await plane?.stop();
+      await until(
+        () => own.dataPlanes(),
+        (rows) => rows.every(({ status }) => status === 'disconnected'),
+      );
+      expect((await own.ask('', { method: 'DELETE' })).status).toBe(204);
+      expect((await own.ask('/deployments')).status).toBe(404);
+    });
+
     it('are listed in pages, by status too, and read one by one', async () => {
       for (const n of [0, 1, 2]) await project.deploy(artifact(n));
       const page = await project.ask('/deployments?limit=2');
