@@ -27,7 +27,7 @@ export function adminServer({ database, metrics, draining }: AdminState): Fastif
     return reply
       .code(status)
       .type(PROBLEM_TYPE)
-      .send(JSON.stringify({ type: 'urn:gw:error:not-found', title, status, detail }));
+      .send(Buffer.from(JSON.stringify({ type: 'urn:gw:error:not-found', title, status, detail })));
   });
   app.get('/healthz', () => ({ status: 'healthy' }));
   app.get('/readyz', async (_request, reply) => {

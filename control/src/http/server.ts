@@ -81,6 +81,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   observeRequests(app, control.context.metrics, options.spans ?? null);
   await app.register(cors, {
     origin: [...options.allowedOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: ['etag', 'idempotency-replayed', 'link', 'location', 'x-request-id'],
     maxAge: 600,
   });
