@@ -78,7 +78,7 @@ async function mirrorPlugins(
   plugins: readonly ProjectPlugin[],
 ): Promise<void> {
   const { items: before } = await control.projectPlugins.list(SYSTEM, projectId, { limit: 200 });
-  for (const { name, manifest, wasm, configSchema, config = {} } of plugins) {
+  for (const { name, manifest, wasm, configSchema, defaultConfig, config } of plugins) {
     if (manifest === undefined) continue;
     // What is built in is there already, and stays as it is.
     await registerPackage(
@@ -87,7 +87,12 @@ async function mirrorPlugins(
       { manifest: { ...manifest, name }, wasm, configSchema: configSchema ?? null },
       { builtin: false, replace: 'all' },
     );
-    const input = { plugin_name: name, plugin_version: manifest.version, enabled: true, config };
+    const input = {
+      plugin_name: name,
+      plugin_version: manifest.version,
+      enabled: true,
+      config: { ...defaultConfig, ...config },
+    };
     if (before.some(({ plugin_name }) => plugin_name === name)) {
       await control.projectPlugins.update(SYSTEM, projectId, name, input);
     } else await control.projectPlugins.add(SYSTEM, projectId, input);
