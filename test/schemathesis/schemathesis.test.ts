@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
 import { ADMIN_TOKEN, startControl } from '../control/server.ts';
 
-const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? '100';
+const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? '40';
 /** Least cases of a run: with fewer, something was not tried. */
 const LEAST_CASES = 5_000;
 
