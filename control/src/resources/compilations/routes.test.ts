@@ -218,7 +218,7 @@ describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
       expect([await remove(id), await remove(id)]).toEqual([204, 404]);
       expect((await server.ask(`/compilations/${id}`)).status).toBe(404);
       expect((await server.ask(`/compilations/${id}/events`)).status).toBe(404);
-      expect((await server.ask(`/compilations/urn:uuid:${id}`)).status).toBe(400);
+      expect((await server.ask(`/compilations/urn:uuid:${id}`)).status).toBe(404);
       expect((await server.ask(`/artifacts/${done?.artifact_id}`)).status).toBe(200);
     });
 
