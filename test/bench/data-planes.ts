@@ -5,7 +5,8 @@
  *   node test/bench/data-planes.ts                       1,000 of them on one channel, in a process of its own
  *   node test/bench/data-planes.ts --planes 200
  *   DATABASE_URL=postgres://… node test/bench/data-planes.ts --replicas 2
- *                                                        on as many gw-control processes, which share them
+ *                                                        on as many gw-control processes, which share them;
+ *                                                        --main dist/image/gw-control.js: as the image has it
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
   options: {
     planes: { type: 'string', default: '1000' },
     replicas: { type: 'string', default: '0' },
+    main: { type: 'string' },
   },
 });
 const COUNT = Number(values.planes);
@@ -150,8 +152,10 @@ function usage(pid: number): string {
 
 async function onReplicas(count: number): Promise<void> {
   const database = await emptyDatabase('postgres');
-  const first = await startControl({ databaseUrl: database.url });
-  const others = Array.from({ length: count - 1 }, () => startControl({ databaseUrl: database.url }));
+  const { main } = values;
+  const start = () => startControl({ databaseUrl: database.url, ...(main === undefined ? {} : { main }) });
+  const first = await start();
+  const others = Array.from({ length: count - 1 }, start);
   const replicas = [first, ...(await Promise.all(others))];
   const report = (when: string) => console.log(`replicas ${when}: ${replicas.map(({ pid }) => usage(pid)).join('; ')}`);
   const project = await Project.create(first);

@@ -29,14 +29,17 @@ export interface ControlOptions {
   readonly databaseUrl?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The program. Default: `gw-control` as it is in the checkout. */
+  readonly main?: string;
 }
 
 export async function startControl({
   databaseUrl = 'pglite://',
   args = [],
   env = {},
+  main = MAIN,
 }: ControlOptions = {}): Promise<ControlServer> {
-  const child = spawn(process.execPath, [MAIN, 'serve', ...ANY_PORTS, ...args], {
+  const child = spawn(process.execPath, [main, 'serve', ...ANY_PORTS, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
