@@ -1,4 +1,5 @@
 /** What the console reads by itself: streams of events, and archives. */
+import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { pack } from 'tar-stream';
@@ -51,7 +52,8 @@ describe('the files of an uploaded spec', () => {
     for (const [name, text] of Object.entries(files)) archive.entry({ name }, text);
     archive.finalize();
     const chunks: Uint8Array[] = [];
-    for await (const chunk of archive) chunks.push(chunk);
+    archive.on('data', (chunk) => chunk instanceof Uint8Array && chunks.push(chunk));
+    await once(archive, 'end');
     return Buffer.concat(chunks);
   }
 

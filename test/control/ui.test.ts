@@ -133,6 +133,18 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')('the console in 
     expect(ui.complaints).toEqual([]);
   });
 
+  it('begins a project with a spec that compiles as it is', async () => {
+    const page = await ui.open('/ui');
+    await page.getByRole('button', { name: 'New project' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('begun');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'begun' }).waitFor();
+    await page.getByRole('button', { name: 'Compile' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Compile' }).click();
+    await page.getByText('Compiled.', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
   it('shows what changed between two revisions of a spec', async () => {
     const { project, spec } = await seed(ui.control, 'compared');
     const page = await ui.open(`/ui/projects/${project}/specs/${spec}`);

@@ -38,12 +38,16 @@ export interface Editor {
   close(): void;
 }
 
+/** Documents of one long line, as programs write JSON, are slow to wrap. */
+const LONG_LINE = /.{5000}/;
+
 export function openEditor(parent: Element, { text, language, label, findings, onChange }: EditorOptions): Editor {
   const view = new EditorView({
     parent,
     doc: text,
     extensions: [
       ...shared(language, label, onChange === undefined),
+      LONG_LINE.test(text) ? [] : EditorView.lineWrapping,
       lintGutter(),
       messages,
       EditorView.updateListener.of(({ docChanged, state }) => {

@@ -41,7 +41,7 @@ export function Projects() {
             name === '' ? (
               <Empty title="There is no project yet">
                 <p>A project holds specs, plugin configuration, keys and data planes that belong together.</p>
-                <Command text="gw-control projects create --name my-api" />
+                <Command text="gw-control init my-api" />
               </Empty>
             ) : (
               <p class="muted pad">No project has “{name}” in its name.</p>

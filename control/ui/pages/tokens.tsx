@@ -41,7 +41,7 @@ export function Tokens() {
           empty={
             <Empty title="There is no token yet">
               <p>People and programs sign in with tokens of their own, each with a role.</p>
-              <Command text="gw-control tokens create --name ci --role deployer" />
+              <Command text="gw-control tokens create ci --role deployer" />
             </Empty>
           }
           columns={[

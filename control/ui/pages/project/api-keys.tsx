@@ -45,7 +45,7 @@ export function ApiKeys() {
           empty={
             <Empty title="There is no key yet">
               <p>A gateway connects with a key of its project.</p>
-              <Command text={`gw-control api-keys create --project ${project.name} --name edge`} />
+              <Command text={`gw-control api-keys create edge --project ${project.name}`} />
             </Empty>
           }
           columns={[

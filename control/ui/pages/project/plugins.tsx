@@ -38,7 +38,7 @@ export function ProjectPlugins() {
           empty={
             <Empty title="The project uses no plugin yet">
               <p>Operations may name only plugins that are added here (E1040).</p>
-              <Command text={`gw-control project-plugins add http-upstream --project ${project.name}`} />
+              <Command text={`gw-control project-plugins add http-upstream VERSION --project ${project.name}`} />
             </Empty>
           }
           columns={[

@@ -38,7 +38,7 @@ export function Registry() {
             name === '' && type === '' ? (
               <Empty title="No plugin is registered">
                 <p>Those that come with gw are registered when the server starts, or by:</p>
-                <Command text="gw-control seed-plugins" />
+                <Command text="gw-control seed-plugins --plugins-dir plugins" />
               </Empty>
             ) : (
               <p class="muted pad">No plugin fits the filter.</p>
