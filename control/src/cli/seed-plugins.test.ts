@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DATABASE_KINDS, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
+import { openDatabase } from '../db/database.ts';
 import { findPlugin } from '../resources/plugins/store.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'main.ts');
@@ -57,9 +58,8 @@ describe.each(DATABASE_KINDS)('gw-control on %s', { timeout: 120_000 }, (_name, 
     });
 
     it('refuses what is no plugin, says why, registers the others, and exits with 1', async () => {
-      const { url, db, close } = await testDatabase(kind);
-      if (kind === 'pglite') await db.close();
-      onTestFinished(close);
+      const { url, drop } = await unopenedDatabase(kind);
+      onTestFinished(drop);
       const plugin = (name: string, toml: string, wasm: string | Buffer | null) => {
         mkdirSync(join(plugins, name));
         writeFileSync(join(plugins, name, 'plugin.toml'), toml);
@@ -86,7 +86,10 @@ describe.each(DATABASE_KINDS)('gw-control on %s', { timeout: 120_000 }, (_name, 
       }
       expect(stderr).toContain('gw-control: 5 of 6 plugins were refused\n');
       expect(stderr.split('\n')).toHaveLength(7);
-      if (kind === 'postgres') expect(await findPlugin(db.kysely, 'two-headers', '1.0.0')).toBeDefined();
+      const db = await openDatabase(url);
+      onTestFinished(() => db.close());
+      expect(await findPlugin(db.kysely, 'two-headers', '1.0.0')).toMatchObject({ builtin: false, type: 'middleware' });
+      expect(await findPlugin(db.kysely, 'undeclared', '1.0.0')).toBeUndefined();
     });
   });
 
