@@ -85,7 +85,8 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
       expect(drifted).toMatchObject({ drift_detected: true, current_artifact_id: null });
       expect(drifted?.current_artifact_hash).toBe(edge.served);
       expect(edge.drifted).toBe(true);
-      expect(replica.channel.counts().drifted).toBe(1);
+      const { text } = await control.context.metrics.render();
+      expect(text).toContain('gw_control_data_planes_drifted 1');
       expect(await audited(own.id)).toEqual(['dataPlanes.drifted by system']);
       edge.served = wanted.hash;
       await shown(own.id, ({ status, drift_detected }) => status === 'connected' && !drift_detected);
