@@ -6,236 +6,256 @@ import { type Console, document, seed, startConsole } from './console.ts';
 
 const MINUTES = 60_000;
 
-describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')('the console in a browser (needs chromium)', () => {
-  let ui: Console;
-  const gateways: Gateway[] = [];
+describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
+  'the console in a browser (needs chromium)',
+  { timeout: MINUTES },
+  () => {
+    let ui: Console;
+    const gateways: Gateway[] = [];
 
-  beforeAll(async () => {
-    ui = await startConsole();
-  }, 2 * MINUTES);
-  afterAll(async () => {
-    for (const gateway of gateways) await gateway.stop();
-    await ui?.close();
-  });
-
-  it('leads from nothing to a gateway that serves, and back to what it served before', {
-    timeout: 3 * MINUTES,
-  }, async () => {
-    const page = await ui.open('/ui', { token: null });
-    const button = (name: string) => page.getByRole('button', { name, exact: true });
-    const dialog = page.getByRole('dialog');
-
-    await page.getByLabel('Token').fill('a-token-that-nobody-made');
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('Unauthorized').waitFor();
-    await page.getByLabel('Token').fill('the-admin-token-of-tests');
-    await button('Sign in').click();
-
-    await button('New project').click();
-    await dialog.getByLabel('Name').fill('greetings');
-    await dialog.getByLabel('Begin with a starter spec').uncheck();
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('heading', { level: 1, name: 'greetings' }).waitFor();
-
-    await page.getByRole('navigation', { name: 'Project greetings' }).getByText('Plugins').click();
-    await button('Add a plugin').click();
-    await dialog.getByLabel('Plugin', { exact: true }).selectOption('mock');
-    await dialog.getByRole('button', { name: 'Add' }).click();
-    await page.getByRole('cell', { name: 'mock' }).waitFor();
-
-    // A document that is none: shown with the error at its line, mended in place.
-    await page.getByRole('navigation', { name: 'Project greetings' }).getByText('Specs').click();
-    const broken = `${document('mok')}broken: [never closed`;
-    await page.setInputFiles('input[type=file]', {
-      name: 'hello.yaml',
-      mimeType: 'text/yaml',
-      buffer: Buffer.from(broken),
+    beforeAll(async () => {
+      ui = await startConsole();
+    }, 2 * MINUTES);
+    afterAll(async () => {
+      for (const gateway of gateways) await gateway.stop();
+      await ui?.close();
     });
-    await page.getByText('This is no valid spec yet.').waitFor();
-    await page.locator('.cm-content .finding.error').waitFor();
-    await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
-    await page.keyboard.press('Control+End');
-    await page.keyboard.press('Shift+Home');
-    await page.keyboard.press('Backspace');
-    await button('Upload').click();
-    await page.getByRole('heading', { level: 1, name: 'hello' }).waitFor();
 
-    // A plugin that is none: the compilation fails, and its error leads to the line.
-    await button('Compile').click();
-    await dialog.getByRole('button', { name: 'Compile' }).click();
-    await page.getByText('The compilation has failed.').waitFor();
-    await page.getByRole('link', { name: 'hello.yaml:9' }).click();
-    const finding = page.locator('.cm-content .finding.error');
-    expect(await finding.textContent()).toContain('"mok"');
-    expect(await page.locator('.cm-activeLine').textContent()).toContain('x-gw-dispatch: {name: mok}');
-    await button('Edit').click();
-    await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
-    await page.keyboard.press('Control+End');
-    await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('End');
-    await page.keyboard.press('Shift+Home');
-    await page.keyboard.type('x-gw-dispatch: {name: mock}');
-    await button('Upload').click();
-    await page.getByText('This revision has not been compiled yet.').waitFor();
+    it('leads from nothing to a gateway that serves, and back to what it served before', {
+      timeout: 3 * MINUTES,
+    }, async () => {
+      const page = await ui.open('/ui', { token: null });
+      const button = (name: string) => page.getByRole('button', { name, exact: true });
+      const dialog = page.getByRole('dialog');
 
-    await button('Compile').click();
-    await dialog.getByRole('button', { name: 'Compile' }).click();
-    await page.getByText('Compiled.', { exact: true }).waitFor();
-    await button('Deploy').click();
-    await dialog.getByRole('button', { name: 'Deploy' }).click();
-    await page.getByText('No data plane was connected when it began').waitFor();
+      await page.getByLabel('Token').fill('a-token-that-nobody-made');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('Unauthorized').waitFor();
+      await page.getByLabel('Token').fill('the-admin-token-of-tests');
+      await button('Sign in').click();
 
-    await page.getByRole('link', { name: 'Keys' }).click();
-    await button('New key').click();
-    await dialog.getByLabel('Name').fill('edge');
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByRole('button', { name: 'Copy the key' }).click();
-    const key = await page.evaluate<string>('navigator.clipboard.readText()');
-    expect(key).toMatch(/^gwk_/);
-    await button('I have kept it').click();
-    expect(await page.content()).not.toContain(key);
+      await button('New project').click();
+      await dialog.getByLabel('Name').fill('greetings');
+      await dialog.getByLabel('Begin with a starter spec').uncheck();
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await page.getByRole('heading', { level: 1, name: 'greetings' }).waitFor();
 
-    // The page learns by itself that a gateway has come.
-    await page.getByRole('link', { name: 'Data planes' }).click();
-    await page.getByText('No data plane has connected yet').waitFor();
-    const [, project = ''] = /projects\/([^/]+)/.exec(page.url()) ?? [];
-    const gateway = await startGateway(null, {
-      args: ['--control-plane', `${ui.control.url.replace('http', 'ws')}/ws/data-plane`, '--project-id', project],
-      env: { GW_API_KEY: key, GW_DATA_PLANE_NAME: 'edge-1' },
-    });
-    gateways.push(gateway);
-    await page.getByRole('row', { name: 'edge-1' }).getByText('as deployed').waitFor();
-    expect((await fetch(`${gateway.url}/hello`)).status).toBe(200);
+      await page.getByRole('navigation', { name: 'Project greetings' }).getByText('Plugins').click();
+      await button('Add a plugin').click();
+      await dialog.getByLabel('Plugin', { exact: true }).selectOption('mock');
+      await dialog.getByRole('button', { name: 'Add' }).click();
+      await page.getByRole('cell', { name: 'mock' }).waitFor();
 
-    // A second revision goes out, and is taken back.
-    const body = new FormData();
-    body.set('file', new File([document('mock', 'Good evening')], 'hello.yaml'));
-    await ui.control.get(`/projects/${project}/specs`, { method: 'POST', body });
-    const first = await gateway.logged(({ msg }) => msg === 'artifact loaded');
-    await page.getByRole('link', { name: 'Compilations' }).click();
-    await button('Compile').click();
-    await dialog.getByRole('button', { name: 'Compile' }).click();
-    await button('Deploy').click();
-    await dialog.getByRole('button', { name: 'Deploy' }).click();
-    await page.getByText('1 of 1 data planes serve it').waitFor();
-    await page.getByRole('navigation', { name: 'Project greetings' }).getByText('Deployments').click();
-    await button('Roll back').first().click();
-    await dialog.getByRole('button', { name: 'Roll back' }).click();
-    await page.getByRole('definition').getByText('rollback').waitFor();
-    await page.getByText('1 of 1 data planes serve it').waitFor();
-    const served = gateway.log.filter(({ msg }) => msg === 'artifact loaded').map((line) => line['artifact_hash']);
-    expect(served.at(-1)).toBe(first['artifact_hash']);
-
-    await page.getByRole('link', { name: 'Audit' }).click();
-    const entry = page.getByRole('listitem').filter({ hasText: 'deployments.rollback' });
-    await entry.locator('summary').click();
-    await entry.getByText('artifact_id').waitFor();
-    expect(ui.complaints).toEqual([]);
-  });
-
-  it('begins a project with a spec that compiles as it is', async () => {
-    const page = await ui.open('/ui');
-    await page.getByRole('button', { name: 'New project' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('begun');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'begun' }).waitFor();
-    await page.getByRole('button', { name: 'Compile' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Compile' }).click();
-    await page.getByText('Compiled.', { exact: true }).waitFor();
-    await page.context().close();
-  });
-
-  it('shows what changed between two revisions of a spec', async () => {
-    const { project, spec } = await seed(ui.control, 'compared');
-    const page = await ui.open(`/ui/projects/${project}/specs/${spec}`);
-    await page.getByRole('link', { name: 'History' }).click();
-    await page.getByRole('link', { name: 'Compare revision 2 with the one before' }).click();
-    await page.locator('.cm-merge-b .cm-changedLine').getByText('Good morning').waitFor();
-    await page.locator('.cm-merge-a .cm-changedLine').getByText('Hello').waitFor();
-    await page.context().close();
-  });
-
-  it('filters operations by what is in their chain', async () => {
-    const { project } = await seed(ui.control, 'filtered');
-    const page = await ui.open(`/ui/projects/${project}/operations`);
-    const row = page.getByRole('row', { name: '/hello' });
-    await row.getByText('mock').waitFor();
-    await page.getByRole('searchbox').fill('get mock');
-    await page.getByText('1 of 1').waitFor();
-    await page.getByRole('searchbox').fill('get jwt-auth');
-    await page.getByText('Nothing fits the filter.').waitFor();
-    await page.context().close();
-  });
-
-  it('has only what the caller’s role may do', async () => {
-    const { project } = await seed(ui.control, 'seen');
-    const make = (role: string) =>
-      ui.control.get<{ token: string; id: string }>('/tokens', {
-        method: 'POST',
-        json: { name: `seen-${role}`, role, project_id: project },
+      // A document that is none: shown with the error at its line, mended in place.
+      await page.getByRole('navigation', { name: 'Project greetings' }).getByText('Specs').click();
+      const broken = `${document('mok')}broken: [never closed`;
+      await page.setInputFiles('input[type=file]', {
+        name: 'hello.yaml',
+        mimeType: 'text/yaml',
+        buffer: Buffer.from(broken),
       });
-    const viewer = await ui.open(`/ui/projects/${project}/artifacts`, { token: (await make('viewer')).token });
-    await viewer.getByRole('button', { name: 'Download' }).waitFor();
-    for (const name of ['Deploy', 'Compile', 'Delete']) {
-      expect(await viewer.getByRole('button', { name }).count(), name).toBe(0);
-    }
-    for (const name of ['Tokens', 'Audit', 'Keys', 'Settings']) {
-      expect(await viewer.getByRole('link', { name }).count(), name).toBe(0);
-    }
-    const token = await make('deployer');
-    const deployer = await ui.open(`/ui/projects/${project}/artifacts`, { token: token.token });
-    await deployer.getByRole('button', { name: 'Deploy' }).waitFor();
+      await page.getByText('This is no valid spec yet.').waitFor();
+      await page.locator('.cm-content .finding.error').waitFor();
+      await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.press('Shift+Home');
+      await page.keyboard.press('Backspace');
+      await button('Upload').click();
+      await page.getByRole('heading', { level: 1, name: 'hello' }).waitFor();
 
-    // Whose token is revoked is told, and asked for another.
-    await ui.control.ask(`/tokens/${token.id}`, { method: 'DELETE' });
-    await deployer.getByRole('link', { name: 'Specs' }).click();
-    await deployer.getByText('The token was revoked or has expired').waitFor();
-    await viewer.context().close();
-    await deployer.context().close();
-  });
+      // A plugin that is none: the compilation fails, and its error leads to the line.
+      await button('Compile').click();
+      await dialog.getByRole('button', { name: 'Compile' }).click();
+      await page.getByText('The compilation has failed.').waitFor();
+      await page.getByRole('link', { name: 'hello.yaml:9' }).click();
+      const finding = page.locator('.cm-content .finding.error');
+      expect(await finding.textContent()).toContain('"mok"');
+      expect(await page.locator('.cm-activeLine').textContent()).toContain('x-gw-dispatch: {name: mok}');
+      await button('Edit').click();
+      await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('End');
+      await page.keyboard.press('Shift+Home');
+      await page.keyboard.type('x-gw-dispatch: {name: mock}');
+      await button('Upload').click();
+      await page.getByText('This revision has not been compiled yet.').waitFor();
 
-  it('says what a problem document says', async () => {
-    await ui.control.get('/projects', { method: 'POST', json: { name: 'taken' } });
-    const page = await ui.open('/ui');
-    await page.getByRole('button', { name: 'New project' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('taken');
-    await dialog.getByLabel('Begin with a starter spec').uncheck();
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    expect(await dialog.getByRole('alert').textContent()).toContain('choose another name');
-    await page.context().close();
-  });
+      await button('Compile').click();
+      await dialog.getByRole('button', { name: 'Compile' }).click();
+      await page.getByText('Compiled.', { exact: true }).waitFor();
+      await button('Deploy').click();
+      await dialog.getByRole('button', { name: 'Deploy' }).click();
+      await page.getByText('No data plane was connected when it began').waitFor();
 
-  it('serves its page without a token, under a policy that lets nothing else in', async () => {
-    for (const path of ['/ui', '/ui/projects/any/specs']) {
-      const response = await fetch(ui.control.url + path);
-      expect(response.status).toBe(200);
-      expect(response.headers.get('cache-control')).toBe('no-cache');
-      const policy = response.headers.get('content-security-policy') ?? '';
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).toContain("script-src 'self';");
-      const page = await response.text();
-      expect(page).not.toMatch(/<script(?![^>]*src=)|\sstyle=|\son\w+=/);
-      const nonce = /nonce="([^"]+)"/.exec(page)?.[1];
-      expect(policy).toContain(`style-src 'self' 'nonce-${nonce}'`);
-      expect(nonce).not.toBe(/nonce="([^"]+)"/.exec(await (await fetch(ui.control.url + path)).text())?.[1]);
-    }
-  });
+      await page.getByRole('link', { name: 'Keys' }).click();
+      await button('New key').click();
+      await dialog.getByLabel('Name').fill('edge');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await dialog.getByRole('button', { name: 'Copy the key' }).click();
+      const key = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(key).toMatch(/^gwk_/);
+      await button('I have kept it').click();
+      expect(await page.content()).not.toContain(key);
 
-  it('names its files by their content, and lets them be kept', async () => {
-    const page = await (await fetch(`${ui.control.url}/ui`)).text();
-    const files = [...page.matchAll(/(?:src|href)="(\/ui\/assets\/[^"]+)"/g)].map(([, path]) => path);
-    expect(files.length).toBeGreaterThan(2);
-    let size = 0;
-    for (const file of files) {
-      const response = await fetch(ui.control.url + file, { headers: { 'accept-encoding': 'gzip' } });
-      expect(response.status).toBe(200);
-      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-      size += Number(response.headers.get('content-length'));
-    }
-    expect(size).toBeLessThan(60_000);
-    expect((await fetch(`${ui.control.url}/ui/assets/gone-12345678.js`)).status).toBe(404);
-    expect((await fetch(`${ui.control.url}/ui/assets/..%2f..%2fpackage.json`)).status).toBe(404);
-  });
-});
+      // The page learns by itself that a gateway has come.
+      await page.getByRole('link', { name: 'Data planes' }).click();
+      await page.getByText('No data plane has connected yet').waitFor();
+      const [, project = ''] = /projects\/([^/]+)/.exec(page.url()) ?? [];
+      const gateway = await startGateway(null, {
+        args: ['--control-plane', `${ui.control.url.replace('http', 'ws')}/ws/data-plane`, '--project-id', project],
+        env: { GW_API_KEY: key, GW_DATA_PLANE_NAME: 'edge-1' },
+      });
+      gateways.push(gateway);
+      await page.getByRole('row', { name: 'edge-1' }).getByText('as deployed').waitFor();
+      expect((await fetch(`${gateway.url}/hello`)).status).toBe(200);
+
+      // A second revision goes out, and is taken back.
+      const body = new FormData();
+      body.set('file', new File([document('mock', 'Good evening')], 'hello.yaml'));
+      await ui.control.get(`/projects/${project}/specs`, { method: 'POST', body });
+      const first = await gateway.logged(({ msg }) => msg === 'artifact loaded');
+      await page.getByRole('link', { name: 'Compilations' }).click();
+      await button('Compile').click();
+      await dialog.getByRole('button', { name: 'Compile' }).click();
+      await button('Deploy').click();
+      await dialog.getByRole('button', { name: 'Deploy' }).click();
+      await page.getByText('1 of 1 data planes serve it').waitFor();
+      await page.getByRole('navigation', { name: 'Project greetings' }).getByText('Deployments').click();
+      await button('Roll back').first().click();
+      await dialog.getByRole('button', { name: 'Roll back' }).click();
+      await page.getByRole('definition').getByText('rollback').waitFor();
+      await page.getByText('1 of 1 data planes serve it').waitFor();
+      const served = gateway.log.filter(({ msg }) => msg === 'artifact loaded').map((line) => line['artifact_hash']);
+      expect(served.at(-1)).toBe(first['artifact_hash']);
+
+      await page.getByRole('link', { name: 'Audit' }).click();
+      const entry = page.getByRole('listitem').filter({ hasText: 'deployments.rollback' });
+      await entry.locator('summary').click();
+      await entry.getByText('artifact_id').waitFor();
+      expect(ui.complaints).toEqual([]);
+    });
+
+    it('begins a project with a spec that compiles as it is', async () => {
+      const page = await ui.open('/ui');
+      await page.getByRole('button', { name: 'New project' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('begun');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'begun' }).waitFor();
+      await page.getByRole('button', { name: 'Compile' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Compile' }).click();
+      await page.getByText('Compiled.', { exact: true }).waitFor();
+      await page.context().close();
+    });
+
+    it('shows what changed between two revisions of a spec', async () => {
+      const { project, spec } = await seed(ui.control, 'compared');
+      const page = await ui.open(`/ui/projects/${project}/specs/${spec}`);
+      await page.getByRole('link', { name: 'History' }).click();
+      await page.getByRole('link', { name: 'Compare revision 2 with the one before' }).click();
+      await page.locator('.cm-merge-b .cm-changedLine').getByText('Good morning').waitFor();
+      await page.locator('.cm-merge-a .cm-changedLine').getByText('Hello').waitFor();
+      await page.context().close();
+    });
+
+    it('keeps what was written where another revision came first', async () => {
+      const { project, spec } = await seed(ui.control, 'edited');
+      const page = await ui.open(`/ui/projects/${project}/specs/${spec}`);
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('# mine');
+      const body = new FormData();
+      body.set('file', new File([document('mock', 'Theirs')], 'hello.yaml'));
+      await ui.control.get(`/projects/${project}/specs`, { method: 'POST', body });
+      await page.getByRole('button', { name: 'Upload' }).click();
+      await page.getByRole('alert').getByText('has changed since').waitFor();
+      await page.locator('.cm-content').getByText('# mine').waitFor();
+      await page.context().close();
+    });
+
+    it('filters operations by what is in their chain', async () => {
+      const { project } = await seed(ui.control, 'filtered');
+      const page = await ui.open(`/ui/projects/${project}/operations`);
+      const row = page.getByRole('row', { name: '/hello' });
+      await row.getByText('mock').waitFor();
+      await page.getByRole('searchbox').fill('get mock');
+      await page.getByText('1 of 1').waitFor();
+      await page.getByRole('searchbox').fill('get jwt-auth');
+      await page.getByText('Nothing fits the filter.').waitFor();
+      await page.context().close();
+    });
+
+    it('has only what the caller’s role may do', async () => {
+      const { project } = await seed(ui.control, 'seen');
+      const make = (role: string) =>
+        ui.control.get<{ token: string; id: string }>('/tokens', {
+          method: 'POST',
+          json: { name: `seen-${role}`, role, project_id: project },
+        });
+      const viewer = await ui.open(`/ui/projects/${project}/artifacts`, { token: (await make('viewer')).token });
+      await viewer.getByRole('button', { name: 'Download' }).waitFor();
+      for (const name of ['Deploy', 'Compile', 'Delete']) {
+        expect(await viewer.getByRole('button', { name }).count(), name).toBe(0);
+      }
+      for (const name of ['Tokens', 'Audit', 'Keys', 'Settings']) {
+        expect(await viewer.getByRole('link', { name }).count(), name).toBe(0);
+      }
+      const token = await make('deployer');
+      const deployer = await ui.open(`/ui/projects/${project}/artifacts`, { token: token.token });
+      await deployer.getByRole('button', { name: 'Deploy' }).waitFor();
+
+      // Whose token is revoked is told, and asked for another.
+      await ui.control.ask(`/tokens/${token.id}`, { method: 'DELETE' });
+      await deployer.getByRole('link', { name: 'Specs' }).click();
+      await deployer.getByText('The token was revoked or has expired').waitFor();
+      await viewer.context().close();
+      await deployer.context().close();
+    });
+
+    it('says what a problem document says', async () => {
+      await ui.control.get('/projects', { method: 'POST', json: { name: 'taken' } });
+      const page = await ui.open('/ui');
+      await page.getByRole('button', { name: 'New project' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('taken');
+      await dialog.getByLabel('Begin with a starter spec').uncheck();
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      expect(await dialog.getByRole('alert').textContent()).toContain('choose another name');
+      await page.context().close();
+    });
+
+    it('serves its page without a token, under a policy that lets nothing else in', async () => {
+      for (const path of ['/ui', '/ui/projects/any/specs']) {
+        const response = await fetch(ui.control.url + path);
+        expect(response.status).toBe(200);
+        expect(response.headers.get('cache-control')).toBe('no-cache');
+        const policy = response.headers.get('content-security-policy') ?? '';
+        expect(policy).toContain("default-src 'none'");
+        expect(policy).toContain("script-src 'self';");
+        const page = await response.text();
+        expect(page).not.toMatch(/<script(?![^>]*src=)|\sstyle=|\son\w+=/);
+        const nonce = /nonce="([^"]+)"/.exec(page)?.[1];
+        expect(policy).toContain(`style-src 'self' 'nonce-${nonce}'`);
+        expect(nonce).not.toBe(/nonce="([^"]+)"/.exec(await (await fetch(ui.control.url + path)).text())?.[1]);
+      }
+    });
+
+    it('names its files by their content, and lets them be kept', async () => {
+      const page = await (await fetch(`${ui.control.url}/ui`)).text();
+      const files = [...page.matchAll(/(?:src|href)="(\/ui\/assets\/[^"]+)"/g)].map(([, path]) => path);
+      expect(files.length).toBeGreaterThan(2);
+      let size = 0;
+      for (const file of files) {
+        const response = await fetch(ui.control.url + file, { headers: { 'accept-encoding': 'gzip' } });
+        expect(response.status).toBe(200);
+        expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+        size += Number(response.headers.get('content-length'));
+      }
+      expect(size).toBeLessThan(60_000);
+      expect((await fetch(`${ui.control.url}/ui/assets/gone-12345678.js`)).status).toBe(404);
+      expect((await fetch(`${ui.control.url}/ui/assets/..%2f..%2fpackage.json`)).status).toBe(404);
+    });
+  },
+);

@@ -116,17 +116,19 @@ function Progress({ compilation: { status, stage } }: { readonly compilation: Co
   const text = failed ? 'The compilation has failed.' : at === 'done' ? 'Compiled.' : `${LABELS[at]}…`;
   return (
     <>
-      <ol class={failed ? 'steps failed' : 'steps'} aria-hidden="true">
-        {STAGES.map((each) => (
-          <li
-            key={each}
-            class={!failed && STAGES.indexOf(each) < STAGES.indexOf(at) + (at === 'done' ? 1 : 0) ? 'done' : undefined}
-            aria-current={!failed && each === at && at !== 'done' ? 'step' : undefined}
-          >
-            {LABELS[each]}
-          </li>
-        ))}
-      </ol>
+      {!failed && (
+        <ol class="steps" aria-hidden="true">
+          {STAGES.map((each, index) => (
+            <li
+              key={each}
+              class={at === 'done' || index < STAGES.indexOf(at) ? 'done' : undefined}
+              aria-current={at !== 'done' && each === at ? 'step' : undefined}
+            >
+              {LABELS[each]}
+            </li>
+          ))}
+        </ol>
+      )}
       <p class="visually-hidden" role="status">
         {text}
       </p>

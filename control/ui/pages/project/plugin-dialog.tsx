@@ -51,6 +51,11 @@ function PluginForm({ plugin, registry, first, onClose, onSaved }: PluginFormPro
   const [enabled, setEnabled] = useState(plugin?.enabled ?? true);
   const [begun] = useState(() => JSON.stringify(plugin?.config ?? {}, null, 2));
   const [config, setConfig] = useState(begun);
+  const changePlugin = (to: string) => {
+    setName(to);
+    // The editor begins anew with another plugin.
+    setConfig(begun);
+  };
   const { run, busy, error } = useAction(async () => {
     const input: ProjectPluginInput = {
       plugin_name: name,
@@ -75,7 +80,7 @@ function PluginForm({ plugin, registry, first, onClose, onSaved }: PluginFormPro
       onClose={onClose}
     >
       <div class="pair">
-        {plugin === null && <Choice label="Plugin" value={name} options={names} onChange={setName} />}
+        {plugin === null && <Choice label="Plugin" value={name} options={names} onChange={changePlugin} />}
         <Choice
           label="Version"
           value={chosen?.version ?? ''}
