@@ -62,8 +62,16 @@ export function authenticator({ adminToken, database, access, oidc }: Authentica
   };
 }
 
-/** The token of `Authorization: Bearer …` (RFC 6750, section 2.1). */
-function bearerToken({ headers: { authorization } }: FastifyRequest): string {
+/**
+ * The token of `Authorization: Bearer …` (RFC 6750, section 2.1). For what people open in a browser, which asks for a
+ * name and a password, the token may also be the password (RFC 7617).
+ */
+function bearerToken({ headers: { authorization }, routeOptions: { config } }: FastifyRequest): string {
+  const basic = config.browsable ? /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization ?? '')?.[1] : undefined;
+  if (basic !== undefined)
+    return Buffer.from(basic, 'base64')
+      .toString('utf8')
+      .replace(/^[^:]*:/, '');
   const token = /^bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
   if (token !== undefined) return token;
   throw new ControlError('unauthorized', 'send Authorization: Bearer with the admin token or an API token');

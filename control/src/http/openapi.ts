@@ -1,4 +1,5 @@
 /** `/openapi` and `/docs`: both from the schemas of the routes (reference 3, section 4). */
+import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import { VERSION } from '@gw/gateway/version';
 import reference from '@scalar/fastify-api-reference';
@@ -26,13 +27,51 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json['$id'] ?? `schema-${i}`) },
     transform: ({ schema, url }) => ({ schema: withForm(schema as Record<string, unknown>), url }),
   });
-  await app.register(reference, {
-    routePrefix: '/docs',
-    configuration: { title: 'gw control plane', withDefaultFonts: false, telemetry: false },
+  await app.register(async (pages) => {
+    pages.addHook('onRoute', (route) => {
+      route.config = { ...route.config, browsable: true };
+    });
+    pages.addHook('onSend', async (_request, reply, payload) => {
+      if (typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')) {
+        reply.headers({ 'content-security-policy': policy(payload), 'x-frame-options': 'DENY' });
+      }
+      reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+    });
+    await pages.register(reference, {
+      routePrefix: '/docs',
+      // Nothing that leads to services of others.
+      configuration: {
+        title: 'gw control plane',
+        withDefaultFonts: false,
+        telemetry: false,
+        hideClientButton: true,
+        showDeveloperTools: 'never',
+        agent: { disabled: true },
+        mcp: { disabled: true },
+      },
+    });
+    pages.get('/openapi', { schema: { hide: true } }, async (_request, reply) =>
+      reply.type('application/yaml').send(stringify(app.swagger())),
+    );
   });
-  app.get('/openapi', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/yaml').send(stringify(app.swagger())),
+}
+
+/** The page's own scripts, by their hashes, and nothing from elsewhere. */
+function policy(page: string): string {
+  const scripts = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${scripts.join(' ')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }
 
 /** A multipart form is read by its handler, as it streams; here it is described. */

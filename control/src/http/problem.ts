@@ -60,8 +60,13 @@ export function controlErrorOf(error: unknown): ControlError {
 }
 
 /** RFC 6750, section 3: an error code only where there were credentials. */
-function challengeTo({ headers: { authorization } }: FastifyRequest): string {
-  return authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
+/** Browsers ask their user only for Basic. */
+const BASIC_CHALLENGE = 'Basic realm="gw-control: any name, and a token as the password", charset="UTF-8"';
+
+function challengeTo({ headers: { authorization }, routeOptions: { config } }: FastifyRequest): string | string[] {
+  const bearer = authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
+  // A line each: browsers look at the first challenge of a line only.
+  return config.browsable ? [BASIC_CHALLENGE, bearer] : bearer;
 }
 
 /** Answers with the problem document of the error, and logs what is the server's own fault. */

@@ -32,6 +32,8 @@ declare module 'fastify' {
     readonly open?: boolean;
     readonly idempotent?: boolean;
     readonly dataPlaneKey?: boolean;
+    /** People open it in a browser: a token is taken as the password of HTTP Basic, too. */
+    readonly browsable?: boolean;
   }
 }
 

@@ -1,0 +1,56 @@
+/** `/openapi` and `/docs`, as programs and browsers get them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { CHROMIUM, startBrowser } from '../serve/browser.ts';
+import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
+
+let control: ControlServer;
+beforeAll(async () => {
+  control = await startControl();
+}, 60_000);
+afterAll(() => control?.stop());
+
+describe('the description of the API', () => {
+  it('is OpenAPI 3.1 as YAML, with the schemas that bodies have', async () => {
+    const answer = await control.ask('/openapi');
+    expect(answer.headers.get('content-type')).toBe('application/yaml');
+    const document = parse(await answer.text());
+    expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/projects/{id}/deploy': { post: {} } } });
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(['Project', 'Problem']));
+  });
+
+  it('asks a browser for a name and a password, and takes a token as the password there alone', async () => {
+    const bare = await fetch(`${control.url}/docs/`);
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic realm=/)]);
+    const headers = { authorization: `Basic ${Buffer.from(`me:${ADMIN_TOKEN}`).toString('base64')}` };
+    expect((await fetch(`${control.url}/docs/`, { headers })).status).toBe(200);
+    expect((await fetch(`${control.url}/openapi`, { headers })).status).toBe(200);
+    expect((await fetch(`${control.url}/projects`, { headers })).status).toBe(401);
+    const wrong = { authorization: `Basic ${Buffer.from('me:wrong').toString('base64')}` };
+    expect((await fetch(`${control.url}/docs/`, { headers: wrong })).status).toBe(401);
+  });
+});
+
+describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')('the documentation page (needs chromium)', () => {
+  it('shows the operations, and loads nothing from elsewhere', async () => {
+    const browser = await startBrowser();
+    try {
+      const context = await browser.newContext({ httpCredentials: { username: 'me', password: ADMIN_TOKEN } });
+      const page = await context.newPage();
+      const asked = new Set<string>();
+      const refused: string[] = [];
+      page.on('request', (request) => asked.add(new URL(request.url()).origin));
+      page.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) refused.push(message.text());
+      });
+      await page.goto(`${control.url}/docs/`);
+      for (const text of ['Ask whether the server lives', 'Deployments']) {
+        await page.getByText(text).first().waitFor({ state: 'attached' });
+      }
+      expect([...asked].filter((origin) => origin.startsWith('http'))).toEqual([control.url]);
+      expect(refused).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  }, 60_000);
+});
