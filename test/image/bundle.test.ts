@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startControl } from '../control/server.ts';
 import { compileSpec, startGateway } from '../serve/gateway.ts';
 import { LinkServer } from '../serve/link-server.ts';
 import { OTLP, OTLP_GRPC, spansOf, tree } from '../serve/spans.ts';
@@ -74,5 +75,13 @@ describe.skipIf(!process.env['GW_E2E_IMAGE'])('the bundle', () => {
     const project = { openapi: '3.1.0', info: { title: 'Bundle', version: '1' }, paths: { '/': { get: operation } } };
     await control.outcome(await control.deploy(await compileSpec(project, ['mock'])), 'applied');
     expect(await (await fetch(gw.url)).text()).toBe('hello');
+  });
+
+  it('has the console beside the control plane', async () => {
+    const control = await startControl({ main: join(main, '..', 'gw-control.js') });
+    onTestFinished(async () => void (await control.stop()));
+    const page = await (await fetch(`${control.url}/ui`)).text();
+    const script = /src="(\/ui\/assets\/[^"]+)"/.exec(page)?.[1];
+    expect((await fetch(control.url + script)).status).toBe(200);
   });
 });
