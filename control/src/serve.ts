@@ -9,7 +9,6 @@ import { type OidcOptions, oidcTokens } from './access/oidc.ts';
 import { adminServer } from './admin/admin.ts';
 import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
 import { createServer } from './http/server.ts';
-import type { CompileSettings } from './jobs/compile-job.ts';
 import { Replica } from './replicas/replica.ts';
 import { requestSpans } from './telemetry/request-spans.ts';
 

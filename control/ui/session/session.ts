@@ -4,6 +4,18 @@ import type { Identity } from '../api/types.ts';
 
 const KEY = 'gw-token';
 
+/**
+ * The token of an address like `/ui/#token=…`, as local mode prints it: servers never see that part of an address, and
+ * the history does not keep it.
+ */
+function takeFromAddress(): void {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given === null) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  sessionStorage.setItem(KEY, given);
+}
+takeFromAddress();
+
 export const token = signal<string | null>(sessionStorage.getItem(KEY));
 
 /** Null until the server has said whose the token is. */
