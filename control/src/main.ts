@@ -14,6 +14,11 @@ const stopped = new Promise<void>((resolve) => {
   }
 });
 
+// Whoever reads the output may stop, as `head` does.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+}
+
 const command = controlCommand({
   env: process.env,
   output: process.stdout,

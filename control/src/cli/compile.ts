@@ -122,7 +122,7 @@ async function ended(session: Session, asked: Compilation): Promise<Compilation>
       for await (const { event, data } of session.api.events(`/compilations/${asked.id}/events`, stopped.signal)) {
         if (event !== 'compilation') continue;
         const next: Compilation = JSON.parse(data);
-        if (next.status !== latest.status || next.stage !== latest.stage) session.note(`${next.stage ?? next.status}…`);
+        if (!isOver(next) && next.stage !== latest.stage) session.note(`${next.stage ?? next.status}…`);
         latest = next;
       }
     } catch (error) {

@@ -16,6 +16,8 @@ export class PgliteThread {
   #worker: Promise<Worker> | null = null;
   #connections = 0;
   #closed = false;
+  /** Settles when the thread has ended. */
+  #ended: Promise<void> | undefined;
 
   /** @param dataDir the folder of the database; without one it is in memory only. */
   constructor(dataDir: string | undefined) {
@@ -40,7 +42,12 @@ export class PgliteThread {
   }
 
   /** Waits for what runs, writes everything out, and ends the thread. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
     this.#closed = true;
     const worker = await this.#worker?.catch(() => null);
     if (!worker) return;

@@ -47,6 +47,8 @@ export interface ServerOptions {
   readonly draining?: () => boolean;
 }
 
+/** Milliseconds for a request to arrive, its body included: a slow client does not hold its connection for ever. */
+const REQUEST_TIMEOUT_MS = 300_000;
 /** Bytes of a JSON body. */
 const MAX_JSON = 1 << 20;
 
@@ -55,6 +57,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   const app = Fastify({
     loggerInstance: log,
     bodyLimit: MAX_JSON,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
