@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `gw-control`: the control plane and its command line (reference 3). */
+import { readWhole } from '@gw/gateway/command-line';
 import { failureOf } from './cli/failure.ts';
 import { controlCommand } from './cli/gw-control.ts';
 
@@ -28,17 +29,6 @@ const command = controlCommand({
   interactive: process.stderr.isTTY === true,
   stopped,
 });
-
-async function readWhole(input: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of input) {
-    length += chunk.length;
-    if (length > most) throw new Error(`standard input is longer than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 try {
   await command.parseAsync();

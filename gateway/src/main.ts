@@ -2,6 +2,7 @@
 /** The `gw` command line (reference 1, section 4.3). */
 import { CommanderError } from 'commander';
 import { gwCommand } from './cli/gw.ts';
+import { readWhole } from './cli/read-whole.ts';
 
 const gw = gwCommand({
   env: process.env,
@@ -11,17 +12,6 @@ const gw = gwCommand({
   exit: (code) => process.exit(code),
   onSignal: (signal, listener) => void process.on(signal, listener),
 });
-
-async function readWhole(input: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of input) {
-    length += chunk.length;
-    if (length > most) throw new Error(`standard input is longer than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 try {
   await gw.parseAsync();

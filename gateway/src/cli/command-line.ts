@@ -2,4 +2,5 @@
 export { renderCommands } from './cli-doc.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
 export { adminAddress, list, listenAddress, logLevelOption, seconds, share, wholeNumber, yesOrNo } from './options.ts';
+export { readWhole } from './read-whole.ts';
 export { printable, table } from './table.ts';
