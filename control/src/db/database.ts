@@ -1,7 +1,7 @@
 /** The one door to the database: a PostgreSQL server, or PGlite within the process (design, section 9). */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { CompiledQuery, Kysely, sql } from 'kysely';
 import { Pool, type PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import { lockFolder } from './folder-lock.ts';
@@ -11,10 +11,12 @@ import { PgliteThread } from './pglite-thread.ts';
 import { patientConnection, queryConnection } from './postgres-connection.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
+import { TellingDialect } from './unavailable.ts';
 import { valueTypes } from './value-types.ts';
 
 /**
- * Errors that the database answers with are `DatabaseError` of `pg`, with `code` and `constraint`, of either kind.
+ * Errors that the database answers with are `DatabaseError` of `pg`, with `code` and `constraint`, of either kind;
+ * where it gives no answer it is DatabaseUnavailable.
  *
  * The embedded database has one connection. A query within a transaction's callback that goes by `kysely` and not by
  * the transaction waits for the connection that the transaction has; after `acquireTimeoutMs` it fails, as it does on a server whose
@@ -62,7 +64,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   const config = queryConnection(url);
   const limits = { max: maxConnections, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: acquireTimeoutMs };
   const pool = openPool({ ...config, ...limits }, log);
-  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const kysely = new Kysely<Schema>({ dialect: new TellingDialect({ pool }) });
   const hub = new NotificationHub(kysely);
   const listener = new PostgresListener(config, hub, log);
   try {
@@ -80,7 +82,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     // Waiting for another replica's migrations takes longer than a statement may.
     migrate: async () => {
       const patient = openPool({ ...patientConnection(url), max: 1 }, log);
-      const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: patient }) });
+      const db = new Kysely<Schema>({ dialect: new TellingDialect({ pool: patient }) });
       return migrate(db).finally(() => db.destroy());
     },
     close: async () => {
@@ -111,7 +113,7 @@ async function openThread(thread: PgliteThread, unlock: () => void, options: Dat
   const pool = openPool({ stream: () => thread.stream(), types: valueTypes, ...limits }, log);
   let connections = 0;
   const kysely = new Kysely<Schema>({
-    dialect: new PostgresDialect({
+    dialect: new TellingDialect({
       pool,
       onCreateConnection: async (connection) => {
         await connection.executeQuery(CompiledQuery.raw(LISTEN_ALL));

@@ -1,5 +1,6 @@
 /** Errors that say nothing of the statement: the same one may succeed when it is made again. */
 import { DatabaseError } from 'pg';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 /** Classes of SQLSTATE: connection, rolled back, out of resources, in use, stopped by an operator. */
 const CLASSES = new Set(['08', '40', '53', '55', '57']);
@@ -7,6 +8,5 @@ const CLASSES = new Set(['08', '40', '53', '55', '57']);
 /** The connection broke, or the server is away or stops. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof DatabaseError) return CLASSES.has(error.code?.slice(0, 2) ?? '');
-  // pg and sockets throw plain errors; what is of a class of its own has a reason of its own.
-  return error instanceof Error && error.constructor === Error;
+  return error instanceof DatabaseUnavailable;
 }

@@ -1,6 +1,7 @@
 /** Problem documents (RFC 9457; reference 3, section 7), rendered in this one place. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { isTransient } from '../db/transient.ts';
 import { ControlError, PROBLEMS, type ProblemName } from '../errors.ts';
 import { PROBLEM_TYPE } from './media-type.ts';
 import { validationProblem } from './validation.ts';
@@ -45,6 +46,9 @@ const CHALLENGE = 'Bearer realm="gw-control"';
 
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
+  if (isTransient(error)) {
+    return new ControlError('unavailable', 'the database does not answer now: ask again in a moment', {}, { cause: error });
+  }
   const raised = error as Partial<FastifyError>;
   if (raised.validation) return validationProblem(raised.validation, raised.validationContext);
   const known = RAISED[raised.code ?? ''];
