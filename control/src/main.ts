@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `gw-control`: the control plane and its command line (reference 3). */
-import { readWhole } from '@gw/gateway/command-line';
+import { endOnBrokenPipe, readWhole } from '@gw/gateway/command-line';
 import { failureOf } from './cli/failure.ts';
 import { controlCommand } from './cli/gw-control.ts';
 
@@ -15,10 +15,7 @@ const stopped = new Promise<void>((resolve) => {
   }
 });
 
-// Whoever reads the output may stop, as `head` does.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-}
+endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 
 const command = controlCommand({
   env: process.env,

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 /** The `gw` command line (reference 1, section 4.3). */
 import { CommanderError } from 'commander';
+import { endOnBrokenPipe } from './cli/broken-pipe.ts';
 import { gwCommand } from './cli/gw.ts';
 import { readWhole } from './cli/read-whole.ts';
+
+endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 
 const gw = gwCommand({
   env: process.env,

@@ -1,6 +1,7 @@
 /** What the command lines of gw share: options, tables, completion, their page of documentation. */
-export { renderCommands } from './cli-doc.ts';
+export { endOnBrokenPipe } from './broken-pipe.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
 export { adminAddress, list, listenAddress, logLevelOption, seconds, share, wholeNumber, yesOrNo } from './options.ts';
 export { readWhole } from './read-whole.ts';
+export { renderCommands } from './render-commands.ts';
 export { printable, table } from './table.ts';

@@ -1,0 +1,113 @@
+/** `gw-control` as people and scripts run it: exit codes, contexts, JSON, what it says when something is wrong. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderControlCli } from '../../control/src/cli/cli-doc.ts';
+import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const MAIN = join(root, 'control', 'src', 'main.ts');
+
+let folder: string;
+let server: ControlServer;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-commands-'));
+  server = await startControl();
+}, 60_000);
+afterAll(async () => {
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(args: readonly string[], input = '', env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: folder, ...env } },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+describe('gw-control', () => {
+  it('keeps server and token in a context that only its owner may read', async () => {
+    const set = ['context', 'set', 'tests', '--server', server.url, '--token-stdin'];
+    expect(await run(set, `${ADMIN_TOKEN}\n`)).toMatchObject({ code: 0 });
+    expect(statSync(join(folder, 'gw', 'control.yaml')).mode & 0o777).toBe(0o600);
+    const listed = await run(['context', 'list', '--json']);
+    expect(JSON.parse(listed.stdout)).toEqual([
+      { name: 'tests', current: true, server: server.url, project: null, has_token: true },
+    ]);
+    expect(listed.stdout).not.toContain(ADMIN_TOKEN);
+    expect((await run(['whoami'])).stdout).toContain('admin');
+  });
+
+  it('sends the token of a context to no other server', async () => {
+    const other = new URL(server.url);
+    other.hostname = 'localhost';
+    const { code, stderr } = await run(['whoami', '--server', other.href]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('GW_CONTROL_TOKEN')]);
+  });
+
+  it('compiles and deploys, and exits with 3 where what it waited for failed', async () => {
+    expect(await run(['init', 'shop'])).toMatchObject({ code: 0 });
+    const compiled = await run(['compile', '--project', 'shop', '--wait', '--json']);
+    expect([compiled.code, JSON.parse(compiled.stdout).status]).toEqual([0, 'succeeded']);
+    const deployed = await run(['deploy', '--project', 'shop', '--wait', '--json']);
+    expect([deployed.code, JSON.parse(deployed.stdout).status]).toEqual([0, 'succeeded']);
+
+    const file = join(folder, 'broken.yaml');
+    writeFileSync(
+      file,
+      'openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths:\n  /a: { get: { x-gw-dispatch: { name: nope } } }\n',
+    );
+    expect(await run(['specs', 'push', file, '--project', 'shop'])).toMatchObject({ code: 0 });
+    const failed = await run(['compile', '--project', 'shop', '--wait']);
+    expect([failed.code, failed.stderr]).toEqual([3, expect.stringMatching(/broken\.yaml:4:\d+: error E1040/)]);
+  });
+
+  it('exits with 1 and what to do where a request is refused, with 2 where it is not understood', async () => {
+    const refused = await run(['projects', 'get', 'nowhere']);
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('gw-control projects list') });
+    const away = await run(['health', '--server', 'http://127.0.0.1:9']);
+    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('is gw-control running')]);
+    expect((await run(['projects', 'create'])).code).toBe(2);
+    expect((await run(['nothing-of-the-kind'])).code).toBe(2);
+    expect((await run(['--help'])).code).toBe(0);
+  });
+
+  it('downloads files whole or not at all', async () => {
+    const [artifact] = JSON.parse((await run(['artifacts', 'list', '--project', 'shop', '--json'])).stdout);
+    const file = join(folder, 'shop.gwa');
+    expect(await run(['artifacts', 'download', artifact.id, '--output', file])).toMatchObject({ code: 0 });
+    expect(statSync(file).size).toBe(artifact.size);
+    const missing = join(folder, 'missing.gwa');
+    const nowhere = '00000000-0000-4000-8000-000000000000';
+    expect((await run(['artifacts', 'download', nowhere, '--output', missing])).code).toBe(1);
+    expect(() => statSync(missing)).toThrow();
+  });
+
+  it('is not disturbed by a reader that has had enough', async () => {
+    const { code, stderr } = await new Promise<Run>((resolve) => {
+      const command = `"${process.execPath}" "${MAIN}" completion bash | head -1; exit \${PIPESTATUS[0]}`;
+      execFile('bash', ['-c', command], (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+      );
+    });
+    expect([code, stderr]).toEqual([0, '']);
+  });
+});
+
+it('docs/control-cli.md is what the commands say', () => {
+  expect(readFileSync(join(root, 'docs', 'control-cli.md'), 'utf8')).toBe(renderControlCli());
+});
