@@ -5,7 +5,7 @@ import type { TracingOptions } from '@gw/gateway/telemetry';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { authenticator } from './access/authenticate.ts';
-import { type OidcOptions, oidcTokens } from './access/oidc.ts';
+import type { OidcOptions } from './access/oidc.ts';
 import { adminServer } from './admin/admin.ts';
 import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
 import { createServer } from './http/server.ts';
@@ -70,7 +70,8 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
     });
     const spans = options.tracing ? await requestSpans(options.tracing, log) : null;
     if (spans) stops.push(() => spans.close(SPANS_MS));
-    const oidc = options.oidc ? oidcTokens(options.oidc, log) : null;
+    // It brings an HTTP client with it, which most do without.
+    const oidc = options.oidc ? (await import('./access/oidc.ts')).oidcTokens(options.oidc, log) : null;
     if (oidc) stops.push(() => oidc.close());
     if (options.adminBind) {
       const admin = adminServer({ database: db, metrics, draining: () => draining });

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import { VERSION } from '@gw/gateway/version';
-import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
+import { referencePages } from './reference-pages.ts';
 
 export async function describeApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -37,19 +37,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       }
       reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
     });
-    await pages.register(reference, {
-      routePrefix: '/docs',
-      // Nothing that leads to services of others.
-      configuration: {
-        title: 'gw control plane',
-        withDefaultFonts: false,
-        telemetry: false,
-        hideClientButton: true,
-        showDeveloperTools: 'never',
-        agent: { disabled: true },
-        mcp: { disabled: true },
-      },
-    });
+    referencePages(pages, () => app.swagger());
     pages.get('/openapi', { schema: { hide: true } }, async (_request, reply) =>
       reply.type('application/yaml').send(stringify(app.swagger())),
     );
