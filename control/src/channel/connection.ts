@@ -1,6 +1,6 @@
 /** One WebSocket of the data-plane channel: what it may send, what it is told, how it ends. */
 import { randomUUID } from 'node:crypto';
-import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link';
+import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link-protocol';
 import type { WebSocket } from 'ws';
 import type { Admission, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
 

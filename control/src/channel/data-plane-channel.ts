@@ -12,7 +12,7 @@ import {
   readToControl,
   type Status,
   SUBPROTOCOL,
-} from '@gw/gateway/link';
+} from '@gw/gateway/link-protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Connection } from './connection.ts';
 import { DriftWatch } from './drift-watch.ts';

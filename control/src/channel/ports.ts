@@ -2,7 +2,7 @@
  * What a host of the data-plane channel does: the REST control plane, on its database, and the operator, on its
  * objects (D36). The channel holds connections and knows nothing of either.
  */
-import type { CloseReason, Hello, Notice, Status } from '@gw/gateway/link';
+import type { CloseReason, Hello, Notice, Status } from '@gw/gateway/link-protocol';
 
 /** A data plane that has been let in, as it is now. */
 export interface DataPlane {

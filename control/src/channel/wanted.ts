@@ -1,5 +1,5 @@
 /** What is wanted, as each data plane hears of it. */
-import type { Notice } from '@gw/gateway/link';
+import type { Notice } from '@gw/gateway/link-protocol';
 import type { DataPlane, Wanted } from './ports.ts';
 
 /** Whether it reads the artifact's format: it is not told of others, and keeps what it has (D40). */

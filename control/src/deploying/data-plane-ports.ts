@@ -1,6 +1,6 @@
 /** The data-plane channel's host: the control plane's database. */
 import { randomUUIDv7 } from 'node:crypto';
-import type { Hello } from '@gw/gateway/link';
+import type { Hello } from '@gw/gateway/link-protocol';
 import { type Kysely, sql } from 'kysely';
 import { secretHash } from '../access/secrets.ts';
 import type { Admission, ChannelPorts, DataPlane, Refusal } from '../channel/index.ts';

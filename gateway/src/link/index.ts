@@ -1,8 +1,6 @@
 /** The data-plane link (docs/data-plane-protocol.md): its messages, and the data plane's end of it. */
 export { controlPlaneAddress, LinkAddressError } from './address.ts';
 export type { RetryTimes } from './backoff.ts';
-export * from './close-codes.ts';
 export { ControlPlaneLink, type LinkHost, type LinkOptions } from './control-plane-link.ts';
-export * from './messages.ts';
-export { MalformedMessage, readToControl, readToDataPlane } from './read-message.ts';
+export * from './protocol.ts';
 export { UpdateError } from './update-error.ts';
