@@ -3,6 +3,7 @@
  * stream in and out; one piece at a time is in memory.
  */
 import { createHash, randomUUID } from 'node:crypto';
+import { BoundedMap } from '@gw/gateway/bounded-map';
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Schema } from './schema.ts';
@@ -15,6 +16,12 @@ export interface BlobInfo {
   readonly sha256: string;
   /** Bytes. */
   readonly size: number;
+}
+
+/** From the first byte to before the last. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** More bytes came than may; none of them are kept. */
@@ -34,6 +41,8 @@ export class BlobNotFound extends Error {
   }
 }
 
+/** Of pieces that are kept for `readShared`. */
+const RECENT_BYTES = 4 << 20;
 /** SQLSTATE foreign_key_violation. */
 const STILL_REFERRED_TO = '23503';
 /** Blobs that a sweep looks at in one query. */
@@ -41,6 +50,8 @@ const SWEEP_BATCH = 100;
 
 export class Blobs {
   readonly #db: Kysely<Schema>;
+  /** Pieces of `readShared`, also those that are being read. */
+  readonly #recent = new BoundedMap<Promise<Uint8Array>>(RECENT_BYTES);
 
   constructor(db: Kysely<Schema>) {
     this.#db = db;
@@ -73,25 +84,28 @@ export class Blobs {
   }
 
   /** Whole or a range [start, end) in pieces, none where it lies past the end; throws BlobNotFound. */
-  async *read(sha256: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {
+  async *read(sha256: string, range?: Range): AsyncIterable<Uint8Array> {
     const info = await this.info(sha256);
     if (!info) throw new BlobNotFound(sha256);
-    const start = Math.max(0, range?.start ?? 0);
-    const end = Math.min(info.size, range?.end ?? info.size);
-    for (let at = start; at < end; ) {
-      const n = Math.floor(at / CHUNK_BYTES);
-      const row = await this.#db
-        .selectFrom('blob_chunks')
-        .select('bytes')
-        .where('blob_key', '=', sha256)
-        .where('n', '=', n)
-        .executeTakeFirst();
-      // Deleted while it was read.
-      if (!row) throw new BlobNotFound(sha256);
-      const from = n * CHUNK_BYTES;
-      yield row.bytes.subarray(at - from, end - from);
-      at = from + CHUNK_BYTES;
-    }
+    yield* pieces(info, range, (n) => this.#chunk(sha256, n));
+  }
+
+  /**
+   * As `read`, of what is known to be there, and many ask for at once: a piece that is being read for another, or was
+   * lately, is not read again. Nobody may change the pieces.
+   */
+  readShared(blob: BlobInfo, range?: Range): AsyncIterable<Uint8Array> {
+    return pieces(blob, range, (n) => {
+      const name = `${blob.sha256} ${n}`;
+      const known = this.#recent.use(name);
+      if (known) return known;
+      const chunk = this.#chunk(blob.sha256, n);
+      this.#recent.set(name, chunk, Math.min(CHUNK_BYTES, blob.size - n * CHUNK_BYTES));
+      chunk.catch(() => {
+        if (this.#recent.get(name) === chunk) this.#recent.delete(name);
+      });
+      return chunk;
+    });
   }
 
   async info(sha256: string): Promise<BlobInfo | null> {
@@ -121,6 +135,18 @@ export class Blobs {
       if (!last || candidates.length < SWEEP_BATCH) return swept;
       after = last.sha256;
     }
+  }
+
+  async #chunk(sha256: string, n: number): Promise<Uint8Array> {
+    const row = await this.#db
+      .selectFrom('blob_chunks')
+      .select('bytes')
+      .where('blob_key', '=', sha256)
+      .where('n', '=', n)
+      .executeTakeFirst();
+    // Deleted while it was read.
+    if (!row) throw new BlobNotFound(sha256);
+    return row.bytes;
   }
 
   /** A statement of its own, so that no transaction lasts as long as a slow client. */
@@ -212,6 +238,21 @@ function before(graceMs: number) {
 
 function expired(): Error {
   return new Error('the upload took too long between two pieces, and was swept: send it again');
+}
+
+async function* pieces(
+  { size }: BlobInfo,
+  range: Range | undefined,
+  chunk: (n: number) => Promise<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const start = Math.max(0, range?.start ?? 0);
+  const end = Math.min(size, range?.end ?? size);
+  for (let at = start; at < end; ) {
+    const n = Math.floor(at / CHUNK_BYTES);
+    const from = n * CHUNK_BYTES;
+    yield (await chunk(n)).subarray(at - from, end - from);
+    at = from + CHUNK_BYTES;
+  }
 }
 
 /** The same bytes in pieces of one size, each in memory of its own. */

@@ -61,17 +61,16 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
   if (!filename || filename.length > MAX_FILENAME || !/^[\x20-\x7e]+$/.test(filename) || /["\\]/.test(filename)) {
     throw refuse(`the file must have a filename, of at most ${MAX_FILENAME} plain ASCII characters`);
   }
-  let broken = false;
-  file.on('error', () => {
-    broken = true;
+  let fault: unknown;
+  file.on('error', (error) => {
+    fault = error;
   });
   try {
     return { filename, file: await take(file) };
   } catch (error) {
-    // First, since a reader that stops makes the stream fail, too.
     if (error instanceof BlobTooLarge || error instanceof ControlError) throw error;
-    // Else what the reader throws is not the form's fault.
-    throw broken ? brokenOff(error) : new TakeFailed(error);
+    // What the reader throws of its own is not the form's fault, though the stream fails then, too.
+    throw error === fault ? brokenOff(error) : new TakeFailed(error);
   }
 }
 
