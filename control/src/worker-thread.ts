@@ -12,7 +12,7 @@ export interface WorkerLimits {
 export class WorkerLimitError extends Error {}
 
 /** After this many milliseconds without work the thread ends, and its memory goes back. */
-const IDLE_MS = 30_000;
+const IDLE_MS = 10_000;
 
 /** What the thread says back. */
 type Reply<R> = { readonly id: number } & ({ readonly result: R } | { readonly failure: string });

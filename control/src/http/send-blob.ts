@@ -40,7 +40,7 @@ export function sendBlob(
   reply.type(type).header('content-length', end - start);
   reply.header('content-disposition', `attachment; filename="${filename}"`);
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
-  return reply.send(Readable.from(blobs.read(sha256, { start, end }), { objectMode: false }));
+  return reply.send(Readable.from(blobs.readShared({ sha256, size }, { start, end }), { objectMode: false }));
 }
 
 /** The part that is asked for, its end exclusive; null for the whole: also where what is asked for cannot be told. */

@@ -1,5 +1,6 @@
 /** Rows of the keys of data planes. */
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import { markUsed } from '../../access/mark-used.ts';
 import { secretHash } from '../../access/secrets.ts';
 import type { ApiKeysTable, Schema } from '../../db/schema.ts';
 import { type Page, page } from '../../http/pagination.ts';
@@ -7,9 +8,6 @@ import type { ApiKeyQuery } from './schemas.ts';
 
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 type Db = Kysely<Schema>;
-
-/** Milliseconds to which `last_used_at` is kept. */
-const USE_PRECISION_MS = 60_000;
 
 /** What a key opens. */
 export interface KnownApiKey {
@@ -29,14 +27,7 @@ export async function findApiKey(db: Db, key: string): Promise<KnownApiKey | nul
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   if (!row) return null;
-  const now = Date.now();
-  if (now - (row.last_used_at?.getTime() ?? 0) > USE_PRECISION_MS) {
-    await db
-      .updateTable('api_keys')
-      .set({ last_used_at: new Date(now) })
-      .where('id', '=', row.id)
-      .execute();
-  }
+  await markUsed(db, 'api_keys', row);
   return { id: row.id, projectId: row.project_id, name: row.name };
 }
 

@@ -8,7 +8,15 @@ import { mapPage, type Page } from '../../http/pagination.ts';
 import type { Download } from '../../http/send-blob.ts';
 import { findProject } from '../projects/store.ts';
 import type { Artifact, ArtifactDetail, ArtifactQuery } from './schemas.ts';
-import { type ArtifactRow, deleteArtifact, findArtifact, listArtifacts, lockArtifact, wasDeployed } from './store.ts';
+import {
+  type ArtifactRow,
+  deleteArtifact,
+  findArtifact,
+  findArtifactFile,
+  listArtifacts,
+  lockArtifact,
+  wasDeployed,
+} from './store.ts';
 
 export const ARTIFACT_TYPE = 'application/vnd.gw.artifact';
 
@@ -38,9 +46,12 @@ export class Artifacts {
 
   /** Where its bytes are; `context.blobs` reads them. */
   async download(actor: Actor, id: string): Promise<Download> {
-    const { file_sha256: sha256, size, project_id, artifact_hash } = await this.#visible(actor, id);
-    const project = project_id === null ? undefined : await findProject(this.#context.db.kysely, project_id);
-    const filename = `${project?.name ?? 'artifact'}-${artifact_hash.slice('sha256:'.length).slice(0, 8)}.gwa`;
+    actor.mustHave('viewer');
+    const row = await findArtifactFile(this.#context.db.kysely, id);
+    if (!row) throw ControlError.notFound(named(id));
+    actor.mustBe('viewer', row.project_id, named(id));
+    const { file_sha256: sha256, size, project_name, artifact_hash } = row;
+    const filename = `${project_name ?? 'artifact'}-${artifact_hash.slice('sha256:'.length).slice(0, 8)}.gwa`;
     return { sha256, size, type: ARTIFACT_TYPE, filename };
   }
 

@@ -62,6 +62,16 @@ export function findArtifact(db: Db, id: string): Promise<ArtifactRow | undefine
   return db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** Where its bytes are, with the name of its project; without its manifest, which can be large. */
+export function findArtifactFile(db: Db, id: string) {
+  return db
+    .selectFrom('artifacts')
+    .leftJoin('projects', 'projects.id', 'artifacts.project_id')
+    .select(['artifacts.project_id', 'artifact_hash', 'file_sha256', 'size', 'projects.name as project_name'])
+    .where('artifacts.id', '=', id)
+    .executeTakeFirst();
+}
+
 export function lockArtifact(db: Db, id: string): Promise<ArtifactRow | undefined> {
   return db.selectFrom('artifacts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }

@@ -1,5 +1,6 @@
 /** Rows of API tokens. */
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import { markUsed } from '../../access/mark-used.ts';
 import { secretHash } from '../../access/secrets.ts';
 import type { ApiTokensTable, Schema } from '../../db/schema.ts';
 import { type Page, page } from '../../http/pagination.ts';
@@ -7,9 +8,6 @@ import type { TokenQuery } from './schemas.ts';
 
 export type TokenRow = Selectable<ApiTokensTable>;
 type Db = Kysely<Schema>;
-
-/** Milliseconds to which `last_used_at` is kept. */
-const USE_PRECISION_MS = 60_000;
 
 /** The token that holds now, and marks it as used; undefined where it is none, was revoked or has expired. */
 export async function findToken(db: Db, token: string): Promise<TokenRow | undefined> {
@@ -21,15 +19,8 @@ export async function findToken(db: Db, token: string): Promise<TokenRow | undef
     .where('token_hash', '=', hash)
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
-  const now = Date.now();
-  if (!row || (row.expires_at && row.expires_at.getTime() <= now)) return undefined;
-  if (now - (row.last_used_at?.getTime() ?? 0) > USE_PRECISION_MS) {
-    await db
-      .updateTable('api_tokens')
-      .set({ last_used_at: new Date(now) })
-      .where('id', '=', row.id)
-      .execute();
-  }
+  if (!row || (row.expires_at && row.expires_at.getTime() <= Date.now())) return undefined;
+  await markUsed(db, 'api_tokens', row);
   return row;
 }
 
