@@ -1,13 +1,13 @@
 /** Compilations while replicas die and stop, and while the database is away: each is done, once. */
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Blobs } from '../../control/src/db/blobs.ts';
-import { type Database, openDatabase } from '../../control/src/db/database.ts';
+import { openDatabase } from '../../control/src/db/database.ts';
 import type { Artifact } from '../../control/src/resources/artifacts/schemas.ts';
 import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
 import { Gate } from '../serve/gate.ts';
 import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';
 import { DATABASE_KINDS, DATABASE_URL, emptyDatabase } from './database.ts';
+import { countOf, NO_ORPHANS, orphansAfterSweep } from './orphans.ts';
 import { type ControlOptions, type ControlServer, startControl } from './server.ts';
 
 async function start({ args = [], ...options }: ControlOptions): Promise<ControlServer> {
@@ -22,11 +22,6 @@ async function atWork(server: Rest, id: string): Promise<void> {
     interval: 20,
   });
 }
-
-const countOf = (db: Database, table: string, where = sql`true`) =>
-  sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)} where ${where}`
-    .execute(db.kysely)
-    .then(({ rows }) => rows[0]?.n);
 
 describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (needs DATABASE_URL)', () => {
   const database = async () => {
@@ -54,11 +49,7 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
     expect(done).toMatchObject({ status: 'succeeded', attempts: 2 });
     expect((await second.get<Artifact[]>('/artifacts')).map((each) => each.id)).toEqual([done?.artifact_id]);
     const db = await opened(databaseUrl);
-    await new Blobs(db.kysely).sweep(0);
-    expect(await countOf(db, 'blob_uploads')).toBe(0);
-    const referred = sql`sha256 in (select sha256 from spec_revisions union select sha256 from plugins union select file_sha256 from artifacts)`;
-    expect(await countOf(db, 'blobs', sql`not (${referred})`)).toBe(0);
-    expect(await countOf(db, 'blob_chunks', sql`blob_key not in (select sha256 from blobs)`)).toBe(0);
+    expect(await orphansAfterSweep(db)).toEqual(NO_ORPHANS);
     expect((await second.ask(`/artifacts/${done?.artifact_id}/download`, { method: 'HEAD' })).status).toBe(200);
   }, 90_000);
 

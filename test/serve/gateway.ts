@@ -21,6 +21,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The program. Default: `gw` as it is in the checkout. */
   readonly main?: string;
+  /** What its command is put behind, such as `ip netns exec NAME`. Default: nothing. */
+  readonly within?: readonly string[];
 }
 
 /** The artifact of an OpenAPI document with built-in plugins and, by name, others. Throws with the diagnostics. */
@@ -45,10 +47,11 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
   const dir = mkdtempSync(join(tmpdir(), 'gw-serve-'));
   const file = join(dir, 'api.gwa');
   if (artifact !== null) writeFileSync(file, artifact);
+  const [program = process.execPath, ...prefix] = [...(options.within ?? []), process.execPath];
   const child = spawn(
-    process.execPath,
+    program,
     [
-      ...[options.main ?? MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
+      ...[...prefix, options.main ?? MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
       ...(artifact === null ? [] : ['--artifact', file]),
       ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...(options.args ?? [])],
     ],

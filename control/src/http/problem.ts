@@ -47,7 +47,12 @@ const CHALLENGE = 'Bearer realm="gw-control"';
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
   if (isTransient(error)) {
-    return new ControlError('unavailable', 'the database does not answer now: ask again in a moment', {}, { cause: error });
+    return new ControlError(
+      'unavailable',
+      'the database does not answer now: ask again in a moment',
+      {},
+      { cause: error },
+    );
   }
   const raised = error as Partial<FastifyError>;
   if (raised.validation) return validationProblem(raised.validation, raised.validationContext);
