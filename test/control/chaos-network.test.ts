@@ -8,9 +8,9 @@ import { Project, until } from './fleet.ts';
 import { NetworkNamespace, NO_NAMESPACES } from './network-namespace.ts';
 import { type ControlServer, startControl } from './server.ts';
 
-const SLOW = 180_000;
+const SLOW = 300_000;
 /** Milliseconds until either side notices a silent link: three heartbeats, and time to say so. */
-const NOTICED = 60_000;
+const NOTICED = 90_000;
 /** Milliseconds until a gateway that tries with backoff is connected again. */
 const BACK = 60_000;
 
