@@ -90,6 +90,7 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL restarted under load (needs GW_POSTGRES
       JSON.stringify({ openapi: '3.1.0', info: { title: 'L', version: '1', description }, paths: {} }),
     );
     const upload = { filename: 'interrupted.json', bytes };
+    await orphansAfterSweep(db);
     const { outcome, finish } = await halfUpload(`${replicas[0].url}/specs`, upload);
     await until(
       () => countOf(db, 'blob_uploads'),
