@@ -102,6 +102,39 @@ function suite(kind: DatabaseKind): void {
     expect(await counts()).toEqual(before);
   });
 
+  it('reads a piece once for all who ask for it at once, or soon after', async () => {
+    const bytes = randomBytes(2 * CHUNK_BYTES + 1_000);
+    const info = await blobs.put(pieces(bytes), bytes.length);
+    const shared = async (range?: { start: number; end: number }) =>
+      Buffer.concat(await Array.fromAsync(blobs.readShared(info, range)));
+    const all = await Promise.all(Array.from({ length: 20 }, () => shared()));
+    expect(all.every((each) => each.equals(bytes))).toBe(true);
+    await db.kysely.deleteFrom('blob_chunks').where('blob_key', '=', info.sha256).execute();
+    const range = { start: CHUNK_BYTES - 5, end: CHUNK_BYTES + 5 };
+    expect((await shared(range)).equals(bytes.subarray(range.start, range.end))).toBe(true);
+  });
+
+  it('shares no failure with who asks later', async () => {
+    const bytes = randomBytes(10);
+    const missing = { sha256: sha256(bytes), size: 10 };
+    const shared = async () => Buffer.concat(await Array.fromAsync(blobs.readShared(missing)));
+    for (const outcome of await Promise.allSettled([shared(), shared()])) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(BlobNotFound) });
+    }
+    await blobs.put(pieces(bytes), 10);
+    expect((await shared()).equals(bytes)).toBe(true);
+  });
+
+  it('keeps no more than 4 MiB of what was read', async () => {
+    const bytes = randomBytes(17 * CHUNK_BYTES);
+    const info = await blobs.put(pieces(bytes), bytes.length);
+    const shared = (range: { start: number; end: number }) => Array.fromAsync(blobs.readShared(info, range));
+    await shared({ start: 0, end: bytes.length });
+    await db.kysely.deleteFrom('blob_chunks').where('blob_key', '=', info.sha256).execute();
+    await expect(shared({ start: 0, end: 1 })).rejects.toThrow(BlobNotFound);
+    expect(await shared({ start: 16 * CHUNK_BYTES, end: 16 * CHUNK_BYTES + 1 })).toHaveLength(1);
+  });
+
   it('sweeps what nothing refers to, when it is old enough, and nothing else', async () => {
     await blobs.sweep(0);
     const [kept, loose] = await Promise.all([
