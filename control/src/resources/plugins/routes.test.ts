@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MODULE_LIMITS } from '../../../../gateway/src/wasm/binary/limits.ts';
 import { moduleOf, type Parts } from '../../../../gateway/src/wasm/binary/module-of.ts';
 import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
-import type { Plugin } from './schemas.ts';
+import { MAX_MODULE, type Plugin } from './schemas.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
 const fixture = (name: string, file: string) => readFileSync(join(ROOT, 'test', 'fixtures', 'plugins', name, file));
@@ -149,6 +150,10 @@ describe.each(DATABASE_KINDS)('the registry on %s', (_name, kind, absent) => {
         expect(JSON.stringify(problem)).toContain(field);
       });
     }
+
+    it('takes modules as large as a gateway loads', () => {
+      expect(MAX_MODULE).toBe(MODULE_LIMITS.bytes);
+    });
 
     it('refuses a file of 17 MB with 413, a form without a file with 400, and JSON with 415', async () => {
       expect((await register({ ...MINIMAL, file: new Uint8Array(17 << 20) })).status).toBe(413);

@@ -15,8 +15,8 @@ import {
 const TYPES = ['middleware', 'dispatcher'] as const;
 /** Bytes of a config schema. */
 export const MAX_SCHEMA = 200_000;
-/** Bytes of a WASM module. */
-export const MAX_MODULE = 16 << 20;
+/** Bytes of a WASM module: what a gateway loads (sdk/ABI.md). */
+export const MAX_MODULE = 8 << 20;
 
 /** As plugin.toml has it (reference 1, section 2.3). */
 const PluginName = (description: string) =>
@@ -88,7 +88,7 @@ export const PluginForm = Closed({
       description: 'JSON Schema of its config. Default: none.',
     }),
   ),
-  file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'The WASM module. At most 16 MiB.' }),
+  file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'The WASM module. At most 8 MiB.' }),
 });
 
 /** A registration, beside its module. */
