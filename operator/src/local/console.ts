@@ -33,6 +33,7 @@ export class Console {
   readonly #access = new Map<string, ProjectAccess>();
   /** The newest of each project that is not mirrored yet. */
   readonly #waiting = new Map<string, ProjectInputs>();
+  readonly #begun = Promise.withResolvers<void>();
   readonly #started: Promise<Running | null>;
   #mirroring: Promise<void> = Promise.resolve();
   #closed = false;
@@ -46,6 +47,11 @@ export class Console {
     this.#port = port;
     this.#report = report;
     this.#started = this.#start();
+  }
+
+  /** Starts what takes seconds, once gateways have had the machine for themselves. */
+  begin(): void {
+    this.#begun.resolve();
   }
 
   /** What makes a gateway pod a data plane of its project; none for other pods. */
@@ -70,11 +76,14 @@ export class Console {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.begin();
     await this.#mirroring;
     await (await this.#started)?.close();
   }
 
   async #start(): Promise<Running | null> {
+    await this.#begun.promise;
+    if (this.#closed) return null;
     try {
       // What it is made of takes a second to load: the gateways do not wait for that.
       const { startMirror } = await import('./mirror.ts');

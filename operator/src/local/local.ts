@@ -43,6 +43,9 @@ const ANNOTATION_TRY = `${GROUP}/try`;
 /** Connections are handed to new pods at once; this is for requests on connections that are kept alive. */
 const DRAIN_SECONDS = 1;
 
+/** After so many milliseconds the console starts, whether a gateway is ready or none. */
+const CONSOLE_WAITS_MS = 5_000;
+
 /** Throws, with one line that says what to do, when the folder or the port cannot be used. */
 export async function startLocal(
   { dir, listen, console: consoleAddress, gwEntry, inherited }: LocalOptions,
@@ -104,11 +107,13 @@ export async function startLocal(
         report.problem(`${controller} ${key}`, error instanceof Error ? error.message : String(error)),
     },
   });
-  const told = watchProjects(objects, report, addresses);
+  const told = watchProjects(objects, report, addresses, () => controlConsole?.begin());
+  const patience = setTimeout(() => controlConsole?.begin(), CONSOLE_WAITS_MS);
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= (async () => {
       await folder.close();
+      clearTimeout(patience);
       await told.close();
       await runner.close();
       await services.close();
@@ -136,7 +141,12 @@ const probeLocal: ProvenanceProbe = (pod, host) => {
 };
 
 /** Tells diagnostics when they change, and where a gateway is when it has become ready. */
-function watchProjects(objects: MemoryObjects, report: Report, addresses: ReadonlyMap<string, string>): Watch {
+function watchProjects(
+  objects: MemoryObjects,
+  report: Report,
+  addresses: ReadonlyMap<string, string>,
+  onReady: () => void,
+): Watch {
   const diagnostics = new Map<string, string>();
   const shown = new Map<string, string>();
   return objects.watch(gatewayProjects, {}, ({ type, object }) => {
@@ -162,6 +172,7 @@ function watchProjects(objects: MemoryObjects, report: Report, addresses: Readon
     report.success(
       `GatewayProject ${project.metadata.name}: revision ${revision}, ${artifactHash}, on ${pods?.programmed} pod(s)`,
     );
+    onReady();
     if (first) {
       report.plain(`\n  http://${address}\n`);
       const lines = project.metadata.annotations?.[ANNOTATION_TRY] ?? 'curl -i http://{address}/__gw/health';
