@@ -140,7 +140,7 @@ export const ERROR_CODES = {
     category: 'manifest',
     severity: 'error',
     title: 'plugin used in a spec but not declared',
-    hint: 'Add it under "plugins" of gw.yaml; a built-in one as "<name>: {}".',
+    hint: 'Add it to the plugins of the project: under "plugins" of gw.yaml (a built-in one as "<name>: {}"), of the GatewayProject, or in the control plane.',
   },
   E1041: {
     category: 'manifest',
