@@ -19,6 +19,7 @@ export const PROBLEMS = {
   unprocessable: { status: 422, title: 'Unprocessable' },
   'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
   'internal-error': { status: 500, title: 'Internal error' },
+  'upgrade-required': { status: 426, title: 'Upgrade required' },
   unavailable: { status: 503, title: 'Unavailable' },
 } as const;
 

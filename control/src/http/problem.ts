@@ -84,6 +84,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const { status, title } = PROBLEMS[failure.problem];
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, failure.message);
   if (status === 401) reply.header('www-authenticate', challengeTo(request));
+  if (status === 426) reply.header('upgrade', 'websocket').header('connection', 'upgrade');
   if (status === 503) reply.header('retry-after', '5');
   return reply
     .code(status)

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';
+import { ControlError } from '../../errors.ts';
 import { operation } from '../../http/operation.ts';
 import { sendPage } from '../../http/pagination.ts';
 import { Closed, Uuid } from '../../http/schema-types.ts';
@@ -12,6 +13,13 @@ const DataPlaneParams = Closed({ ...ProjectParams.properties, dp_id: Uuid('Of th
 const tag = 'Data planes';
 
 export function dataPlaneRoutes(app: FastifyInstance, { dataPlanes }: ControlPlane): void {
+  // Upgrades are the channel's, and never come here (D33: data planes have keys, and say them there).
+  app.get('/ws/data-plane', { schema: { hide: true }, config: { open: true } }, () => {
+    throw new ControlError(
+      'upgrade-required',
+      'this is for data planes: connect by WebSocket (gw serve --control-plane)',
+    );
+  });
   operation(app, {
     id: 'dataPlanes.list',
     tag,

@@ -137,6 +137,8 @@ describe.each(DATABASE_KINDS)('projects on %s', (_name, kind, absent) => {
       expect([method.status, method.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')]);
       expect((await control.ask('/nowhere')).status).toBe(404);
       expect((await control.ask('/projects/not-a-uuid')).status).toBe(404);
+      const plain = await fetch(`${control.url}/ws/data-plane`);
+      expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
       const text = await control.ask('/projects', {
         method: 'POST',
         body: 'name: x',
