@@ -1,6 +1,6 @@
 /** Pages of lists: arrays, with a `next` link (RFC 8288) where there is more. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import { ControlError } from '../errors.ts';
 
 export interface PageRequest {
@@ -43,15 +43,15 @@ export async function page<DB, TB extends keyof DB, O extends object>(
   if (by === undefined) throw new ControlError('bad-request', `there is no order by "${field}"`);
   const direction = descending ? 'desc' : 'asc';
   let rows = query
-    .orderBy(sql.ref(by.column) as never, direction)
-    .orderBy(sql.ref(order.id.column) as never, direction)
+    .orderBy(sql.ref(by.column), direction)
+    .orderBy(sql.ref(order.id.column), direction)
     .limit(limit + 1);
   if (cursor !== undefined && cursor !== '') {
     const from = decode(cursor, given);
     const compared = sql<boolean>`(${sql.ref(by.column)}, ${sql.ref(order.id.column)}) ${sql.raw(descending ? '<' : '>')} (${from.value}, ${from.id})`;
-    rows = rows.where(compared as unknown as ReferenceExpression<DB, TB> as never);
+    rows = rows.where(compared);
   }
-  const found = (await rows.execute().catch(refuseCursor)) as O[];
+  const found: readonly O[] = await rows.execute().catch(refuseCursor);
   const items = found.slice(0, limit);
   const last = items.at(-1);
   const more = found.length > limit && last !== undefined;
