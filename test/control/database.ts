@@ -1,6 +1,6 @@
 /** A new, migrated database for a test, of either kind. */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,14 +72,17 @@ async function onServer(statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
-function newFolder(): UnopenedDatabase {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-test-database-'));
+/** Where templates are kept: with what else is made once from the sources. */
+const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'gw-test-database');
+
+function newFolder(parent = tmpdir()): UnopenedDatabase {
+  const folder = mkdtempSync(join(parent, 'gw-test-database-'));
   return { url: `pglite://${folder}`, drop: async () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Copying a database takes 50 ms; making one takes 3 s, once for all processes of this machine. */
+/** Copying a database takes 50 ms; making one takes 3 s, once for all processes of a checkout. */
 async function copyOfTemplate(): Promise<UnopenedDatabase> {
-  const template = join(tmpdir(), `gw-test-template-${fingerprint()}`);
+  const template = join(CACHE, fingerprint());
   if (!existsSync(template)) await makeTemplate(template);
   const empty = newFolder();
   cpSync(template, folderOf(empty), { recursive: true });
@@ -96,7 +99,8 @@ function fingerprint(): string {
 }
 
 async function makeTemplate(template: string): Promise<void> {
-  const made = newFolder();
+  mkdirSync(CACHE, { recursive: true });
+  const made = newFolder(CACHE);
   const db = await openDatabase(made.url);
   await db.migrate();
   await db.close();
