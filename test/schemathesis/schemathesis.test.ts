@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
 import { ADMIN_TOKEN, startControl } from '../control/server.ts';
 
@@ -46,9 +46,12 @@ function schemathesis(url: string, folder: string): Promise<Outcome> {
 }
 
 describe.skipIf(!INSTALLED && process.env['GW_NO_SKIP'] !== '1')('schemathesis (needs schemathesis)', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-schemathesis-'));
-  // It looks for its settings, and leaves what it remembers, where it runs.
-  for (const file of ['schemathesis.toml', 'hooks.py']) cpSync(join(import.meta.dirname, file), join(folder, file));
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gw-schemathesis-'));
+    // It looks for its settings, and leaves what it remembers, where it runs.
+    for (const file of ['schemathesis.toml', 'hooks.py']) cpSync(join(import.meta.dirname, file), join(folder, file));
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   for (const [name, kind, absent] of DATABASE_KINDS) {
