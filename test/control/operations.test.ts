@@ -1,8 +1,7 @@
 /** What can be done over HTTP, by commands and by the library is the same: operations, commands and calls name each other. */
-import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { controlCommand } from '../../control/src/cli/gw-control.ts';
+import { describedCommand } from '../../control/src/cli/cli-doc.ts';
 import { operationsOf } from '../../control/src/cli/session.ts';
 import { type ControlPlane, openControlPlane } from '../../control/src/control-plane.ts';
 import { createServer } from '../../control/src/http/server.ts';
@@ -34,17 +33,7 @@ describe('operations', () => {
   });
 
   it('have each a command, and commands call no others', () => {
-    const called = commandsBelow(
-      controlCommand({
-        env: {},
-        output: new PassThrough(),
-        stdout: () => {},
-        stderr: () => {},
-        stdin: async () => Buffer.alloc(0),
-        interactive: false,
-        stopped: new Promise(() => {}),
-      }),
-    ).flatMap((command) => operationsOf(command));
+    const called = commandsBelow(describedCommand()).flatMap((command) => operationsOf(command));
     expect([...new Set(called)].toSorted()).toEqual(served.toSorted());
   });
 

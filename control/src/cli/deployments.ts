@@ -1,5 +1,6 @@
 /** `gw-control deploy`, `gw-control rollback` and `gw-control deployments`. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { share, wholeNumber } from '@gw/gateway/command-line';
+import { type Command, Option } from 'commander';
 import type { Artifact } from '../resources/artifacts/schemas.ts';
 import type { Deployment, DeploymentDetail } from '../resources/deployments/schemas.ts';
 import { ApiError } from './api.ts';
@@ -109,7 +110,9 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
 function withPolicy(command: Command): Command {
   return command
     .addOption(projectOption())
-    .addOption(new Option('--timeout <seconds>', 'for data planes to answer; default 60').argParser(wholeSeconds))
+    .addOption(
+      new Option('--timeout <seconds>', 'for data planes to answer; default 60').argParser(wholeNumber(1, 3600)),
+    )
     .addOption(
       new Option(
         '--rollback-threshold <share>',
@@ -197,16 +200,4 @@ async function artifactId(session: Session, project: string, given: string | und
   return first.id;
 }
 
-function wholeSeconds(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > 3600) throw new InvalidArgumentError('Give seconds from 1 to 3600.');
-  return value;
-}
-
-function shareOrNever(text: string): number | null {
-  if (text === 'never') return null;
-  const value = Number(text);
-  if (!/^\d*\.?\d+$/.test(text) || value > 1)
-    throw new InvalidArgumentError('Give a number from 0.0 to 1.0, or never.');
-  return value;
-}
+const shareOrNever = (text: string): number | null => (text === 'never' ? null : share(text));

@@ -1,9 +1,12 @@
 /** The database of commands that open it themselves, beside or without a server. */
-import { type Database, openDatabase } from '../db/database.ts';
-import { FolderLocked } from '../db/folder-lock.ts';
+import type { Database } from '../db/database.ts';
 
 /** Closed at the end. `instead`: what to do where a server that runs has the embedded database. */
 export async function withDatabase<T>(url: string, instead: string, use: (db: Database) => Promise<T>): Promise<T> {
+  const [{ openDatabase }, { FolderLocked }] = await Promise.all([
+    import('../db/database.ts'),
+    import('../db/folder-lock.ts'),
+  ]);
   const db = await openDatabase(url).catch((error: unknown) => {
     if (!(error instanceof FolderLocked)) throw error;
     throw new Error(`${error.message}. ${instead}`, { cause: error });

@@ -2,11 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { printable } from '@gw/gateway/command-line';
 import { Option } from 'commander';
-import { Blobs } from '../db/blobs.ts';
 import type { Database } from '../db/database.ts';
-import { mustBeMigrated } from '../db/migrations.ts';
-import { PluginChecks } from '../plugins/plugin-checks.ts';
-import { type Seeded, seedPlugins } from '../plugins/seed-plugins.ts';
+import type { Seeded } from '../plugins/seed-plugins.ts';
 import { databaseUrlOption, migrateOption } from './database-options.ts';
 import { withDatabase } from './local-database.ts';
 import type { AddCommand, Program } from './program.ts';
@@ -50,6 +47,12 @@ export const seedPluginsCommand: AddCommand = (parent, program) => {
 
 async function seed(db: Database, flags: Flags, { stdout, stderr }: Program): Promise<void> {
   const { pluginsDir, force, verbose } = flags;
+  const [{ Blobs }, { mustBeMigrated }, { PluginChecks }, { seedPlugins }] = await Promise.all([
+    import('../db/blobs.ts'),
+    import('../db/migrations.ts'),
+    import('../plugins/plugin-checks.ts'),
+    import('../plugins/seed-plugins.ts'),
+  ]);
   if (flags.migrate) await db.migrate();
   else await mustBeMigrated(db);
   const checks = new PluginChecks();

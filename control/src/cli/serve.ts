@@ -4,7 +4,6 @@ import { tracingOptions } from '@gw/gateway/telemetry';
 import { type Command, Option } from 'commander';
 import { pino } from 'pino';
 import { readEnvironment } from '../config.ts';
-import { serve } from '../serve.ts';
 import { type CompileFlags, compileOptionList, compileOptions } from './compile-options.ts';
 import { databaseUrlOption, migrateOption } from './database-options.ts';
 import { type OidcFlags, oidcOptionList, oidcOptions } from './oidc-options.ts';
@@ -90,6 +89,8 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         formatters: { level: (label) => ({ level: label }) },
       });
       const { listen, adminBind, databaseUrl, migrate, drainDelay, drainTimeout } = flags;
+      // Only here: the commands that call a server load none.
+      const { serve } = await import('../serve.ts');
       const server = await serve(
         {
           ...environment,

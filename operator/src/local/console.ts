@@ -3,10 +3,10 @@
  * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Project } from '@gw/gateway/compiler';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { freePort } from './free-port.ts';
 import type { RunnableWorkload } from './local-kinds.ts';
-import type { ProjectInputs } from './mirror.ts';
 import type { Report } from './report.ts';
 
 export interface ConsoleOptions {
@@ -21,7 +21,7 @@ export interface ProjectAccess {
 }
 
 interface Running {
-  mirror(key: string, inputs: ProjectInputs): Promise<void>;
+  mirror(key: string, inputs: Project): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export class Console {
   readonly #token = `local-${randomBytes(24).toString('base64url')}`;
   readonly #access = new Map<string, ProjectAccess>();
   /** The newest of each project that is not mirrored yet. */
-  readonly #waiting = new Map<string, ProjectInputs>();
+  readonly #waiting = new Map<string, Project>();
   readonly #begun = Promise.withResolvers<void>();
   readonly #started: Promise<Running | null>;
   #mirroring: Promise<void> = Promise.resolve();
@@ -68,7 +68,7 @@ export class Console {
   }
 
   /** What a project has just been compiled from. */
-  compiled(key: string, inputs: ProjectInputs): void {
+  compiled(key: string, inputs: Project): void {
     this.#accessOf(key);
     this.#waiting.set(key, inputs);
     this.#mirroring = this.#mirroring.then(() => this.#mirror(key));

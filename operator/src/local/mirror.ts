@@ -6,8 +6,6 @@ import { pino } from 'pino';
 import { pack } from 'tar-stream';
 import type { ProjectAccess } from './console.ts';
 
-export type ProjectInputs = Project;
-
 export interface MirrorOptions {
   readonly listen: { readonly host: string; readonly port: number };
   readonly adminToken: string;
@@ -50,7 +48,7 @@ export async function startMirror(options: MirrorOptions) {
   return {
     close,
     /** Specs, plugins and upstreams as they are in the folder, compiled and deployed. */
-    async mirror(key: string, inputs: ProjectInputs): Promise<void> {
+    async mirror(key: string, inputs: Project): Promise<void> {
       const projectId = await ensureProject(control, key);
       const { project } = await control.projects.get(SYSTEM, projectId);
       const upstreams = Object.fromEntries(

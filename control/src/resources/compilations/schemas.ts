@@ -22,15 +22,15 @@ export const Diagnostic = Named(
 );
 export type Diagnostic = Static<typeof Diagnostic>;
 
+const Production = Type.Boolean({
+  default: false,
+  description: 'A production build (D8): stricter, and signed where a key is set.',
+});
+
 export const CompileRequest = Named(
   'CompileRequest',
   {
-    production: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'A production build (D8): stricter, and signed where a key is set.',
-      }),
-    ),
+    production: Type.Optional(Production),
     additional_specs: Type.Optional(
       Type.Array(Uuid('Of a spec.'), {
         maxItems: 100,
@@ -46,12 +46,7 @@ export type CompileRequest = Static<typeof CompileRequest>;
 export const ProjectCompileRequest = Named(
   'ProjectCompileRequest',
   {
-    production: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'A production build (D8): stricter, and signed where a key is set.',
-      }),
-    ),
+    production: Type.Optional(Production),
   },
   'How to compile all specs of a project together.',
 );
