@@ -9,6 +9,7 @@ import {
   objectName,
   reasonColumn,
 } from './shared.ts';
+import { fetched, ociSource, urlSource } from './sources.ts';
 
 /** `kubectl apply` keeps a copy in an annotation of at most 256 KiB, so a longer document goes into a ConfigMap. */
 export const MAX_INLINE = 200 * 1024;
@@ -20,7 +21,7 @@ const spec = {
     file: {
       type: 'string',
       description:
-        'File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or the ConfigMap\'s key.',
+        'File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or what the source calls it; of several files it must be given.',
       maxLength: 200,
       pattern: '^[A-Za-z0-9_][-A-Za-z0-9._]*\\.(ya?ml|json)$',
     },
@@ -44,9 +45,14 @@ const spec = {
             key: { ...dataKey, description: 'Key of the document. Default: the only key.' },
           },
         },
+        oci: ociSource,
+        url: urlSource,
       },
       'x-kubernetes-validations': [
-        { rule: 'has(self.inline) != has(self.configMap)', message: 'exactly one of inline and configMap must be set' },
+        {
+          rule: '(has(self.inline) ? 1 : 0) + (has(self.configMap) ? 1 : 0) + (has(self.oci) ? 1 : 0) + (has(self.url) ? 1 : 0) == 1',
+          message: 'exactly one of inline, configMap, oci and url must be set',
+        },
       ],
     },
   },
@@ -64,6 +70,7 @@ const status = {
       'x-kubernetes-list-type': 'atomic',
       items: { type: 'string' },
     },
+    fetched,
     diagnostics,
     diagnosticsCount: { type: 'integer', minimum: 0 },
   },

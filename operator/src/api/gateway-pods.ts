@@ -9,6 +9,14 @@ const quantities = {
   additionalProperties: { 'x-kubernetes-int-or-string': true },
 } as const satisfies Schema;
 
+const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
+const anyList = {
+  type: 'array',
+  maxItems: 50,
+  'x-kubernetes-list-type': 'atomic',
+  items: anyObject,
+} as const satisfies Schema;
+
 export const secretsSchema = {
   type: 'object',
   description: 'Secrets of this namespace that env:// and file:// references in config resolve to.',
@@ -19,11 +27,12 @@ export const secretsSchema = {
       'x-kubernetes-list-type': 'set',
       items: objectName,
       description:
-        'Every key of these Secrets becomes an environment variable of that name. GW_ variables cannot be read by env:// references.',
+        'Every key of these Secrets becomes an environment variable of that name; pods are replaced when one changes. GW_ variables cannot be read by env:// references.',
     },
     directory: {
       ...objectName,
-      description: 'Every key of this Secret becomes a file under /var/run/secrets/gw (GW_SECRETS_DIR).',
+      description:
+        'Every key of this Secret becomes a file under /var/run/secrets/gw (GW_SECRETS_DIR); changes are picked up without a restart.',
     },
   },
 } as const satisfies Schema;
@@ -52,6 +61,51 @@ export const podsSchema = {
       description: 'More labels for the pods; gw.dev/ and app.kubernetes.io/ ones cannot be replaced.',
     },
     annotations: { ...stringMap, description: 'More annotations for the pods; gw.dev/ ones cannot be replaced.' },
+    autoscaling: {
+      type: 'object',
+      required: ['maxReplicas'],
+      description: 'Makes a HorizontalPodAutoscaler, which then owns the number of pods: replicas is ignored.',
+      properties: {
+        minReplicas: { type: 'integer', minimum: 1, maximum: 1000, default: 2 },
+        maxReplicas: { type: 'integer', minimum: 1, maximum: 1000 },
+        targetCpuPercent: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+          description: 'Average use of the requested CPU to aim at. Default: 70, unless metrics are given.',
+        },
+        metrics: {
+          ...anyList,
+          description: 'Metrics as in autoscaling/v2, besides the use of CPU.',
+        },
+        behavior: { ...anyObject, description: 'Scaling behaviour as in autoscaling/v2.' },
+      },
+      'x-kubernetes-validations': [
+        { rule: 'self.minReplicas <= self.maxReplicas', message: 'minReplicas must not be above maxReplicas' },
+      ],
+    },
+    disruptionBudget: {
+      type: 'object',
+      default: {},
+      description: 'The PodDisruptionBudget, made where there may be several pods.',
+      properties: {
+        enabled: { type: 'boolean', default: true },
+        maxUnavailable: {
+          'x-kubernetes-int-or-string': true,
+          description: 'Pods that a drain may take at once. Default: 1.',
+        },
+      },
+    },
+    affinity: { ...anyObject, description: 'As in every pod.' },
+    topologySpreadConstraints: {
+      ...anyList,
+      description: 'As in every pod; without a labelSelector they get that of the pods. Default: spread over nodes.',
+    },
+    template: {
+      ...anyObject,
+      description:
+        "A strategic merge patch of the pods' template, for what has no field here: containers, volumes and the like merge by name. It may not change labels that the operator selects by.",
+    },
     nodeSelector: stringMap,
     priorityClassName: { type: 'string', maxLength: 253 },
     tolerations: {
@@ -77,7 +131,7 @@ export const serviceSchema = {
   default: {},
   properties: {
     type: { type: 'string', enum: ['ClusterIP', 'NodePort', 'LoadBalancer'], default: 'ClusterIP' },
-    port: { type: 'integer', minimum: 1, maximum: 65535, default: 80 },
+    port: { type: 'integer', minimum: 1, maximum: 65535, description: 'Default: 80, with tls 443.' },
     nodePort: {
       type: 'integer',
       minimum: 1,
@@ -85,6 +139,19 @@ export const serviceSchema = {
       description: 'For types NodePort and LoadBalancer. Default: chosen by the cluster.',
     },
     annotations: stringMap,
+    loadBalancerClass: { type: 'string', minLength: 1, maxLength: 253, description: 'For type LoadBalancer.' },
+    loadBalancerSourceRanges: {
+      type: 'array',
+      maxItems: 100,
+      'x-kubernetes-list-type': 'set',
+      items: { type: 'string', minLength: 1, maxLength: 64 },
+      description: 'For type LoadBalancer: addresses (CIDR) that may reach it.',
+    },
+    externalTrafficPolicy: {
+      type: 'string',
+      enum: ['Cluster', 'Local'],
+      description: "For types NodePort and LoadBalancer: Local keeps clients' addresses.",
+    },
   },
   'x-kubernetes-validations': [
     {

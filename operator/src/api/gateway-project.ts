@@ -1,5 +1,8 @@
+import { controlPlaneSchema, controlPlaneStatus } from './control-plane.ts';
+import { exposureSchema, monitoringSchema, tlsSchema } from './exposure.ts';
 import { networkPolicySchema, podsSchema, secretsSchema, serveSchema, serviceSchema } from './gateway-pods.ts';
 import { pluginName } from './plugin-ref.ts';
+import { rolloutSchema, rolloutStatus } from './rollout.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
 import {
   ageColumn,
@@ -11,6 +14,9 @@ import {
   objectName,
   reasonColumn,
 } from './shared.ts';
+import { sidecarSchema, sidecarStatus } from './sidecar.ts';
+import { secretKey } from './sources.ts';
+import { storageSchema } from './storage.ts';
 
 const spec = {
   type: 'object',
@@ -43,6 +49,10 @@ const spec = {
             ...objectName,
             description:
               'The PluginRef that it comes from. Default: one of that plugin among the selected, else the built-in one.',
+          },
+          namespace: {
+            ...objectName,
+            description: "The PluginRef's namespace, which must allow it (spec.allowedNamespaces). Default: this one.",
           },
           version: { type: 'string', maxLength: 64, description: 'The version that it must have. Default: any.' },
           config: {
@@ -104,11 +114,27 @@ const spec = {
           'x-kubernetes-list-type': 'set',
           items: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
         },
+        trustedKeySecrets: {
+          type: 'array',
+          description:
+            'Keys of Secrets that hold more public keys: hex or PEM, one after another. The last private key before a rotation may stand here too: its public half is trusted.',
+          maxItems: 20,
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name', 'key'],
+          items: secretKey,
+        },
       },
     },
+    storage: storageSchema,
+    rollout: rolloutSchema,
     secrets: secretsSchema,
     pods: podsSchema,
+    sidecar: sidecarSchema,
+    tls: tlsSchema,
     service: serviceSchema,
+    exposure: exposureSchema,
+    monitoring: monitoringSchema,
+    controlPlane: controlPlaneSchema,
     networkPolicy: networkPolicySchema,
     serve: serveSchema,
     revisionHistoryLimit: {
@@ -142,16 +168,17 @@ const status = {
       'x-kubernetes-list-type': 'atomic',
       items: {
         type: 'object',
-        required: ['revision', 'artifactHash', 'archive', 'createdAt', 'parts'],
+        required: ['revision', 'artifactHash', 'archive', 'createdAt'],
         properties: {
           revision: { type: 'integer', minimum: 1 },
           artifactHash: { type: 'string' },
           archive: {
             type: 'string',
-            description: "sha256 of the archive's tar, in hex: names the ConfigMaps that hold it.",
+            description: "sha256 of the archive's tar, in hex: names the ConfigMaps or the image that hold it.",
           },
           createdAt: { type: 'string', format: 'date-time' },
           parts: { type: 'integer', minimum: 1, description: 'Number of ConfigMaps.' },
+          image: { type: 'string', description: 'REGISTRY/REPOSITORY@DIGEST, where it lies in an OCI registry.' },
           signedBy: { type: 'string', description: 'Public key that it is signed with, in hex.' },
         },
       },
@@ -181,6 +208,20 @@ const status = {
         programmed: { type: 'integer', minimum: 0, description: 'Ready pods that report artifactHash.' },
       },
     },
+    rollout: rolloutStatus,
+    failed: {
+      type: 'object',
+      description: 'The revision that failed to roll out; it is not tried again until a Deployment asks for it.',
+      required: ['revision', 'artifactHash', 'message'],
+      properties: {
+        revision: { type: 'integer', minimum: 1 },
+        artifactHash: { type: 'string' },
+        message: { type: 'string', maxLength: 4096 },
+        at: { type: 'string', format: 'date-time' },
+      },
+    },
+    sidecars: sidecarStatus,
+    controlPlane: controlPlaneStatus,
     address: { type: 'string', description: 'Host and port of the Service within the cluster.' },
   },
 } as const satisfies Schema;

@@ -1,5 +1,7 @@
+import { allowedNamespaces } from './grants.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
 import { ageColumn, conditionColumn, conditions, dataKey, objectName, reasonColumn } from './shared.ts';
+import { fetched, ociSource, secretKey, urlSource } from './sources.ts';
 
 /** The name that specs use in `x-gw-middlewares` and `x-gw-dispatch`. */
 export const pluginName = {
@@ -53,14 +55,47 @@ const spec = {
           description: 'A plugin package in the keys of a ConfigMap (binaryData for the module).',
         },
         secret: { ...package_, description: 'A plugin package in the keys of a Secret.' },
+        oci: ociSource,
+        url: urlSource,
       },
       'x-kubernetes-validations': [
         {
-          rule: '(has(self.builtin) ? 1 : 0) + (has(self.configMap) ? 1 : 0) + (has(self.secret) ? 1 : 0) == 1',
-          message: 'exactly one of builtin, configMap and secret must be set',
+          rule: '(has(self.builtin) ? 1 : 0) + (has(self.configMap) ? 1 : 0) + (has(self.secret) ? 1 : 0) + (has(self.oci) ? 1 : 0) + (has(self.url) ? 1 : 0) == 1',
+          message: 'exactly one of builtin, configMap, secret, oci and url must be set',
         },
       ],
     },
+    verify: {
+      type: 'object',
+      description:
+        'Refuses a plugin that none of these keys has signed: the module of a ConfigMap, Secret or URL (a base64 signature, as cosign sign-blob makes it, or one of gw), or the image of an OCI source (as cosign sign makes it).',
+      properties: {
+        keys: {
+          type: 'array',
+          maxItems: 20,
+          'x-kubernetes-list-type': 'atomic',
+          items: { type: 'string', minLength: 1, maxLength: 4096 },
+          description: 'Public keys: PEM (ECDSA P-256, as cosign makes them, or Ed25519) or 64 hex digits (Ed25519).',
+        },
+        keySecret: { ...secretKey, description: 'Key of a Secret with one more, such as cosign.pub.' },
+        signature: { type: 'string', minLength: 1, maxLength: 1024, description: 'The signature itself, in base64.' },
+        signatureUrl: {
+          type: 'string',
+          minLength: 9,
+          maxLength: 2048,
+          pattern: '^https?://',
+          description: 'Where it is found, for a URL source. Default: the URL and ".sig".',
+        },
+        signatureKey: {
+          ...dataKey,
+          description: 'Key that holds it in a ConfigMap or Secret. Default: that of the module and ".sig".',
+        },
+      },
+      'x-kubernetes-validations': [
+        { rule: 'has(self.keys) || has(self.keySecret)', message: 'keys or keySecret must be set' },
+      ],
+    },
+    allowedNamespaces,
     defaultConfig: {
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,
@@ -78,6 +113,8 @@ const status = {
     version: { type: 'string', description: 'As its manifest says.' },
     type: { type: 'string', description: 'middleware or dispatcher.' },
     sha256: { type: 'string', description: 'Of the module, in hex.' },
+    fetched,
+    verifiedBy: { type: 'string', description: 'The key that had signed it: sha256 of its DER form, in hex.' },
     hostFunctions: {
       type: 'array',
       description: 'The capabilities that it declares.',
@@ -93,7 +130,8 @@ export const pluginRefKind = {
   plural: 'pluginrefs',
   singular: 'pluginref',
   shortNames: ['gwplugin'],
-  description: 'One plugin: built in, or a package in a ConfigMap or Secret, with its default config.',
+  description:
+    'One plugin: built in, or a package in a ConfigMap, a Secret, an OCI registry or at a URL, with its default config.',
   spec,
   status,
   columns: [

@@ -4,7 +4,7 @@ import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
 /** The Service in front of a project's pods. */
 export function service(project: GatewayProject): KubeObject {
-  const { type, port, nodePort, annotations } = project.spec.service;
+  const { type, nodePort, annotations } = project.spec.service;
   const object = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -12,13 +12,26 @@ export function service(project: GatewayProject): KubeObject {
     spec: {
       type,
       selector: podLabels(project),
-      ports: [{ name: 'http', port, targetPort: 'http', protocol: 'TCP', ...(nodePort ? { nodePort } : {}) }],
+      ports: [
+        {
+          name: 'http',
+          port: servicePort(project),
+          targetPort: 'http',
+          protocol: 'TCP',
+          ...(nodePort ? { nodePort } : {}),
+        },
+      ],
     },
   };
   return object;
 }
 
+/** Port of it: 443 where pods serve HTTPS and nothing else is said. */
+export function servicePort({ spec }: GatewayProject): number {
+  return spec.service.port ?? (spec.tls ? 443 : 80);
+}
+
 /** Host and port of it within the cluster. */
 export function serviceAddress(project: GatewayProject): string {
-  return `${gatewayName(project)}.${project.metadata.namespace ?? 'default'}.svc:${project.spec.service.port}`;
+  return `${gatewayName(project)}.${project.metadata.namespace ?? 'default'}.svc:${servicePort(project)}`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { serveSchema } from '../api/gateway-pods.ts';
 import { gatewayProjects } from '../api/resources.ts';
-import { serveArguments } from './workload.ts';
+import { serveArguments } from './gateway-container.ts';
 
 const SAMPLES: Readonly<Record<string, unknown>> = { integer: 100, number: 1, string: 'http://x', boolean: true };
 

@@ -1,0 +1,113 @@
+/** How a new artifact takes the place of the one before (D36, D38, D39). */
+import type { Schema } from './schema.ts';
+
+const surge = { 'x-kubernetes-int-or-string': true } as const satisfies Schema;
+
+export const rolloutSchema = {
+  type: 'object',
+  default: {},
+  description: 'How a new artifact takes the place of the one before.',
+  properties: {
+    strategy: {
+      type: 'string',
+      enum: ['Rolling', 'Canary', 'InPlace'],
+      default: 'Rolling',
+      description:
+        'Rolling: new pods take the place of old ones. Canary: a growing share of pods has it, and measurements decide. InPlace: running pods load it without a restart.',
+    },
+    progressDeadlineSeconds: {
+      type: 'integer',
+      minimum: 10,
+      maximum: 3600,
+      default: 120,
+      description: 'Seconds without progress after which a rollout has failed.',
+    },
+    automaticRollback: {
+      type: 'boolean',
+      default: true,
+      description: 'Returns to the last good artifact when a rollout fails.',
+    },
+    rolling: {
+      type: 'object',
+      description: "The pods' replacement, for Rolling and whenever their template changes.",
+      properties: {
+        maxSurge: { ...surge, description: 'Pods above the number wanted. Default: 25%.' },
+        maxUnavailable: { ...surge, description: 'Pods below the number wanted. Default: 0.' },
+      },
+    },
+    canary: {
+      type: 'object',
+      default: {},
+      properties: {
+        steps: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 20,
+          'x-kubernetes-list-type': 'atomic',
+          description:
+            'Shares of the pods that have the new artifact, one after another; after the last all have. Default: 10, 25 and 50 for 60 seconds each.',
+          items: {
+            type: 'object',
+            required: ['weight'],
+            properties: {
+              weight: { type: 'integer', minimum: 1, maximum: 99, description: 'Percent of the pods, at least one.' },
+              pauseSeconds: {
+                type: 'integer',
+                minimum: 0,
+                maximum: 86400,
+                default: 60,
+                description: 'Seconds that it is watched before the next step.',
+              },
+            },
+          },
+        },
+        analysis: {
+          type: 'object',
+          default: {},
+          description:
+            "What the canary's own metrics must show, compared at each step; breaking it aborts the rollout.",
+          properties: {
+            minRequests: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 1000000,
+              default: 20,
+              description: 'Requests to the canary before it is judged; a step with fewer is not judged.',
+            },
+            maxErrorPercent: {
+              type: 'number',
+              minimum: 0,
+              maximum: 100,
+              default: 1,
+              description: 'Percent of answers with 5xx that the canary may have beyond those of the other pods.',
+            },
+            maxP99Ms: {
+              type: 'integer',
+              minimum: 1,
+              description: "Milliseconds that 99 in 100 of the canary's requests may take. Default: not judged.",
+            },
+          },
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+export const rolloutStatus = {
+  type: 'object',
+  description: 'The rollout that is under way, or the last one.',
+  properties: {
+    strategy: { type: 'string', enum: ['Rolling', 'Canary', 'InPlace'] },
+    phase: { type: 'string', enum: ['Progressing', 'Succeeded', 'Failed', 'Aborted'] },
+    revision: { type: 'integer', minimum: 1, description: 'What is rolled out.' },
+    artifactHash: { type: 'string' },
+    from: { type: 'integer', minimum: 1, description: 'The revision before, to which a failure returns.' },
+    step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
+    weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
+    startedAt: { type: 'string', format: 'date-time' },
+    steppedAt: { type: 'string', format: 'date-time', description: 'When the step had all its pods.' },
+    progressedAt: { type: 'string', format: 'date-time', description: 'The last progress, for the deadline.' },
+    endedAt: { type: 'string', format: 'date-time' },
+    message: { type: 'string', maxLength: 4096, description: 'Where it stands, or why it ended.' },
+  },
+} as const satisfies Schema;

@@ -1,0 +1,112 @@
+/** The container with `gw serve`, its command line and its environment. */
+import type { GatewayProjectSpec } from '../api/gateway-project.ts';
+import type { GatewayProject } from '../api/resources.ts';
+import { ARTIFACT_DIR, type ArtifactSource } from './artifact-volume.ts';
+import { type Link, linkParts } from './link.ts';
+import { ADMIN_PORT, TRAFFIC_PORT } from './names.ts';
+
+/** What pods need to know beyond their project. */
+export interface PodSettings {
+  /** Image where the project names none. */
+  readonly image: string;
+  /** Public keys in hex, one of which must have signed what pods load; none: unsigned artifacts are served. */
+  readonly trustedKeys: readonly string[];
+  /** Seconds in place of the project's `serve.drainDelay`. */
+  readonly drainDelay?: number;
+  /** Where later artifacts come from; absent: pods are replaced for each. */
+  readonly link?: Link;
+}
+
+export const SECRETS_DIR = '/var/run/secrets/gw';
+/** Where the image holds the bundled `gw`. */
+export const GW_ENTRY = '/app/gw.js';
+
+/** The container that serves, in a gateway pod. */
+export function gatewayContainer(project: GatewayProject, artifact: ArtifactSource, settings: PodSettings): object {
+  const { spec } = project;
+  const { pods, secrets } = spec;
+  const link = settings.link && linkParts(settings.link);
+  return {
+    name: 'gateway',
+    image: pods.image ?? settings.image,
+    imagePullPolicy: pods.imagePullPolicy,
+    command: ['node', GW_ENTRY],
+    args: [...serveArguments(project, settings.drainDelay), ...(link?.args ?? [])],
+    env: [...environment(spec, settings), ...(link?.env ?? [])],
+    ...(secrets?.env ? { envFrom: secrets.env.map((name) => ({ secretRef: { name } })) } : {}),
+    ports: [
+      { name: 'http', containerPort: TRAFFIC_PORT, protocol: 'TCP' },
+      { name: 'admin', containerPort: ADMIN_PORT, protocol: 'TCP' },
+    ],
+    startupProbe: {
+      httpGet: { path: '/ready', port: 'admin' },
+      periodSeconds: 1,
+      failureThreshold: 60,
+      timeoutSeconds: 2,
+    },
+    readinessProbe: {
+      httpGet: { path: '/ready', port: 'admin' },
+      periodSeconds: 2,
+      failureThreshold: 2,
+      timeoutSeconds: 2,
+    },
+    livenessProbe: {
+      httpGet: { path: '/health', port: 'admin' },
+      periodSeconds: 10,
+      failureThreshold: 6,
+      timeoutSeconds: 5,
+    },
+    resources: pods.resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      ...artifact.volumeMounts,
+      { name: 'tmp', mountPath: '/tmp' },
+      ...(secrets?.directory ? [{ name: 'secrets', mountPath: SECRETS_DIR, readOnly: true }] : []),
+      ...(link?.volumeMounts ?? []),
+    ],
+  };
+}
+
+/** The command line of `gw serve`; options left out of the project keep the program's defaults. */
+export function serveArguments({ metadata, spec }: GatewayProject, drainDelay?: number): readonly string[] {
+  const { serve, egress, allowPlaintext } = spec;
+  const { trustedProxies, state, ...plain } = serve;
+  const option = (name: string, value: string | number | boolean | undefined) =>
+    value === undefined ? [] : [name, String(value)];
+  return [
+    'serve',
+    ...option('--artifact', ARTIFACT_DIR),
+    ...option('--listen', `0.0.0.0:${TRAFFIC_PORT}`),
+    ...option('--admin-bind', `0.0.0.0:${ADMIN_PORT}`),
+    ...Object.entries({ ...plain, drainDelay: drainDelay ?? plain.drainDelay }).flatMap(([name, value]) =>
+      option(flagOf(name), value),
+    ),
+    // Projects may share a server; their counters and caches are their own.
+    ...option('--state-prefix', state && `${metadata.namespace}.${metadata.name}`),
+    ...option('--state-timeout-ms', state?.timeoutMs),
+    ...(trustedProxies ?? []).flatMap((cidr) => option('--trusted-proxies', cidr)),
+    ...(egress?.allow ?? []).flatMap((target) => option('--egress-allow', target)),
+    ...(allowPlaintext ? ['--allow-plaintext-upstream'] : []),
+  ];
+}
+
+/** `maxBodySize` is `--max-body-size`. */
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function environment({ serve, secrets }: GatewayProjectSpec, { trustedKeys }: PodSettings): readonly object[] {
+  const url = serve.state?.url;
+  const value = (name: string, text: string | undefined) =>
+    text === undefined || text === '' ? [] : [{ name, value: text }];
+  return [
+    ...value('GW_TRUSTED_PUBKEY', trustedKeys.join(',')),
+    ...(url ? [{ name: 'GW_STATE', valueFrom: { secretKeyRef: { name: url.secret, key: url.key } } }] : []),
+    ...value('GW_SECRETS_DIR', secrets?.directory ? SECRETS_DIR : undefined),
+  ];
+}

@@ -1,0 +1,52 @@
+/** How a pod reaches who tells it of new artifacts: the operator, or the control plane that the project names (D36). */
+
+export interface Link {
+  /** `wss://HOST:PORT/ws/data-plane`. */
+  readonly url: string;
+  /** At the operator the GatewayProject's uid. */
+  readonly projectId: string;
+  /** PEM certificates that the server's is checked with; absent: those that the system trusts. */
+  readonly ca?: string;
+  /** What the pod authenticates with: a token of its ServiceAccount for that audience, or a key of a Secret. */
+  readonly credential:
+    | { readonly kind: 'service-account'; readonly audience: string }
+    | { readonly kind: 'secret'; readonly name: string; readonly key: string };
+}
+
+export interface LinkParts {
+  readonly args: readonly string[];
+  readonly env: readonly object[];
+  readonly volumes: readonly object[];
+  readonly volumeMounts: readonly object[];
+}
+
+export const CACHE_DIR = '/var/cache/gw';
+const CREDENTIAL_DIR = '/var/run/gw-link';
+const CREDENTIAL_VOLUME = 'gw-link';
+const CACHE_VOLUME = 'gw-cache';
+/** Seconds; the kubelet renews it in time, and `gw serve` reads it again at each connection. */
+const TOKEN_SECONDS = 3600;
+
+/** What a pod with `gw serve` needs for the link, and a place where the last good artifact outlives the container. */
+export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
+  const source =
+    credential.kind === 'service-account'
+      ? { serviceAccountToken: { path: 'key', audience: credential.audience, expirationSeconds: TOKEN_SECONDS } }
+      : { secret: { name: credential.name, items: [{ key: credential.key, path: 'key' }] } };
+  return {
+    args: ['--control-plane', url, '--project-id', projectId, '--cache-dir', CACHE_DIR],
+    env: [
+      { name: 'GW_API_KEY_FILE', value: `${CREDENTIAL_DIR}/key` },
+      ...(ca ? [{ name: 'GW_CONTROL_PLANE_CA', value: ca }] : []),
+      { name: 'GW_DATA_PLANE_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    ],
+    volumes: [
+      { name: CREDENTIAL_VOLUME, projected: { defaultMode: 0o440, sources: [source] } },
+      { name: CACHE_VOLUME, emptyDir: { sizeLimit: '256Mi' } },
+    ],
+    volumeMounts: [
+      { name: CREDENTIAL_VOLUME, mountPath: CREDENTIAL_DIR, readOnly: true },
+      { name: CACHE_VOLUME, mountPath: CACHE_DIR },
+    ],
+  };
+}
