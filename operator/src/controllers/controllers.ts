@@ -4,16 +4,13 @@ import {
   configMaps,
   deployments,
   gatewayProjects,
-  networkPolicies,
   pluginRefs,
-  podDisruptionBudgets,
   pods,
   secrets,
-  serviceAccounts,
-  services,
   workloads,
 } from '../api/resources.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
+import { ownedResources } from '../objects/owned.ts';
 import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
 import type { Change } from '../runtime/objects.ts';
 import { reconcileApiSpec } from './api-spec/reconcile.ts';
@@ -59,7 +56,6 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
       ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs } as const]
       : []),
   ];
-  const owned = [workloads, services, serviceAccounts, networkPolicies, podDisruptionBudgets];
   return [
     {
       name: 'gatewayproject',
@@ -72,7 +68,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         ...sources,
         { resource: configMaps, metadataOnly: true, calls: 'project' },
         { resource: pods, ownedOnly: true, calls: 'project' },
-        ...owned.map(
+        ...ownedResources.map(
           (resource) =>
             ({ resource, metadataOnly: resource !== workloads, ownedOnly: true, calls: 'project' }) as const,
         ),

@@ -1,29 +1,14 @@
 /** Writes what was decided: first what others need, then the status. */
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
-import {
-  configMaps,
-  type GatewayProject,
-  gatewayProjects,
-  networkPolicies,
-  podDisruptionBudgets,
-  serviceAccounts,
-  services,
-  workloads,
-} from '../../api/resources.ts';
+import { configMaps, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
+import { ownedResources } from '../../objects/owned.ts';
 import { conditions, type Verdict } from '../../runtime/conditions.ts';
 import { type KubeObject, keyOf, type Resource } from '../../runtime/kube-object.ts';
 import type { EventSink, Objects } from '../../runtime/objects.ts';
 import { writeStatus } from '../status.ts';
 import type { Decision } from './decide.ts';
 
-const RESOURCES: readonly Resource<KubeObject>[] = [
-  configMaps,
-  serviceAccounts,
-  services,
-  networkPolicies,
-  podDisruptionBudgets,
-  workloads,
-];
+const RESOURCES: readonly Resource<KubeObject>[] = [configMaps, ...ownedResources];
 
 function resourceOf(object: KubeObject): Resource<KubeObject> {
   const found = RESOURCES.find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind);

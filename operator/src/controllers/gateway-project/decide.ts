@@ -3,11 +3,8 @@ import type { GatewayProjectStatus, Revision } from '../../api/gateway-project.t
 import { MAX_DIAGNOSTICS, type StatusDiagnostic } from '../../api/shared.ts';
 import { artifactParts, MAX_PARTS, partCount, storedRevisions } from '../../objects/artifact-parts.ts';
 import { ANNOTATION_ARCHIVE, ANNOTATION_REVISION } from '../../objects/names.ts';
-import { networkPolicy } from '../../objects/network-policy.ts';
-import { podDisruptionBudget } from '../../objects/pod-disruption-budget.ts';
-import { service, serviceAddress } from '../../objects/service.ts';
-import { serviceAccount } from '../../objects/service-account.ts';
-import { workload } from '../../objects/workload.ts';
+import { ownedObjects } from '../../objects/owned.ts';
+import { serviceAddress } from '../../objects/service.ts';
 import { conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
 import { controlledBy, type KubeObject } from '../../runtime/kube-object.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
@@ -87,6 +84,11 @@ export function decide(
   const forgotten = programmed
     ? obsolete(revisions, spec.revisionHistoryLimit, [wanted?.revision, latest, served])
     : [];
+  const { apply, remove } = ownedObjects(
+    project,
+    { ...settings, trustedKeys: observed.trustedKeys, ...(wanted ? { revision: wanted } : {}) },
+    observed.owned,
+  );
   const diagnostics = sorted(compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
@@ -106,8 +108,8 @@ export function decide(
   };
   return {
     parts: made && !kept.includes(made) && compilation?.ok ? artifactParts(project, made, compilation.archive) : [],
-    apply: foreign.length > 0 ? [] : owned(observed, wanted, settings),
-    remove: [...unwanted(observed), ...(programmed ? obsoleteParts(observed, revisions, forgotten) : [])],
+    apply: foreign.length > 0 ? [] : apply,
+    remove: [...remove, ...(programmed ? obsoleteParts(observed, revisions, forgotten) : [])],
     status,
     events: events(before, status, [...verdicts, ready]),
     again: programmed || !wanted ? RESYNC_MS : ROLLOUT_MS,
@@ -139,21 +141,6 @@ function latestRevision(
   };
 }
 
-function owned(
-  { project, trustedKeys }: Observed,
-  wanted: Revision | undefined,
-  settings: Settings,
-): readonly KubeObject[] {
-  const { networkPolicy: policy, pods } = project.spec;
-  return [
-    serviceAccount(project),
-    service(project),
-    ...(policy.enabled ? [networkPolicy(project, settings.operatorNamespace)] : []),
-    ...(pods.replicas > 1 ? [podDisruptionBudget(project)] : []),
-    ...(wanted ? [workload(project, wanted, { ...settings, trustedKeys })] : []),
-  ];
-}
-
 /** ConfigMaps of revisions that are forgotten, and those left behind where not all parts could be written. */
 function obsoleteParts(
   { project, parts }: Observed,
@@ -163,15 +150,6 @@ function obsoleteParts(
   const needed = new Set(revisions.filter((revision) => !forgotten.includes(revision)).map(({ archive }) => archive));
   return parts.filter(
     (part) => controlledBy(part, project) && !needed.has(part.metadata.annotations?.[ANNOTATION_ARCHIVE] ?? ''),
-  );
-}
-
-/** Objects of ours that the project no longer asks for. */
-function unwanted({ project, owned: existing }: Observed): readonly KubeObject[] {
-  const { networkPolicy: policy, pods } = project.spec;
-  return existing.filter(
-    ({ kind }) =>
-      (kind === 'NetworkPolicy' && !policy.enabled) || (kind === 'PodDisruptionBudget' && pods.replicas <= 1),
   );
 }
 

@@ -8,32 +8,20 @@ import {
   deployments,
   type GatewayProject,
   gatewayProjects,
-  networkPolicies,
   pluginRefs,
-  podDisruptionBudgets,
   pods,
-  serviceAccounts,
-  services,
   type Workload,
   workloads,
 } from '../../api/resources.ts';
 import { gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
-import { controlledBy, type KubeObject, type ObjectKey, type Resource } from '../../runtime/kube-object.ts';
+import { OWNED, ownedResources } from '../../objects/owned.ts';
+import { controlledBy, type KubeObject, type ObjectKey } from '../../runtime/kube-object.ts';
 import type { Objects } from '../../runtime/objects.ts';
 import { readDocument } from '../api-spec/document.ts';
 import { type PluginCatalog, readPlugin } from '../plugin-ref/plugin-package.ts';
 import { type Read, readSecret, refuse } from '../source.ts';
 import { type Sources, takesPlugin, takesSpec } from './gather.ts';
 import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
-
-/** Objects beside the parts that belong to a project, in the order in which they are made. */
-export const OWNED: readonly Resource<KubeObject>[] = [
-  serviceAccounts,
-  services,
-  networkPolicies,
-  podDisruptionBudgets,
-  workloads,
-];
 
 export interface Observed {
   readonly project: GatewayProject;
@@ -47,7 +35,7 @@ export interface Observed {
   /** Metadata of the ConfigMaps that hold artifacts. */
   readonly parts: readonly KubeObject[];
   readonly workload?: Workload;
-  /** Which of OWNED exist, by kind, and are ours. */
+  /** Metadata of the objects of OWNED's kinds that exist and are ours. */
   readonly owned: readonly KubeObject[];
   /** Objects of the names that we need which belong to somebody else, such as `Service "x-gateway"`. */
   readonly foreign: readonly string[];
@@ -68,15 +56,8 @@ export async function observe({ objects, catalog, probe }: ObserveWith, key: Obj
   const signing = await readSigningKey(objects, project);
   const sources = await readSources(objects, catalog, project, signing);
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
-  const owned: KubeObject[] = [];
-  const foreign: string[] = [];
-  const name = gatewayName(project);
-  for (const object of await Promise.all(OWNED.map((resource) => objects.get(resource, { namespace, name })))) {
-    if (!object || object.metadata.deletionTimestamp) continue;
-    if (controlledBy(object, project)) owned.push(object);
-    else foreign.push(`${object.kind} "${object.metadata.name}"`);
-  }
-  const workload = await objects.get(workloads, { namespace, name });
+  const { owned, foreign } = await readOwned(objects, project);
+  const workload = await objects.get(workloads, { namespace, name: gatewayName(project) });
   const found = await objects.list(pods, { namespace, labels: podLabels(project) });
   const parts = (await objects.listMetadata(configMaps, mine)).filter(
     (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
@@ -101,6 +82,37 @@ export async function observe({ objects, catalog, probe }: ObserveWith, key: Obj
     foreign,
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
   };
+}
+
+/** By label, and by name where one that the project needs is not among those: it may belong to somebody else. */
+async function readOwned(objects: Objects, project: GatewayProject): Promise<Pick<Observed, 'owned' | 'foreign'>> {
+  const namespace = project.metadata.namespace ?? 'default';
+  const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
+  const labelled = (await Promise.all(ownedResources.map((resource) => objects.listMetadata(resource, mine)))).flat();
+  const needed = OWNED.filter(
+    ({ resource, name, wanted }) =>
+      (wanted?.(project) ?? true) &&
+      !labelled.some(({ kind, metadata }) => kind === resource.kind && metadata.name === name(project)),
+  );
+  const named = await Promise.all(
+    needed.map(({ resource, name }) => objects.get(resource, { namespace, name: name(project) })),
+  );
+  const found = [...labelled, ...named.filter((object) => object !== undefined)].filter(
+    ({ metadata }) => metadata.deletionTimestamp === undefined,
+  );
+  return {
+    owned: found.filter((object) => controlledBy(object, project)),
+    foreign: found
+      .filter((object) => !controlledBy(object, project) && isNeeded(project, object))
+      .map(({ kind, metadata }) => `${kind} "${metadata.name}"`),
+  };
+}
+
+function isNeeded(project: GatewayProject, { kind, metadata }: KubeObject): boolean {
+  return OWNED.some(
+    ({ resource, name, wanted }) =>
+      resource.kind === kind && name(project) === metadata.name && (wanted?.(project) ?? true),
+  );
 }
 
 async function readSources(

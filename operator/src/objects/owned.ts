@@ -1,0 +1,88 @@
+/** The objects beside its artifact that a GatewayProject owns: one row each, made, kept and removed by what it says. */
+import type { Revision } from '../api/gateway-project.ts';
+import {
+  type GatewayProject,
+  networkPolicies,
+  podDisruptionBudgets,
+  serviceAccounts,
+  services,
+  workloads,
+} from '../api/resources.ts';
+import type { KubeObject, Resource } from '../runtime/kube-object.ts';
+import type { PodSettings } from './gateway-container.ts';
+import { gatewayName } from './names.ts';
+import { networkPolicy } from './network-policy.ts';
+import { podDisruptionBudget } from './pod-disruption-budget.ts';
+import { service } from './service.ts';
+import { serviceAccount } from './service-account.ts';
+import { workload } from './workload.ts';
+
+/** What objects are built from beside their project. */
+export interface OwnedContext extends PodSettings {
+  /** Where the operator runs, for the NetworkPolicy. */
+  readonly operatorNamespace: string;
+  /** What the pods shall serve; absent while there is nothing to serve. */
+  readonly revision?: Revision;
+}
+
+export interface OwnedObject {
+  readonly resource: Resource<KubeObject>;
+  /** Name of the project's one; two rows of one resource have different names. */
+  readonly name: (project: GatewayProject) => string;
+  /**
+   * Whether the project's spec may ask for it, whatever else is known: then an object of its name that is somebody
+   * else's is in the way. Default: always.
+   */
+  readonly wanted?: (project: GatewayProject) => boolean;
+  /** The object; undefined where there shall be none. */
+  readonly build: (project: GatewayProject, context: OwnedContext) => KubeObject | undefined;
+  /** Traffic flows through it: where nothing is built, what exists is left as it is. Default: it is removed. */
+  readonly vital?: true;
+}
+
+/** In the order in which they are made. */
+export const OWNED: readonly OwnedObject[] = [
+  { resource: serviceAccounts, name: gatewayName, build: serviceAccount, vital: true },
+  { resource: services, name: gatewayName, build: service, vital: true },
+  {
+    resource: networkPolicies,
+    name: gatewayName,
+    wanted: ({ spec }) => spec.networkPolicy.enabled,
+    build: (project, { operatorNamespace }) => networkPolicy(project, operatorNamespace),
+  },
+  {
+    resource: podDisruptionBudgets,
+    name: gatewayName,
+    wanted: ({ spec }) => spec.pods.replicas > 1,
+    build: podDisruptionBudget,
+  },
+  {
+    resource: workloads,
+    name: gatewayName,
+    build: (project, context) => context.revision && workload(project, context.revision, context),
+    vital: true,
+  },
+];
+
+/** Their resources, each once. */
+export const ownedResources: readonly Resource<KubeObject>[] = [...new Set(OWNED.map(({ resource }) => resource))];
+
+/** What to apply, in this order, and which of those that exist to remove. */
+export function ownedObjects(
+  project: GatewayProject,
+  context: OwnedContext,
+  existing: readonly KubeObject[],
+): { readonly apply: readonly KubeObject[]; readonly remove: readonly KubeObject[] } {
+  const apply: KubeObject[] = [];
+  const keep = new Set<string>();
+  for (const { resource, name, wanted, build, vital } of OWNED) {
+    const object = (wanted?.(project) ?? true) ? build(project, context) : undefined;
+    if (object) apply.push(object);
+    if (object || vital) keep.add(id(resource.kind, name(project)));
+  }
+  return { apply, remove: existing.filter(({ kind, metadata }) => !keep.has(id(kind, metadata.name))) };
+}
+
+function id(kind: string, name: string): string {
+  return `${kind}/${name}`;
+}
