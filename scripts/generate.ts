@@ -11,6 +11,7 @@ import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
 import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
+import { generatedChartFiles } from './charts/generate.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -32,6 +33,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),
+  () => generatedChartFiles(root),
 ];
 
 for (const { path, content } of steps.flatMap((step) => step())) {
