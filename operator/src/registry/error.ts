@@ -1,0 +1,31 @@
+/** Why a registry did not do what it was asked; the message says what to do, and never holds a credential. */
+export type RegistryFailure =
+  /** What names the image, a Secret or an option is wrong: asking again will not help. */
+  | 'invalid'
+  /** 401 or 403. */
+  | 'unauthorized'
+  /** 404. */
+  | 'not-found'
+  /** The registry does not do this, such as deleting: 405, UNSUPPORTED. */
+  | 'unsupported'
+  /** Forbidden by the egress guard, or plaintext. */
+  | 'refused'
+  /** No answer, 429 or 5xx, after all attempts. */
+  | 'unavailable'
+  /** What was read is not what its digest, size or type says. */
+  | 'corrupt'
+  | 'too-large'
+  /** Any other answer. */
+  | 'failed';
+
+export class RegistryError extends Error {
+  readonly failure: RegistryFailure;
+  /** Milliseconds, where an answer says when to come back. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(failure: RegistryFailure, message: string, options?: ErrorOptions & { readonly retryAfterMs?: number }) {
+    super(message, options);
+    this.failure = failure;
+    this.retryAfterMs = options?.retryAfterMs;
+  }
+}
