@@ -14,6 +14,7 @@ export const PROBLEMS = {
   'range-not-satisfiable': { status: 416, title: 'Range not satisfiable' },
   'spec-invalid': { status: 422, title: 'Spec validation failed' },
   'plugin-invalid': { status: 422, title: 'Plugin validation failed' },
+  'artifact-invalid': { status: 422, title: 'Artifact validation failed' },
   'config-invalid': { status: 422, title: 'Plugin config validation failed' },
   /** As its schema says, and yet nothing that can be done. */
   unprocessable: { status: 422, title: 'Unprocessable' },

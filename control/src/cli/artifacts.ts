@@ -1,4 +1,6 @@
 /** `gw-control artifacts`. */
+import { openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
 import type { Artifact, ArtifactDetail } from '../resources/artifacts/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';
@@ -6,7 +8,8 @@ import { group, projectOption, remote, type ServerFlags, Session, short, time } 
 
 const EXAMPLES = `  $ gw-control artifacts list --project shop
   $ gw-control artifacts download 01a20041-4136-7572-8367-a77cc14881d6 --output shop.gwa
-  $ gw serve --artifact shop.gwa`;
+  $ gw serve --artifact shop.gwa
+  $ gw-control artifacts import shop.gwa --project shop && gw-control deploy --project shop`;
 
 export const artifactsCommand: AddCommand = (parent, program) => {
   const command = group(parent, 'artifacts', 'What compilations made.', EXAMPLES);
@@ -57,6 +60,26 @@ export const artifactsCommand: AddCommand = (parent, program) => {
         ['production', artifact.production ? 'yes' : 'no'],
         ['compiler', artifact.compiler_version],
         ['created', `${time(artifact.created_at)} by ${artifact.created_by}`],
+      ]);
+    });
+
+  remote(command, 'import', 'Import an artifact that gw compile made: its hash and signature stay.', [
+    'artifacts.import',
+  ])
+    .argument('<file>', 'the .gwa file')
+    .addOption(projectOption())
+    .option('--production', 'it was built for production')
+    .action(async (file: string, flags: ServerFlags & { project?: string; production?: boolean }) => {
+      const session = await Session.open(program, flags);
+      const form = new FormData();
+      form.append('file', await openAsBlob(file), basename(file));
+      if (flags.production) form.append('production', 'true');
+      const path = `/projects/${await session.projectId(flags.project)}/artifacts`;
+      const artifact = await session.api.json<Artifact>(path, { method: 'POST', form });
+      session.printFields(artifact, [
+        ['id', artifact.id],
+        ['hash', artifact.artifact_hash],
+        ['signed', artifact.signed ? 'yes' : 'no'],
       ]);
     });
 

@@ -1,5 +1,6 @@
 /** One compilation, from its claim to its end: reading, compiling, storing. */
 import { type CompileFlags, type Diagnostic, ERROR_CODES, type Project } from '@gw/gateway/compiler';
+import { MAX_ARTIFACT } from '../artifacts/verify-artifact.ts';
 import { compileOn } from '../compile.ts';
 import type { CompileThread } from '../compile-thread.ts';
 import type { Context } from '../context.ts';
@@ -22,9 +23,6 @@ export interface JobSettings extends CompileSettings {
 }
 
 export type Ended = Extract<Job['status'], 'succeeded' | 'failed'>;
-
-/** Bytes of an artifact; the gateway reads no larger ones. */
-const MAX_ARTIFACT = 256 << 20;
 
 /** Throws JobLost where another replica has it now, and what the database throws. */
 export async function runJob(context: Context, job: Job, thread: CompileThread, settings: JobSettings): Promise<Ended> {
@@ -49,7 +47,7 @@ export async function runJob(context: Context, job: Job, thread: CompileThread, 
   const blob = await context.blobs.put(piecesOf(artifact), MAX_ARTIFACT);
   // The row of the artifact and the end of the job, or neither.
   await db.kysely.transaction().execute(async (tx) => {
-    const artifactId = await storeArtifact(tx, { blob, manifest, job });
+    const { id: artifactId } = await storeArtifact(tx, { blob, manifest, of: job });
     await end(tx, job, { artifactId, diagnostics });
     await notifyCompilation(db.notifications, { ...job, status: 'succeeded' }, tx);
   });

@@ -52,8 +52,9 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
         yield bytes;
       };
       const blob = await blobs.put(source(), 1 << 20);
-      const job = { project_id: projectId, production: false, created_by: 'test' };
-      return { id: await storeArtifact(db.kysely, { blob, manifest, job }), hash: manifest.artifact_hash };
+      const of = { project_id: projectId, production: false, created_by: 'test' };
+      const { id } = await storeArtifact(db.kysely, { blob, manifest, of });
+      return { id, hash: manifest.artifact_hash };
     }
 
     function plane(of: { readonly id: string; readonly key: string }, served: string | null): Plane {

@@ -1,13 +1,19 @@
 /** Artifacts over REST, on both databases. */
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { promisify } from 'node:util';
+import * as zlib from 'node:zlib';
 import { readArtifact } from '@gw/gateway/artifact';
+import { loadBuiltinPlugin } from '@gw/gateway/compiler';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiled, createProject, specOf, uploadSpec } from '../../../../test/control/compiling.ts';
 import { DATABASE_KINDS, emptyDatabase } from '../../../../test/control/database.ts';
 import { type AskInit, type ControlServer, startControl } from '../../../../test/control/server.ts';
+import { compileProject } from '../../compile.ts';
 import { CHUNK_BYTES } from '../../db/blobs.ts';
 import type { Artifact, ArtifactDetail } from './schemas.ts';
 
+const gzip = promisify(zlib.gzip);
+const gunzip = promisify(zlib.gunzip);
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
 describe.each(DATABASE_KINDS)('artifacts on %s', (_name, kind, absent) => {
@@ -154,6 +160,98 @@ describe.each(DATABASE_KINDS)('artifacts on %s', (_name, kind, absent) => {
       expect((await download({}, { token: foreign })).status).toBe(404);
       expect((await download({}, { token: 'gwk_nobodys' })).status).toBe(401);
       expect((await server.ask(`/artifacts/${id}`, { token: own })).status).toBe(401);
+    });
+
+    describe('that were compiled elsewhere', () => {
+      const signing = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      const text = Buffer.from(specOf(5));
+      interface SendInit extends AskInit {
+        readonly project?: string;
+        readonly more?: Readonly<Record<string, string>>;
+      }
+      const send = (file: Uint8Array, { project = projectId, more = {}, ...init }: SendInit = {}) => {
+        const body = new FormData();
+        body.append('file', new Blob([new Uint8Array(file)]), 'made.gwa');
+        for (const [name, value] of Object.entries(more)) body.append(name, value);
+        return server.ask(`/projects/${project}/artifacts`, { method: 'POST', body, ...init });
+      };
+      let file: Uint8Array;
+      let hash: string;
+      beforeAll(async () => {
+        const result = await compileProject({
+          specs: ['made.yaml'],
+          files: [{ name: 'made.yaml', bytes: text }],
+          plugins: [loadBuiltinPlugin('mock')],
+          flags: { production: true, signingKey: signing },
+        });
+        if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+        file = result.artifact;
+        hash = result.artifactHash;
+      });
+
+      it('are imported as they are, once, with their signature; what compiles here has the same hash', async () => {
+        const first = await send(file, { more: { production: 'true' } });
+        const artifact: Artifact = JSON.parse(await first.text());
+        expect(first.status, JSON.stringify(artifact)).toBe(201);
+        expect(artifact).toMatchObject({ artifact_hash: hash, signed: true, production: true, created_by: 'admin' });
+        expect(first.headers.get('location')).toBe(`/artifacts/${artifact.id}`);
+        const again = await send(file, { more: { production: 'true' } });
+        expect([again.status, await again.json()]).toEqual([200, artifact]);
+        const back = await server.ask(`/artifacts/${artifact.id}/download`);
+        expect(Buffer.from(await back.arrayBuffer()).equals(file)).toBe(true);
+        const compiledThere = await compiled(
+          server,
+          `/specs/${await uploadSpec(server, 'made.yaml', text.toString(), projectId)}`,
+        );
+        expect(compiledThere).toMatchObject({ artifact_hash: hash });
+        expect(compiledThere.artifact_id).not.toBe(artifact.id);
+        const [entry] = await server
+          .get<{ action: string; resource_id: string }[]>('/audit?limit=200')
+          .then((entries) => entries.filter(({ action }) => action === 'artifacts.import'));
+        expect(entry).toMatchObject({ resource_id: artifact.id });
+        const deployed = await server.ask(`/projects/${projectId}/deploy`, {
+          method: 'POST',
+          json: { artifact_id: artifact.id },
+        });
+        expect(deployed.status).toBe(202);
+      });
+
+      it('are refused where a gateway would refuse them: 422', async () => {
+        const changed = Buffer.from(await gunzip(file));
+        // In the middle of a file of it.
+        const at = changed.indexOf('Made');
+        changed.write('Fake', at);
+        for (const [bytes, why] of [
+          [await gzip(changed), /integrity/],
+          [file.subarray(0, file.length >> 1), /gateway/],
+          [Buffer.from('nothing of the kind'), /gateway/],
+        ] as const) {
+          const response = await send(bytes);
+          const problem = await response.json();
+          expect([response.status, problem]).toEqual([
+            422,
+            expect.objectContaining({ type: 'urn:gw:error:artifact-invalid', detail: expect.stringMatching(why) }),
+          ]);
+        }
+      });
+
+      it('are for admins: their modules are in no registry', async () => {
+        const tokenOf = async (role: string, project_id: string | null) => {
+          const json = { name: crypto.randomUUID(), role, project_id };
+          return (await server.get<{ token: string }>('/tokens', { method: 'POST', json })).token;
+        };
+        const status = async (init: SendInit) => {
+          const response = await send(file, init);
+          await response.body?.cancel();
+          return response.status;
+        };
+        const other = await createProject(server);
+        expect(await status({ token: await tokenOf('deployer', null) })).toBe(403);
+        expect(await status({ token: await tokenOf('admin', projectId) })).toBe(201);
+        expect(await status({ token: await tokenOf('admin', projectId), project: other })).toBe(404);
+        expect(await status({ project: NOWHERE })).toBe(404);
+        expect(await status({ more: { production: 'perhaps' } })).toBe(400);
+      });
     });
 
     it('are deleted unless they were deployed', async () => {

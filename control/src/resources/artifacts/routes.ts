@@ -2,12 +2,14 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';
+import { readForm } from '../../http/form.ts';
+import { idempotently } from '../../http/idempotency.ts';
 import { operation } from '../../http/operation.ts';
 import { sendPage } from '../../http/pagination.ts';
 import { Closed, Uuid } from '../../http/schema-types.ts';
 import { partialAnswer, sendBlob } from '../../http/send-blob.ts';
 import { ProjectParams } from '../projects/routes.ts';
-import { ArtifactDetail, ArtifactQuery } from './schemas.ts';
+import { Artifact, ArtifactDetail, ArtifactForm, ArtifactQuery } from './schemas.ts';
 import { ARTIFACT_TYPE } from './service.ts';
 
 const ArtifactParams = Closed({ id: Uuid('Of the artifact.') });
@@ -36,6 +38,31 @@ export function artifactRoutes(app: FastifyInstance, { artifacts, context }: Con
     problems: ['not-found'],
     handle: async ({ actor, params, query, request, reply }) =>
       sendPage(request, reply, await artifacts.listOfProject(actor, params.id, query)),
+  });
+  operation(app, {
+    id: 'artifacts.import',
+    tag,
+    summary: 'Import an artifact that was compiled elsewhere',
+    description:
+      'Verified as a gateway would, and kept as it is: its hash, and its signature, stay. What the project has already changes nothing (200).',
+    method: 'POST',
+    url: '/projects/:id/artifacts',
+    params: ProjectParams,
+    form: ArtifactForm,
+    answers: { 201: Artifact, 200: Artifact },
+    idempotent: true,
+    problems: ['not-found', 'artifact-invalid'],
+    handle: async (call) => {
+      const { actor, params, request, reply } = call;
+      await artifacts.mayImport(actor, params.id);
+      const { fields, file } = await readForm(request, ArtifactForm, (content) => artifacts.storeFile(content));
+      const production = fields.production === 'true';
+      return idempotently(call, JSON.stringify([production, file.sha256]), async () => {
+        const { artifact, isNew } = await artifacts.import(actor, params.id, { file, production });
+        reply.code(isNew ? 201 : 200).header('location', `/artifacts/${artifact.id}`);
+        return artifact;
+      });
+    },
   });
   operation(app, {
     id: 'artifacts.get',

@@ -6,6 +6,7 @@ import {
   Closed,
   Named,
   Nullable,
+  OneOf,
   pageQuery,
   Sha256,
   Timestamp,
@@ -27,8 +28,8 @@ export const Artifact = Named(
     routes_count: Type.Integer({ minimum: 0 }),
     specs: Type.Array(Type.String(), { description: 'Files of the specs in it.' }),
     plugins: Type.Array(Closed({ name: Type.String(), version: Type.String() })),
-    created_by: Type.String({ description: 'Who had it compiled.' }),
-    created_at: Timestamp('When it was first compiled.'),
+    created_by: Type.String({ description: 'Who had it compiled, or imported it.' }),
+    created_at: Timestamp('When it was first compiled here, or imported.'),
   },
   'A compiled project.',
 );
@@ -40,6 +41,18 @@ export const ArtifactDetail = Named(
   'A compiled project with its manifest.',
 );
 export type ArtifactDetail = Static<typeof ArtifactDetail>;
+
+export const ArtifactForm = Closed({
+  file: Type.Unsafe<unknown>({
+    type: 'string',
+    format: 'binary',
+    description: 'The .gwa file, at most 256 MiB, of the format and version that this server reads.',
+  }),
+  production: Type.Optional(
+    OneOf(['true', 'false'], 'Whether it was built for production (D8), which no file says of itself. Default false.'),
+  ),
+});
+export type ArtifactForm = Static<typeof ArtifactForm>;
 
 export const ArtifactQuery = Closed({
   ...pageQuery(['created_at'], '-created_at'),

@@ -1,12 +1,14 @@
 /** Artifacts: what compilations made, by content (reference 3, section 2; D9). */
 import type { Actor } from '../../access/actor.ts';
+import { MAX_ARTIFACT, verifyArtifact } from '../../artifacts/verify-artifact.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
+import type { BlobInfo } from '../../db/blobs.ts';
 import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import type { Download } from '../../http/send-blob.ts';
-import { findProject } from '../projects/store.ts';
+import { findProject, lockProject } from '../projects/store.ts';
 import type { Artifact, ArtifactDetail, ArtifactQuery } from './schemas.ts';
 import {
   type ArtifactRow,
@@ -15,10 +17,24 @@ import {
   findArtifactFile,
   listArtifacts,
   lockArtifact,
+  storeArtifact,
   wasDeployed,
 } from './store.ts';
 
 export const ARTIFACT_TYPE = 'application/vnd.gw.artifact';
+
+export interface ArtifactImport {
+  /** A .gwa file; or what `storeFile` made of it. */
+  readonly file: AsyncIterable<Uint8Array> | BlobInfo;
+  /** Built for production (D8), as the caller says. Default false. */
+  readonly production?: boolean;
+}
+
+export interface ImportedArtifact {
+  readonly artifact: Artifact;
+  /** False where the project has the same already. */
+  readonly isNew: boolean;
+}
 
 export class Artifacts {
   readonly #context: Context;
@@ -53,6 +69,41 @@ export class Artifacts {
     const { file_sha256: sha256, size, project_name, artifact_hash } = row;
     const filename = `${project_name ?? 'artifact'}-${artifact_hash.slice('sha256:'.length).slice(0, 8)}.gwa`;
     return { sha256, size, type: ARTIFACT_TYPE, filename };
+  }
+
+  /** Throws where the actor may not import: so that the bytes of strangers are not taken in first. */
+  async mayImport(actor: Actor, projectId: string): Promise<void> {
+    // Modules in it never were in the registry, which is for admins too.
+    actor.mustBe('admin', projectId, `project "${projectId}"`);
+    const found = await findProject(this.#context.db.kysely, projectId);
+    if (!found) throw ControlError.notFound(`project "${projectId}"`);
+  }
+
+  /** Takes bytes in for an import to follow; throws BlobTooLarge. */
+  storeFile(content: AsyncIterable<Uint8Array>): Promise<BlobInfo> {
+    return this.#context.blobs.put(content, MAX_ARTIFACT);
+  }
+
+  /** Takes an artifact that was compiled elsewhere, as it is: its hash and signature stay what they are. */
+  async import(
+    actor: Actor,
+    projectId: string,
+    { file, production = false }: ArtifactImport,
+  ): Promise<ImportedArtifact> {
+    await this.mayImport(actor, projectId);
+    const { blobs, db: database } = this.#context;
+    const blob = 'sha256' in file ? file : await this.storeFile(file);
+    const manifest = await verifyArtifact(blobs, blob.sha256);
+    return database.kysely.transaction().execute(async (db) => {
+      if (!(await lockProject(db, projectId))) throw ControlError.notFound(`project "${projectId}"`);
+      const of = { project_id: projectId, production, created_by: actor.name };
+      const { id, isNew } = await storeArtifact(db, { blob, manifest, of });
+      const row = await findArtifact(db, id);
+      if (!row) throw new Error(`artifact ${id} is not there after it was stored`);
+      const resource = { type: 'artifact', id, projectId };
+      if (isNew) await recordChange(db, actor, { action: 'artifacts.import', resource, after: shown(row) });
+      return { artifact: shown(row), isNew };
+    });
   }
 
   /** Throws a conflict where it was ever deployed: history names it, and a rollback may want it. */

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { type Manifest, VERSION_FIELD } from '@gw/gateway/artifact';
 import type { Kysely, Selectable } from 'kysely';
 import type { BlobInfo } from '../../db/blobs.ts';
-import type { ArtifactsTable, CompilationsTable, Schema } from '../../db/schema.ts';
+import type { ArtifactsTable, Schema } from '../../db/schema.ts';
 import { readableJson } from '../../db/text.ts';
 import { type Page, page } from '../../http/pagination.ts';
 import type { ArtifactQuery } from './schemas.ts';
@@ -14,18 +14,24 @@ type Db = Kysely<Schema>;
 export interface CompiledArtifact {
   readonly blob: BlobInfo;
   readonly manifest: Manifest;
-  readonly job: Pick<Selectable<CompilationsTable>, 'project_id' | 'production' | 'created_by'>;
+  readonly of: Pick<ArtifactRow, 'project_id' | 'production' | 'created_by'>;
+}
+
+export interface StoredArtifact {
+  readonly id: string;
+  /** False where the row was there. */
+  readonly isNew: boolean;
 }
 
 /**
- * The id of the artifact's row: of the one that is there, where its project has the same content, built and signed in
+ * The artifact's row: the one that is there, where its project has the same content, built and signed in
  * the same way. The bytes may differ in the time of compilation; the first ones stay.
  */
-export async function storeArtifact(db: Db, { blob, manifest, job }: CompiledArtifact): Promise<string> {
+export async function storeArtifact(db: Db, { blob, manifest, of }: CompiledArtifact): Promise<StoredArtifact> {
   const row = {
-    project_id: job.project_id,
+    project_id: of.project_id,
     artifact_hash: manifest.artifact_hash,
-    production: job.production,
+    production: of.production,
     artifact_version: manifest[VERSION_FIELD],
     signed_by: manifest.signing_public_key ?? null,
   };
@@ -38,12 +44,12 @@ export async function storeArtifact(db: Db, { blob, manifest, job }: CompiledArt
       size: blob.size,
       manifest: readableJson(manifest),
       compiler_version: manifest.compiler_version,
-      created_by: job.created_by,
+      created_by: of.created_by,
     })
     .onConflict((conflict) => conflict.constraint('artifacts_content_unique').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (inserted) return inserted.id;
+  if (inserted) return { id: inserted.id, isNew: true };
   const found = await db
     .selectFrom('artifacts')
     .select('id')
@@ -55,7 +61,7 @@ export async function storeArtifact(db: Db, { blob, manifest, job }: CompiledArt
     // It may not be deleted before this transaction refers to it.
     .forKeyShare()
     .executeTakeFirstOrThrow();
-  return found.id;
+  return { id: found.id, isNew: false };
 }
 
 export function findArtifact(db: Db, id: string): Promise<ArtifactRow | undefined> {
