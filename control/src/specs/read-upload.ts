@@ -54,8 +54,13 @@ export async function readUpload({ bytes, filename, entry: wanted }: Upload): Pr
  */
 export async function projectFiles(form: UploadForm, filename: string, bytes: Uint8Array): Promise<ProjectFile[]> {
   if (form === 'document') return [{ name: filename, bytes }];
-  const files = [...(await unpack(bytes))].map(([name, content]) => ({ name, bytes: content }));
-  return files.filter(({ name }) => isSpecFile(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return specFiles(await unpack(bytes));
+}
+
+/** What a project takes of the files of an archive, by name. */
+export function specFiles(files: ReadonlyMap<string, Uint8Array>): ProjectFile[] {
+  const taken = [...files].filter(([name]) => isSpecFile(name)).map(([name, bytes]) => ({ name, bytes }));
+  return taken.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function isSpecFile(name: string): boolean {

@@ -15,8 +15,9 @@ import type { Project } from './project.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 
+export { pluginPackageOf, readPluginArchive } from '../plugins/archive.ts';
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
-export { PluginPackageError, readPluginPackage } from '../plugins/package.ts';
+export { type PluginPackage, PluginPackageError, readPluginPackage } from '../plugins/package.ts';
 export { ArchiveError, isGzip, isTar, repack, unpack } from '../plugins/unpack.ts';
 export type { Diagnostic } from '../spec/diagnostic.ts';
 export { ERROR_CODES, type ErrorCode, type Severity } from '../spec/error-codes.ts';

@@ -8,25 +8,35 @@ export async function readPluginArchive(bytes: Buffer, name: string): Promise<Pl
   if (!isGzip(bytes)) {
     throw new PluginPackageError('it is neither a WebAssembly module nor a .tar.gz');
   }
-  const files = await filesOf(bytes);
+  return pluginPackageOf(await filesOf(bytes), name);
+}
+
+/**
+ * The package among files, which lie at the top or all in one folder. Throws PluginPackageError where there is no
+ * plugin.toml, or not the module that it names.
+ */
+export function pluginPackageOf(found: ReadonlyMap<string, Uint8Array>, name: string): PluginPackage {
+  const files = withoutFolder(found);
   const manifest = files.get('plugin.toml');
   if (!manifest) throw new PluginPackageError('the archive has no plugin.toml at its top, or in its only folder');
-  const module = wasmFileOf(manifest.toString('utf8'));
+  const module = wasmFileOf(Buffer.from(manifest).toString('utf8'));
   const wasm = files.get(module);
   if (!wasm) throw new PluginPackageError(`the archive has no ${module} beside plugin.toml`);
   const configSchema = files.get('config-schema.json');
   return { wasm, manifest, name, ...(configSchema ? { configSchema } : {}) };
 }
 
-/** Plain files, by their path in the archive or, where all lie in one folder, in that. */
 async function filesOf(bytes: Buffer): Promise<ReadonlyMap<string, Buffer>> {
-  let files: ReadonlyMap<string, Buffer>;
   try {
-    files = await unpack(bytes);
+    return await unpack(bytes);
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     throw new PluginPackageError(error.message, { cause: error });
   }
+}
+
+/** By their path or, where all lie in one folder, by that in the folder. */
+function withoutFolder(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   const tops = new Set([...files.keys()].map((file) => file.slice(0, file.indexOf('/') + 1)));
   const [top = ''] = tops;
   return tops.size === 1 ? new Map([...files].map(([file, content]) => [file.slice(top.length), content])) : files;
