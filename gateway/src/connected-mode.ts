@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ArtifactCache, type CacheOrigin } from './link/artifact-cache.ts';
+import { readCredentials } from './link/credentials.ts';
 import { type CloseReason, ControlPlaneLink, controlPlaneAddress, type LinkHost } from './link/index.ts';
 import type { Notice } from './link/messages.ts';
 import type { UpdateError } from './link/update-error.ts';
@@ -27,6 +28,8 @@ export class ConnectedMode {
   readonly #instanceId: string;
   readonly #updates = { applied: 0, refused: 0 };
   #link: ControlPlaneLink | null = null;
+  #settled: boolean;
+  #waiting: NodeJS.Timeout | undefined;
 
   private constructor(
     options: ControlPlaneOptions,
@@ -37,16 +40,18 @@ export class ConnectedMode {
     this.#deps = deps;
     this.#cache = cache;
     this.#instanceId = instanceId;
+    this.#settled = options.waitSeconds === 0;
     const { base } = controlPlaneAddress(options.url);
     this.#origin = { controlPlane: base.href, projectId: options.projectId, startedFrom: null };
   }
 
-  /** Rejects with LinkAddressError, and where nothing can be written into `--cache-dir`. */
+  /** Rejects with LinkAddressError, without a key or certificate, and where nothing can be written into `--cache-dir`. */
   static async open(options: ControlPlaneOptions, deps: ConnectedModeDeps): Promise<ConnectedMode> {
     const { exposed } = controlPlaneAddress(options.url);
     if (exposed) {
       deps.log.logger.warn('the link to the control plane is not encrypted, and the API key can be read: use wss://');
     }
+    await readCredentials(options.credentials);
     if (options.cacheDir === undefined) {
       return new ConnectedMode(options, deps, { cache: null, instanceId: randomUUID() });
     }
@@ -75,9 +80,10 @@ export class ConnectedMode {
 
   /** Connects; call it once, when the port is bound. `load` as in LinkHost. */
   start({ served, load }: Pick<LinkHost, 'served' | 'load'>): void {
-    const { url, projectId, apiKey, name, labels } = this.#options;
+    const { url, projectId, credentials, name, labels } = this.#options;
     const { trustedKeys } = this.#deps;
-    const options = { controlPlane: url, projectId, apiKey, name, labels, instanceId: this.#instanceId, trustedKeys };
+    const who = { projectId, name, labels, instanceId: this.#instanceId };
+    const options = { controlPlane: url, ...who, ...credentials, trustedKeys };
     this.#link = new ControlPlaneLink(options, {
       served,
       load: async (loaded, notice) => {
@@ -88,9 +94,16 @@ export class ConnectedMode {
       connected: (to) => this.#connected(to),
       disconnected: (why, refused) => this.#disconnected(why, refused),
       refused: (notice, error) => this.#refused(notice, error),
+      settled: () => this.#settle(),
       drift: (drifted, wanted) => this.#drift(drifted, wanted),
     });
     this.#link.start();
+    this.#waiting = setTimeout(() => this.#settle(), this.#options.waitSeconds * 1000).unref();
+  }
+
+  /** Readiness waits for the control plane's word, or for what it wants. */
+  get awaited(): boolean {
+    return !this.#settled;
   }
 
   get drifted(): boolean {
@@ -107,7 +120,13 @@ export class ConnectedMode {
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#waiting);
     await this.#link?.stop();
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#waiting);
   }
 
   #connected({ dataPlaneId, controlPlane }: Parameters<LinkHost['connected']>[0]): void {

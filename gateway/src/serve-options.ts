@@ -1,4 +1,5 @@
 /** What `gw serve` and `gw dev` are told (reference 1, section 4.3). */
+import type { CredentialSource } from './link/credentials.ts';
 import type { TracingOptions } from './telemetry/tracing-options.ts';
 import type { ClientAuth } from './transport/client-certificate.ts';
 import type { TlsVersion } from './transport/tls.ts';
@@ -14,13 +15,18 @@ export interface ControlPlaneOptions {
   readonly url: string;
   /** UUID. */
   readonly projectId: string;
-  /** Data-plane API key of the project; never logged. */
-  readonly apiKey: string;
+  /** Data-plane API key of the project, and what the control plane's certificate is checked by; never logged. */
+  readonly credentials: CredentialSource;
   /** Shown in the control plane. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Folder for the last good artifact; undefined: none is kept. */
   readonly cacheDir?: string | undefined;
+  /**
+   * Seconds at most that the gateway is not ready because the control plane has not said what is wanted, or that is not
+   * served yet; 0: it is ready with any artifact.
+   */
+  readonly waitSeconds: number;
 }
 
 export interface ServeOptions {

@@ -58,6 +58,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const admin = createAdmin(options, {
     artifact: () => served.artifact,
     draining: () => draining,
+    awaiting: () => connected?.awaited ?? false,
     drifted: () => connected?.drifted ?? false,
     log,
     setLogLevel,

@@ -214,7 +214,7 @@ export class LinkServer implements ChannelPorts {
     this.#happened({ kind: 'fetched', path, range, authorization });
     const file = this.#files.get(path);
     if (!file) return void response.writeHead(404).end();
-    if (authorization !== `Bearer ${KEY}`) return void response.writeHead(401).end();
+    if (!this.keys.has(authorization?.replace('Bearer ', '') ?? '')) return void response.writeHead(401).end();
     const fault = this.faults.shift();
     if (fault) return fault(response, file, request);
     sendFile(response, file, range);

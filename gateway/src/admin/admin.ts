@@ -11,6 +11,8 @@ export interface AdminState extends LogLevelState {
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
+  /** Readiness waits for what the control plane wants; false without one. */
+  awaiting(): boolean;
   /** The control plane said that another artifact should be served; false without one. */
   drifted(): boolean;
   /** In the text format of scrapers. */
@@ -51,9 +53,10 @@ async function page(path: string, state: AdminState): Promise<Page> {
       return jsonPage(200, { ...(manifest ? healthOf(manifest) : { status: 'healthy' }), uptime_secs });
     }
     case '/ready': {
-      if (manifest && !state.draining())
-        return jsonPage(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
-      return jsonPage(503, { status: manifest ? 'draining' : 'no artifact' });
+      if (!manifest) return jsonPage(503, { status: 'no artifact' });
+      if (state.draining()) return jsonPage(503, { status: 'draining' });
+      if (state.awaiting()) return jsonPage(503, { status: 'awaiting the control plane' });
+      return jsonPage(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
     }
     case '/metrics': {
       const { type, text } = await state.metrics();

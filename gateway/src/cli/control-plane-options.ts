@@ -1,5 +1,6 @@
 /** Options of connected mode (reference 1, section 4.3; D28): which of them go together. */
 import { hostname } from 'node:os';
+import { isApiKey } from '../link/credentials.ts';
 import type { ControlPlaneOptions } from '../serve-options.ts';
 
 export interface ControlPlaneFlags {
@@ -7,6 +8,10 @@ export interface ControlPlaneFlags {
   readonly controlPlane?: string | undefined;
   readonly projectId?: string | undefined;
   readonly apiKey?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+  readonly controlPlaneCa?: string | undefined;
+  /** Seconds. */
+  readonly controlPlaneWait: number;
   readonly dataPlaneName?: string | undefined;
   /** `name=value` each. */
   readonly dataPlaneLabel: readonly string[];
@@ -19,7 +24,8 @@ const MOST_LABELS = 32;
 
 /** Undefined without a control plane. Throws an Error that names the option to change, and never the key. */
 export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptions | undefined {
-  const { controlPlane: url, projectId, apiKey, cacheDir } = flags;
+  const { controlPlane: url, projectId, apiKeyFile, controlPlaneCa: ca, cacheDir } = flags;
+  const apiKey = flags.apiKey || undefined;
   if (url === undefined) {
     if (flags.artifact === undefined) throw new Error('give --artifact, or --control-plane that artifacts come from');
     if (cacheDir !== undefined) throw new Error('--cache-dir keeps artifacts of a control plane: give --control-plane');
@@ -27,11 +33,23 @@ export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptio
   }
   if (projectId === undefined) throw new Error('--control-plane needs --project-id');
   if (!UUID.test(projectId)) throw new Error('--project-id is not a UUID');
-  if (apiKey === undefined || apiKey === '')
-    throw new Error('--control-plane needs an API key of the project in GW_API_KEY');
-  if (!/^[\x21-\x7e]{1,512}$/.test(apiKey))
+  if (apiKey === undefined && apiKeyFile === undefined)
+    throw new Error(
+      '--control-plane needs an API key of the project in GW_API_KEY, or a file of it in GW_API_KEY_FILE',
+    );
+  if (apiKey !== undefined && apiKeyFile !== undefined)
+    throw new Error('the API key is given twice: give GW_API_KEY or GW_API_KEY_FILE');
+  if (apiKey !== undefined && !isApiKey(apiKey))
     throw new Error('the API key is not one: it has characters that no key has');
-  return { url, projectId: projectId.toLowerCase(), apiKey, name: nameOf(flags), labels: labelsOf(flags), cacheDir };
+  return {
+    url,
+    projectId: projectId.toLowerCase(),
+    credentials: { apiKey, apiKeyFile, ca },
+    name: nameOf(flags),
+    labels: labelsOf(flags),
+    cacheDir,
+    waitSeconds: flags.controlPlaneWait,
+  };
 }
 
 function nameOf({ dataPlaneName = hostname() || 'gw' }: ControlPlaneFlags): string {

@@ -199,6 +199,21 @@ export function serveCommand(program: Program): Command {
         "the project's data-plane key; better in the variable, where no list of processes shows it",
       ),
     )
+    .addOption(option('--api-key-file <file>', 'file of that key, in place of the key; read again for each connection'))
+    .addOption(
+      option(
+        '--control-plane-ca <pem>',
+        'certificates that the control plane is checked by, PEM or a file of it (default: those that the system trusts)',
+      ),
+    )
+    .addOption(
+      option(
+        '--control-plane-wait <seconds>',
+        'time at most in which it is not ready before it serves what the control plane wants',
+      )
+        .argParser(seconds)
+        .default(0),
+    )
     .addOption(option('--data-plane-name <name>', 'name in the control plane (default: the host name)'))
     .addOption(
       option('--data-plane-label <name=value>', 'label in the control plane (repeatable)')
@@ -213,7 +228,7 @@ export function serveCommand(program: Program): Command {
 }
 
 async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Promise<void> {
-  const { apiKey: _, ...plain } = flags;
+  const { apiKey: _, apiKeyFile: _file, controlPlaneCa: _ca, controlPlaneWait: _wait, ...plain } = flags;
   const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat);
   let gateway: RunningGateway;
   try {

@@ -4,23 +4,23 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ARTIFACT_VERSION } from '../artifact/format.ts';
+import { messageOf } from '../message-of.ts';
 import type { LoadedArchive } from '../traffic.ts';
 import { VERSION } from '../version.ts';
 import { type ControlPlaneAddress, controlPlaneAddress } from './address.ts';
 import { Backoff, RETRY_TIMES, type RetryTimes } from './backoff.ts';
 import type { CloseReason } from './close-codes.ts';
-import type { Hello, Notice } from './messages.ts';
+import { type CredentialSource, type Credentials, readCredentials } from './credentials.ts';
+import type { Hello, Notice, Welcome } from './messages.ts';
 import { Session, type SessionEnd } from './session.ts';
 import type { UpdateError } from './update-error.ts';
 import { Updates } from './updates.ts';
 
-export interface LinkOptions {
+export interface LinkOptions extends CredentialSource {
   /** WebSocket URL of the control plane. */
   readonly controlPlane: string;
   /** UUID. */
   readonly projectId: string;
-  /** Visible ASCII, up to 512. */
-  readonly apiKey: string;
   /** Shown to people. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -42,6 +42,8 @@ export interface LinkHost {
   /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
   disconnected(why: string, refused: CloseReason | null): void;
   refused(notice: Notice, error: UpdateError): void;
+  /** What is wanted is served, or will not be for now, or nothing is wanted. */
+  settled?(): void;
   drift(drifted: boolean, wanted: string | null): void;
 }
 
@@ -71,13 +73,16 @@ export class ControlPlaneLink {
     this.#times = { ...RETRY_TIMES, ...options.times };
     this.#updates = new Updates({
       base: this.#address.base,
-      apiKey: options.apiKey,
+      credentials: options,
       trustedKeys: options.trustedKeys,
       times: this.#times,
       served: () => host.served(),
       load: (loaded, notice) => host.load(loaded, notice),
       refused: (notice, error) => host.refused(notice, error),
-      report: (status) => this.#session?.report(status),
+      report: (status) => {
+        this.#session?.report(status);
+        host.settled?.();
+      },
     });
   }
 
@@ -106,16 +111,7 @@ export class ControlPlaneLink {
     const { signal } = this.#stopping;
     const backoff = new Backoff(this.#times);
     while (!signal.aborted) {
-      const session = new Session(this.#address.socket, () => this.#hello(), {
-        welcomed: ({ data_plane_id }) => this.#welcomed(data_plane_id),
-        wanted: (notice) => this.#updates.want(notice),
-        drift: ({ drifted, wanted }) => this.#drift(drifted, wanted),
-        served: () => this.#host.served(),
-      });
-      this.#session = session;
-      const end = await session.ended;
-      this.#session = null;
-      this.#connected = false;
+      const end = await this.#connect(signal);
       if (signal.aborted) return;
       this.#left(end);
       if (end.lastedMs >= this.#times.stableMs) backoff.reset();
@@ -123,8 +119,31 @@ export class ControlPlaneLink {
     }
   }
 
-  #hello(): Hello {
-    const { apiKey, projectId, name, instanceId, labels } = this.#options;
+  /** One connection, from its credentials to its end. */
+  async #connect(signal: AbortSignal): Promise<SessionEnd> {
+    let credentials: Credentials;
+    try {
+      credentials = await readCredentials(this.#options);
+    } catch (error) {
+      return { why: messageOf(error), refused: null, retry: 'backoff', afterMs: null, lastedMs: 0 };
+    }
+    const events = {
+      welcomed: (welcome: Welcome) => this.#welcomed(welcome),
+      wanted: (notice: Notice) => this.#updates.want(notice),
+      drift: ({ drifted, wanted }: { drifted: boolean; wanted: string | null }) => this.#drift(drifted, wanted),
+      served: () => this.#host.served(),
+    };
+    const session = new Session(this.#address.socket, () => this.#hello(credentials.apiKey), events, credentials.ca);
+    this.#session = session;
+    if (signal.aborted) session.close();
+    const end = await session.ended;
+    this.#session = null;
+    this.#connected = false;
+    return end;
+  }
+
+  #hello(apiKey: string): Hello {
+    const { projectId, name, instanceId, labels } = this.#options;
     return {
       type: 'hello',
       api_key: apiKey,
@@ -138,12 +157,13 @@ export class ControlPlaneLink {
     };
   }
 
-  #welcomed(dataPlaneId: string): void {
+  #welcomed({ data_plane_id: dataPlaneId, artifact }: Welcome): void {
     this.#connected = true;
     this.#said = null;
     // Whoever answers now says anew where there is drift.
     this.drifted = false;
     this.#host.connected({ dataPlaneId, controlPlane: this.#address.base.origin });
+    if (artifact === null) this.#host.settled?.();
   }
 
   #drift(drifted: boolean, wanted: string | null): void {

@@ -6,6 +6,7 @@ import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
 import { messageOf } from '../message-of.ts';
 import { VERSION } from '../version.ts';
 import { artifactUrl, LinkAddressError } from './address.ts';
+import { type CredentialSource, type Credentials, readCredentials } from './credentials.ts';
 import type { Notice } from './messages.ts';
 import { UpdateError } from './update-error.ts';
 
@@ -16,7 +17,7 @@ const SILENCE_MS = 30_000;
 export interface DownloadOptions {
   /** As in `ControlPlaneAddress`. */
   readonly base: URL;
-  readonly apiKey: string;
+  readonly credentials: CredentialSource;
 }
 
 /**
@@ -45,14 +46,15 @@ export class Download {
    * try may succeed, `checksum` where the file is another one (the next try begins anew). Or with what aborted it.
    */
   async attempt(signal: AbortSignal): Promise<Uint8Array> {
+    const credentials = await this.#credentials();
     const agent = new Agent({
-      connect: { timeout: CONNECT_MS },
+      connect: { timeout: CONNECT_MS, ...(credentials.ca === undefined ? {} : { ca: credentials.ca }) },
       headersTimeout: SILENCE_MS,
       bodyTimeout: SILENCE_MS,
       pipelining: 0,
     });
     try {
-      const body = await this.#open(agent, signal);
+      const body = await this.#open(agent, credentials, signal);
       for await (const chunk of body) this.#take(chunk);
     } catch (error) {
       signal.throwIfAborted();
@@ -65,9 +67,21 @@ export class Download {
     return this.#whole();
   }
 
+  async #credentials(): Promise<Credentials> {
+    try {
+      return await readCredentials(this.#options.credentials);
+    } catch (error) {
+      throw failed(messageOf(error));
+    }
+  }
+
   /** Asks for what is missing, and settles what the answer goes on from. */
-  async #open(dispatcher: Dispatcher, signal: AbortSignal): Promise<Dispatcher.ResponseData['body']> {
-    const { base, apiKey } = this.#options;
+  async #open(
+    dispatcher: Dispatcher,
+    { apiKey }: Credentials,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData['body']> {
+    const { base } = this.#options;
     const etag = this.#etag;
     const from = etag === null ? 0 : this.#length;
     const { statusCode, headers, body } = await request(artifactUrl(base, this.#notice.path), {

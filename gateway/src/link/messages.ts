@@ -5,6 +5,9 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { CLOSE_REASONS } from './close-codes.ts';
 
+/** Characters of an API key; tokens of service accounts have about a thousand. */
+export const MAX_API_KEY = 4096;
+
 /** WebSocket subprotocol: the protocol's version. */
 export const SUBPROTOCOL = 'gw.data-plane.v1';
 /** Path of the WebSocket under the control plane's address (reference 3, section 4). */
@@ -61,7 +64,11 @@ export type Notice = Static<typeof Notice>;
 
 export const Hello = Type.Object({
   type: Type.Literal('hello'),
-  api_key: Type.String({ minLength: 1, maxLength: 512, description: 'API key of the project' }),
+  api_key: Type.String({
+    minLength: 1,
+    maxLength: MAX_API_KEY,
+    description: 'API key of the project, or what takes its place',
+  }),
   project_id: Type.String({ pattern: UUID, description: 'UUID of the project' }),
   name: shown(253, 'name that people see, by default the host name'),
   instance_id: Type.String({

@@ -57,8 +57,8 @@ export class Session {
   #retry: SessionEnd['retry'] = 'backoff';
   #afterMs: number | null = null;
 
-  /** `hello`: asked for when the connection is open. */
-  constructor(url: URL, hello: () => Hello, events: SessionEvents) {
+  /** `hello`: asked for when the connection is open. `ca`: PEM, in place of what the system trusts. */
+  constructor(url: URL, hello: () => Hello, events: SessionEvents, ca?: string) {
     this.#hello = hello;
     this.#events = events;
     const socket = new WebSocket(url, [SUBPROTOCOL], {
@@ -66,6 +66,7 @@ export class Session {
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
       followRedirects: false,
+      ...(ca === undefined ? {} : { ca }),
       headers: { 'user-agent': `gw/${VERSION}` },
     });
     this.#socket = socket;

@@ -26,6 +26,8 @@ const CREDENTIAL_VOLUME = 'gw-link';
 const CACHE_VOLUME = 'gw-cache';
 /** Seconds; the kubelet renews it in time, and `gw serve` reads it again at each connection. */
 const TOKEN_SECONDS = 3600;
+/** A pod that starts with an older artifact is not ready before it has what is wanted, or so many seconds have passed. */
+const WAIT = ['--control-plane-wait', '5'];
 
 /** What a pod with `gw serve` needs for the link, and a place where the last good artifact outlives the container. */
 export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
@@ -34,7 +36,7 @@ export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
       ? { serviceAccountToken: { path: 'key', audience: credential.audience, expirationSeconds: TOKEN_SECONDS } }
       : { secret: { name: credential.name, items: [{ key: credential.key, path: 'key' }] } };
   return {
-    args: ['--control-plane', url, '--project-id', projectId, '--cache-dir', CACHE_DIR],
+    args: ['--control-plane', url, '--project-id', projectId, '--cache-dir', CACHE_DIR, ...WAIT],
     env: [
       { name: 'GW_API_KEY_FILE', value: `${CREDENTIAL_DIR}/key` },
       ...(ca ? [{ name: 'GW_CONTROL_PLANE_CA', value: ca }] : []),
