@@ -54,7 +54,7 @@ export interface PipelineOptions {
   readonly budget: BufferBudget;
   readonly recorder: Recorder;
   /** Null: no request is traced. */
-  readonly tracing: Tracing | null;
+  readonly tracing: Pick<Tracing, 'begin'> | null;
   /** Verbose problem documents. */
   readonly dev: boolean;
   /** Bytes of an upstream's body that a plugin wants whole (`GW_MAX_UPSTREAM_RESPONSE_BYTES`). */

@@ -62,6 +62,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     drifted: () => connected?.drifted ?? false,
     log,
     setLogLevel,
+    trace: (request, peer) => traffic.trace(request, peer),
     metrics: async () => {
       const { type, text } = await traffic.metrics();
       return { type, text: text + (await ofLink.metrics()) };

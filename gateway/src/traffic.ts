@@ -17,6 +17,8 @@ import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
 import { Tokens } from './tokens/tokens.ts';
+import type { TraceReport } from './trace/report.ts';
+import type { TraceRequest } from './trace/request.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
 import { SHARES_PORTS } from './transport/reserve-port.ts';
 import type { KeyPair } from './transport/tls.ts';
@@ -45,6 +47,8 @@ export interface Traffic {
   setLogLevel(level: Level): Promise<void>;
   /** Metrics of all processes in the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
+  /** Sends a request through the pipeline, as from `peer`, and reports what became of it; null where none is loaded. */
+  trace(request: TraceRequest, peer: string): Promise<TraceReport | null>;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;
   /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
@@ -162,6 +166,14 @@ export class LocalTraffic implements Traffic {
 
   async metrics() {
     return { type: this.registry.contentType, text: await this.registry.metrics() };
+  }
+
+  async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {
+    const generation = this.#generation;
+    const pipeline = this.#pipeline;
+    if (generation === null || pipeline === null) return null;
+    const { traceRequest } = await import('./trace/trace.ts');
+    return traceRequest(request, { generation, pipeline, peer, scheme: this.#deps.keyPair ? 'https' : 'http' });
   }
 
   beginDrain(): void {

@@ -6,8 +6,9 @@ import { healthOf } from '../health.ts';
 import { problem } from '../problems.ts';
 import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
+import { type TraceState, tracePage } from './trace.ts';
 
-export interface AdminState extends LogLevelState {
+export interface AdminState extends LogLevelState, TraceState {
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
@@ -21,7 +22,7 @@ export interface AdminState extends LogLevelState {
   readonly startedAt: number;
 }
 
-const PAGES = '/health, /ready, /metrics, /provenance and /log-level';
+const PAGES = '/health, /ready, /metrics, /provenance, /log-level and /trace';
 const NOT_STORED: HeaderList = ['cache-control', 'no-store'];
 
 /** Answers one request of the admin port. */
@@ -35,14 +36,20 @@ export function serveAdmin(x: Exchange, state: AdminState): void {
 async function answer(x: Exchange, state: AdminState): Promise<Page & { headers: HeaderList }> {
   if (x.path === '/log-level' && x.method === 'PUT')
     return { ...(await changeLogLevel(x, state)), headers: NOT_STORED };
-  if (x.method !== 'GET' && x.method !== 'HEAD') {
-    const [detail, allow] =
-      x.path === '/log-level'
-        ? ['The log level is read with GET and changed with PUT.', 'GET, HEAD, PUT']
-        : ['The admin port is read with GET.', 'GET, HEAD'];
-    return { ...problemPage(problem('method-not-allowed', detail)), headers: ['allow', allow] };
-  }
+  if (x.path === '/trace' && x.method === 'POST') return { ...(await tracePage(x, state)), headers: NOT_STORED };
+  if (x.path === '/trace' || (x.method !== 'GET' && x.method !== 'HEAD')) return wrongMethod(x.path);
   return { ...(await page(x.path, state)), headers: NOT_STORED };
+}
+
+/** Other methods than GET, by path: what to say, and `Allow`. */
+const METHODS: { readonly [path: string]: readonly [detail: string, allow: string] } = {
+  '/log-level': ['The log level is read with GET and changed with PUT.', 'GET, HEAD, PUT'],
+  '/trace': ['A request is traced with POST.', 'POST'],
+};
+
+function wrongMethod(path: string): Page & { headers: HeaderList } {
+  const [detail, allow] = METHODS[path] ?? ['The admin port is read with GET.', 'GET, HEAD'];
+  return { ...problemPage(problem('method-not-allowed', detail)), headers: ['allow', allow] };
 }
 
 async function page(path: string, state: AdminState): Promise<Page> {

@@ -3,6 +3,7 @@ import type { Exchange } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { isObject } from '../spec/json.ts';
 import { type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
+import { bodyOf } from './body.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 
 export interface LogLevelState {
@@ -19,7 +20,7 @@ export function logLevelPage({ log }: LogLevelState): Page {
 
 /** Takes `{"level": "debug"}`. */
 export async function changeLogLevel(x: Exchange, state: LogLevelState): Promise<Page> {
-  const level = levelOf(await bodyOf(x));
+  const level = levelOf(await bodyOf(x, MOST_BODY));
   if (level === undefined) {
     return problemPage(problem('validation-failed', `Send {"level": "debug"}: one of ${LOG_LEVELS.join(', ')}.`));
   }
@@ -34,14 +35,4 @@ function levelOf(text: string): Level | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Empty where it is too large to be meant. */
-async function bodyOf({ bodyStream }: Exchange): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of (bodyStream ?? []) as AsyncIterable<Uint8Array>) {
-    if (bodyStream !== null && bodyStream.received > MOST_BODY) return '';
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

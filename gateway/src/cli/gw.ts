@@ -13,6 +13,7 @@ import { pluginCommand } from './plugin.ts';
 import type { Program } from './program.ts';
 import { routesCommand } from './routes.ts';
 import { serveCommand } from './serve.ts';
+import { traceCommand } from './trace.ts';
 import { validateCommand } from './validate.ts';
 import { verifyCommand } from './verify.ts';
 
@@ -26,6 +27,7 @@ const COMMANDS: readonly ((program: Program) => Command)[] = [
   routesCommand,
   inspectCommand,
   diffCommand,
+  traceCommand,
   pluginCommand,
   keygenCommand,
   verifyCommand,

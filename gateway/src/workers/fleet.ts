@@ -8,6 +8,8 @@ import { bind } from '../serve-address.ts';
 import type { ServeOptions } from '../serve-options.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
+import type { TraceReport } from '../trace/report.ts';
+import type { TraceRequest } from '../trace/request.ts';
 import type { LoadedArchive, Traffic } from '../traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
 import { reservePort } from '../transport/reserve-port.ts';
@@ -86,6 +88,12 @@ export class Fleet implements Traffic {
 
   metrics() {
     return this.#metrics.render([...this.#workers]);
+  }
+
+  /** By one of the workers: they are alike. */
+  async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {
+    const worker = [...this.#workers].find(({ serving }) => serving);
+    return worker === undefined ? null : worker.channel.call('trace', { request, peer });
   }
 
   beginDrain(): void {

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../serve-options.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
 import type { Level } from '../telemetry/log.ts';
+import type { TraceReport } from '../trace/report.ts';
+import type { TraceRequest } from '../trace/request.ts';
 import type { KeyPair } from '../transport/tls.ts';
 
 export interface WorkerSettings {
@@ -31,6 +33,8 @@ export interface WorkerMethods {
   useTls(keyPair: KeyPair): void;
   setLogLevel(level: Level): Promise<void>;
   metrics(): Promise<MetricsSnapshot>;
+  /** Null where no artifact is loaded. */
+  trace(asked: { readonly request: TraceRequest; readonly peer: string }): Promise<TraceReport | null>;
   beginDrain(): void;
   /** Resolves when the last connection has ended. */
   close(timeoutMs: number): Promise<void>;

@@ -64,6 +64,10 @@ class Worker implements WorkerMethods {
     return this.#running.registry.getMetricsAsJSON();
   }
 
+  trace({ request, peer }: Parameters<WorkerMethods['trace']>[0]) {
+    return this.#running.trace(request, peer);
+  }
+
   beginDrain(): void {
     this.#running.beginDrain();
   }

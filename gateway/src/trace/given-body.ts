@@ -1,0 +1,31 @@
+import { Readable } from 'node:stream';
+import type { BodyStream } from '../exchange.ts';
+import { BodyTooLarge } from '../transport/body.ts';
+
+/** A request's body that is there already, under the limits of one that arrives. */
+export class GivenBody extends Readable implements BodyStream {
+  readonly #bytes: Uint8Array;
+  received = 0;
+  limit = Number.POSITIVE_INFINITY;
+
+  constructor(bytes: Uint8Array) {
+    super();
+    this.#bytes = bytes;
+    // Whoever reads has its own listener, but may not have come yet.
+    this.on('error', () => {});
+  }
+
+  limitTo(bytes: number): void {
+    this.limit = Math.min(this.limit, bytes);
+  }
+
+  override _read(): void {
+    this.received = this.#bytes.length;
+    if (this.received > this.limit) {
+      this.destroy(new BodyTooLarge(this.received, this.limit));
+      return;
+    }
+    this.push(this.#bytes);
+    this.push(null);
+  }
+}

@@ -1,0 +1,35 @@
+/** What became of one request, stage by stage: the answer of `/trace` on the admin port. */
+
+export interface TraceStage {
+  /** `limits`, `route`, `headers`, `validate parameters`, `middleware NAME request`, `dispatch NAME`, `call`, … */
+  readonly stage: string;
+  /** How it decided: `passed`, `refused`, `matched`, `continue`, `answered`, `valid`, a status, … */
+  readonly outcome: string;
+  /** Why, or what it did: names of headers and context keys, never values. */
+  readonly detail?: string;
+  /** Milliseconds since the request began; absent for stages that are not timed. */
+  readonly at_ms?: number;
+  readonly duration_ms?: number;
+  /** 0 for the stages of a request's life, 1 for what happens within one. */
+  readonly depth: number;
+}
+
+export interface TraceReport {
+  readonly artifact_hash: string;
+  readonly request_id: string;
+  readonly trace_id: string;
+  /** Null where none matched. */
+  readonly operation: { readonly path: string; readonly operation_id: string | null; readonly api: string } | null;
+  readonly stages: readonly TraceStage[];
+  /** As the client would have got it. */
+  readonly response: {
+    readonly status: number;
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    /** Its first bytes, as text. */
+    readonly body: string;
+    readonly body_bytes: number;
+    /** The body went on when the time was up, or was longer than what is shown. */
+    readonly truncated: boolean;
+  };
+  readonly duration_ms: number;
+}

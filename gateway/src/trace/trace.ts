@@ -1,0 +1,119 @@
+/** Sends one request through the pipeline, as a client would, and reports what each stage decided. */
+import { Exchange } from '../exchange.ts';
+import type { Generation } from '../generation.ts';
+import { checkLimits } from '../limits.ts';
+import { type PipelineOptions, serve } from '../pipeline.ts';
+import { RequestTrace } from '../telemetry/request-trace.ts';
+import { CapturedResponse } from './captured-response.ts';
+import { GivenBody } from './given-body.ts';
+import type { TraceReport, TraceStage } from './report.ts';
+import type { TraceRequest } from './request.ts';
+import { StageRecorder } from './stages.ts';
+
+export interface TraceSettings {
+  readonly generation: Generation;
+  readonly pipeline: PipelineOptions;
+  /** Where the request comes from: what asked for the trace, so that nobody can speak for another address. */
+  readonly peer: string;
+  readonly scheme: string;
+}
+
+const TIMEOUT_MS = 30_000;
+
+export async function traceRequest(request: TraceRequest, settings: TraceSettings): Promise<TraceReport> {
+  const { generation, pipeline } = settings;
+  // Loaded where somebody traces, and nowhere else.
+  const { emptyResource } = await import('@opentelemetry/resources');
+  const response = new CapturedResponse();
+  const x = exchangeOf(request, response, settings);
+  const ended = Promise.withResolvers<void>();
+  const recorder = new StageRecorder(emptyResource(), () => x, ended.resolve);
+  const first: TraceStage[] = [];
+  const tracing = {
+    begin() {
+      first.push(...untimedStages(x, generation, pipeline));
+      recorder.begin();
+      return new RequestTrace(recorder, x, undefined);
+    },
+  };
+  const timer = setTimeout(() => response.abort(x), request.timeout_ms ?? TIMEOUT_MS);
+  serve(x, generation, { ...pipeline, tracing });
+  await ended.promise;
+  clearTimeout(timer);
+  const { operation } = x;
+  return {
+    artifact_hash: generation.artifact.manifest.artifact_hash,
+    request_id: x.requestId,
+    trace_id: x.traceId,
+    operation: operation && {
+      path: operation.path,
+      operation_id: operation.operationId ?? null,
+      api: operation.api,
+    },
+    stages: [...first, ...recorder.stages()],
+    response: {
+      status: response.status,
+      headers: pairs(response.headers),
+      body: response.body.toString('utf8'),
+      body_bytes: response.bodyBytes,
+      truncated: response.truncated,
+    },
+    duration_ms: recorder.durationMs,
+  };
+}
+
+function exchangeOf(request: TraceRequest, responder: CapturedResponse, { peer, scheme }: TraceSettings): Exchange {
+  const { method = 'GET', target, headers = [], body, body_encoding: encoding = 'utf8' } = request;
+  const bytes = body === undefined ? null : Buffer.from(body, encoding);
+  const given = headers.flat();
+  const has = (name: string) => headers.some(([each]) => each.toLowerCase() === name);
+  if (!has('host')) given.push('host', 'localhost');
+  if (bytes !== null && !has('content-length')) given.push('content-length', String(bytes.length));
+  return new Exchange(responder, {
+    method,
+    target,
+    scheme,
+    headers: given,
+    clientIp: peer,
+    body: bytes === null ? null : new GivenBody(bytes),
+  });
+}
+
+/** What was decided before spans begin. */
+function untimedStages(x: Exchange, generation: Generation, { limits }: PipelineOptions): readonly TraceStage[] {
+  const refusal = checkLimits(x, limits);
+  if (refusal !== null) {
+    return [{ stage: 'limits', outcome: 'refused', detail: refusal.problem.detail ?? refusal.problem.title, depth: 0 }];
+  }
+  const match = generation.router.find(x.method, x.path);
+  const operation = match.value?.operation;
+  const allow = match.value === null ? match.allow : [];
+  const admitted = new Set<string>();
+  for (let i = 0; i < x.headers.length; i += 2) admitted.add(String(x.headers[i]));
+  const dropped = new Set<string>();
+  for (let i = 0; i < x.rawHeaders.length; i += 2) {
+    const name = String(x.rawHeaders[i]).toLowerCase();
+    if (!admitted.has(name)) dropped.add(name);
+  }
+  return [
+    { stage: 'limits', outcome: 'passed', depth: 0 },
+    {
+      stage: 'route',
+      outcome: operation ? 'matched' : allow.length > 0 ? 'method not allowed' : 'none',
+      detail: operation ? `${x.method} ${operation.path}` : allow.length > 0 ? `allowed: ${allow.join(', ')}` : x.path,
+      depth: 0,
+    },
+    {
+      stage: 'headers',
+      outcome: dropped.size > 0 ? 'dropped some' : 'admitted',
+      detail: [...admitted].join(', ') + (dropped.size > 0 ? `; not ${[...dropped].join(', ')}` : ''),
+      depth: 0,
+    },
+  ];
+}
+
+function pairs(headers: readonly string[]): readonly (readonly [string, string])[] {
+  const found: (readonly [string, string])[] = [];
+  for (let i = 0; i < headers.length; i += 2) found.push([String(headers[i]), String(headers[i + 1])]);
+  return found;
+}
