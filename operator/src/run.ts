@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { catalog } from './catalog.ts';
+import { SecureListener, type SecureListenerOptions } from './certificates/secure-listener.ts';
 import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
 import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
@@ -12,6 +13,13 @@ import { ClusterEvents } from './runtime/events.ts';
 import { Lease } from './runtime/lease.ts';
 import { OperatorMetrics } from './runtime/metrics.ts';
 import { Runner } from './runtime/runner.ts';
+
+export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
+  /** Service by which API servers reach our webhooks; absent: there are none. */
+  readonly webhookService?: string;
+  /** Service without a selector by which pods reach the leader; absent: there is no link. */
+  readonly linkService?: string;
+}
 
 export interface RunOptions {
   /** Namespaces to look at; none means all. */
@@ -25,6 +33,8 @@ export interface RunOptions {
   readonly bind: { readonly host: string; readonly port: number };
   /** Reconciles at once, a controller. */
   readonly workers: number;
+  /** HTTPS listener of webhooks and link; absent: there is neither. */
+  readonly listener?: ListenerOptions;
   /** Name of this replica; default the host's, which in a pod is the pod's. */
   readonly identity?: string;
 }
@@ -32,6 +42,8 @@ export interface RunOptions {
 export interface RunningOperator {
   /** Port of health and metrics. */
   readonly port: number;
+  /** Port of the HTTPS listener once it answers; undefined where there is none, or it was closed before. */
+  readonly listening: Promise<number | undefined>;
   /** Resolves when it has stopped; rejects when the Lease was lost, after which only a new process may lead. */
   readonly stopped: Promise<void>;
   close(): Promise<void>;
@@ -53,7 +65,13 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   });
   const events = new ClusterEvents(api, identity, warn('an Event could not be written'));
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
-  const endpoints = new Endpoints({ ...options.bind, registry: metrics.registry, ready: () => ready });
+  const listener = options.listener && secureListener(api, namespace, options.listener, log);
+  const endpoints = new Endpoints({
+    ...options.bind,
+    registry: metrics.registry,
+    // Services of webhooks have only ready pods: one whose listener does not answer would let everything pass.
+    ready: () => ready && (listener?.listening ?? true),
+  });
   const lease = new Lease(api, {
     namespace,
     name: 'gw-operator',
@@ -62,6 +80,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   });
   const port = await endpoints.start();
   const ended = Promise.withResolvers<void>();
+  const listening = listener ? listener.start() : Promise.resolve(undefined);
+  listening.catch((error: unknown) => ended.reject(error));
 
   async function lead(): Promise<void> {
     if (options.leaderElection) {
@@ -69,6 +89,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       log.info({ namespace, identity }, 'waiting for the Lease');
       if (!(await lease.acquire(() => ended.reject(new Error('the Lease was lost: another replica leads'))))) return;
     }
+    // What pods are told of the link must not change from one reconcile to the next.
+    if (options.listener?.linkService && (await listening) === undefined) return;
     metrics.leads(true);
     log.info({ namespaces: options.namespaces, image: options.image }, 'leading');
     runner = new Runner({
@@ -105,6 +127,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       await runner?.close();
       await events.flushed();
       await lease.close();
+      await listener?.close();
       await leading;
       await endpoints.close();
       await api.close();
@@ -112,5 +135,15 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     })();
     return closing;
   };
-  return { port, stopped: ended.promise, close };
+  return { port, listening, stopped: ended.promise, close };
+}
+
+function secureListener(
+  api: ApiServer,
+  namespace: string,
+  { webhookService, linkService, ...options }: ListenerOptions,
+  log: Logger,
+): SecureListener {
+  const services = [webhookService, linkService].filter((name) => name !== undefined);
+  return new SecureListener(api, { ...options, namespace, services }, log);
 }

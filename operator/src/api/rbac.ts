@@ -1,8 +1,12 @@
 /** The rights that the operator needs, and no others: the chart's roles are made from this list. */
+import { CERTIFICATE_SECRET } from '../certificates/certificate-secret.ts';
+
 export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** Only objects of these names. */
+  readonly resourceNames?: readonly string[];
   /** Why the operator needs it. */
   readonly why: string;
 }
@@ -65,5 +69,28 @@ export const OWN_RULES: readonly Rule[] = [
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
     verbs: ['get', 'create', 'update'],
+  },
+  {
+    why: 'makes the Secret with the certificates of its HTTPS listener',
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['create'],
+  },
+  {
+    why: 'renews those certificates',
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: [CERTIFICATE_SECRET],
+    verbs: ['get', 'update'],
+  },
+];
+
+/** On the webhook configurations of the chart, which it names: not where cert-manager writes `caBundle`. */
+export const WEBHOOK_RULES: readonly Rule[] = [
+  {
+    why: 'lets API servers trust its certificate',
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+    verbs: ['get', 'patch'],
   },
 ];

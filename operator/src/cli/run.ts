@@ -3,9 +3,10 @@ import { pino } from 'pino';
 import { splitList } from '../config.ts';
 import { run } from '../run.ts';
 import { parseAddress } from './address.ts';
+import { addListenerOptions, type ListenerFlags, listenerOptions } from './listener-options.ts';
 import type { AddCommand } from './program.ts';
 
-interface Options {
+interface Options extends ListenerFlags {
   readonly namespaces: readonly string[];
   readonly image?: string;
   readonly namespace?: string;
@@ -24,7 +25,7 @@ function parseWorkers(text: string): number {
 
 /** `gw-operator run`: the controllers on a cluster. */
 export const runCommand: AddCommand = (parent, { environment, stopped }) => {
-  parent
+  const command = parent
     .command('run')
     .description('reconcile the kinds of gw.dev on a cluster')
     .option(
@@ -54,7 +55,8 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
       new Option('--log-level <level>', 'least level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('info'),
-    )
+    );
+  addListenerOptions(command)
     .addHelpText(
       'after',
       `
@@ -72,10 +74,12 @@ Examples:
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
       });
+      const listener = listenerOptions(options);
       const operator = await run(
         {
           ...options,
           image,
+          ...(listener ? { listener } : {}),
           ...(namespace ? { namespace } : {}),
           ...(environment.podName ? { identity: environment.podName } : {}),
         },

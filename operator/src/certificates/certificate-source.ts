@@ -1,0 +1,17 @@
+/** Where the certificate of the operator's listener comes from: our own Secret, or files that somebody else renews. */
+
+export interface ServingCertificate {
+  /** PEM: the certificate and what stands between it and the authority. */
+  readonly cert: string;
+  /** PEM. */
+  readonly key: string;
+  /** PEM: the authorities that clients shall trust. */
+  readonly ca: string;
+}
+
+export interface CertificateSource {
+  /** Undefined while there is none yet. Throws when it cannot be had now; what was served before goes on. */
+  read(): Promise<ServingCertificate | undefined>;
+  /** Milliseconds between two looks. */
+  readonly everyMs: number;
+}

@@ -1,0 +1,94 @@
+/** The HTTPS listener with its certificate: made by us for the names of our Services, or mounted from cert-manager. */
+import type { Logger } from 'pino';
+import type { ApiServer } from '../runtime/api-server.ts';
+import { type HttpsRoutes, HttpsServer } from '../runtime/https-server.ts';
+import { certificateFolder } from './certificate-folder.ts';
+import { CertificateKeeper } from './certificate-keeper.ts';
+import { certificateSecret } from './certificate-secret.ts';
+import type { ServingCertificate } from './certificate-source.ts';
+import { publishCaBundle, type WebhookConfigurations } from './webhook-ca-bundle.ts';
+
+export interface SecureListenerOptions {
+  readonly host: string;
+  /** 0 chooses a free one. */
+  readonly port: number;
+  /** The operator's. */
+  readonly namespace: string;
+  /** Names of the Services, in that namespace, by which clients reach the listener. */
+  readonly services: readonly string[];
+  /** DNS names and addresses besides. */
+  readonly names: readonly string[];
+  /** Folder with `tls.crt`, `tls.key` and `ca.crt` that others renew; absent: the operator makes its own. */
+  readonly folder?: string;
+  /** Webhook configurations whose `caBundle` the operator keeps. */
+  readonly webhooks: WebhookConfigurations;
+}
+
+export class SecureListener {
+  readonly #server: HttpsServer;
+  readonly #keeper: CertificateKeeper;
+  readonly #started = Promise.withResolvers<number | undefined>();
+  #starting = false;
+
+  constructor(api: ApiServer, options: SecureListenerOptions, log: Logger) {
+    const { host, port, namespace, folder, webhooks } = options;
+    this.#server = new HttpsServer({
+      host,
+      port,
+      onError: (error) => log.warn({ err: error }, 'a request to the HTTPS listener failed'),
+    });
+    this.#keeper = new CertificateKeeper({
+      source: folder
+        ? certificateFolder(folder)
+        : certificateSecret(api, { namespace, names: [...serviceNames(options), ...options.names] }),
+      onChange: (certificate) => this.#serve(certificate, log),
+      publish: (ca) => publishCaBundle(api, webhooks, ca),
+      onError: (error) =>
+        log.error({ err: error }, 'the certificate of the HTTPS listener cannot be kept; trying again'),
+    });
+  }
+
+  get routes(): HttpsRoutes {
+    return this.#server;
+  }
+
+  /** PEM: the authorities that clients of the listener shall trust; undefined before it has started. */
+  get ca(): string | undefined {
+    return this.#keeper.current?.ca;
+  }
+
+  /** Whether it answers. */
+  get listening(): boolean {
+    return this.#server.port !== 0;
+  }
+
+  /**
+   * Resolves with its port once there is a certificate, however long that takes, and with undefined when it is closed
+   * before; rejects when the port is in use.
+   */
+  start(): Promise<number | undefined> {
+    this.#keeper.start();
+    return this.#started.promise;
+  }
+
+  async close(): Promise<void> {
+    await this.#keeper.close();
+    await this.#server.close();
+    this.#started.resolve(undefined);
+  }
+
+  #serve(certificate: ServingCertificate, log: Logger): void {
+    if (this.#starting) {
+      this.#server.replaceCertificate(certificate);
+      log.info('the HTTPS listener has a new certificate');
+      return;
+    }
+    this.#starting = true;
+    this.#server.start(certificate).then(this.#started.resolve, this.#started.reject);
+  }
+}
+
+/** Every form in which a Service is named within the cluster; API servers use `NAME.NAMESPACE.svc`. */
+function serviceNames({ services, namespace }: SecureListenerOptions): readonly string[] {
+  return services.flatMap((name) => [`${name}.${namespace}.svc`, `${name}.${namespace}`]);
+}

@@ -1,0 +1,81 @@
+/** Options of the HTTPS listener: where it listens, by which names it is reached, whose certificate it has. */
+import { isIP } from 'node:net';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { splitList } from '../config.ts';
+import type { ListenerOptions } from '../run.ts';
+import { parseAddress } from './address.ts';
+
+export interface ListenerFlags {
+  readonly serveBind: ReturnType<typeof parseAddress>;
+  readonly webhookService?: string;
+  readonly linkService?: string;
+  readonly tlsDir?: string;
+  readonly tlsName: readonly string[];
+  readonly validatingWebhook?: readonly string[];
+  readonly mutatingWebhook?: readonly string[];
+}
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function parseService(text: string): string {
+  if (!DNS_LABEL.test(text)) throw new InvalidArgumentError('expected the name of a Service');
+  return text;
+}
+
+function parseName(text: string, before: readonly string[]): readonly string[] {
+  if (!DNS_NAME.test(text) && !isIP(text)) throw new InvalidArgumentError('expected a DNS name or an IP address');
+  return [...before, text];
+}
+
+export function addListenerOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--serve-bind <host:port>', 'HTTPS listener of webhooks and of the data-plane link')
+        .argParser(parseAddress)
+        .default({ host: '0.0.0.0', port: 9443 }, '0.0.0.0:9443'),
+    )
+    .option(
+      '--webhook-service <name>',
+      'Service, in the namespace of the operator, by which API servers reach its webhooks; without it there are none',
+      parseService,
+    )
+    .option(
+      '--link-service <name>',
+      'Service without a selector, in the namespace of the operator, by which pods reach its leader for new artifacts; without it there is no link',
+      parseService,
+    )
+    .option(
+      '--tls-dir <folder>',
+      'tls.crt, tls.key and ca.crt of the listener, read again when they change, as cert-manager mounts them; default: a certificate that the operator makes and renews',
+    )
+    .addOption(
+      new Option('--tls-name <name>', 'further DNS name or IP address of that certificate; repeatable')
+        .argParser(parseName)
+        .default([]),
+    )
+    .option(
+      '--validating-webhook <list>',
+      'ValidatingWebhookConfigurations whose caBundle the operator keeps, comma-separated',
+      splitList,
+    )
+    .option(
+      '--mutating-webhook <list>',
+      'MutatingWebhookConfigurations whose caBundle the operator keeps, comma-separated',
+      splitList,
+    );
+}
+
+/** Undefined where nothing would be served: then there is no listener. */
+export function listenerOptions(flags: ListenerFlags): ListenerOptions | undefined {
+  const { serveBind, webhookService, linkService, tlsDir, tlsName } = flags;
+  if (!webhookService && !linkService) return undefined;
+  return {
+    ...serveBind,
+    ...(webhookService ? { webhookService } : {}),
+    ...(linkService ? { linkService } : {}),
+    names: tlsName,
+    ...(tlsDir ? { folder: tlsDir } : {}),
+    webhooks: { validating: flags.validatingWebhook ?? [], mutating: flags.mutatingWebhook ?? [] },
+  };
+}
