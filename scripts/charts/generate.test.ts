@@ -37,6 +37,9 @@ tls:
 # Labels.
 # @schema stringMap
 labels: {}
+# Default: what gw has.
+# @schema {type: string, enum: [a, b]}
+mode: null
 `;
     expect(schema(text)).toMatchObject({
       additionalProperties: false,
@@ -44,12 +47,14 @@ labels: {}
         replicas: { type: 'integer', minimum: 1, description: 'Pods at once.' },
         tls: { type: 'object', additionalProperties: false, properties: { secret: { type: 'string' } } },
         labels: { type: 'object', additionalProperties: { type: 'string' } },
+        mode: { type: ['string', 'null'], enum: ['a', 'b', null] },
       },
     });
     expect(valuesTable(readValues(text)).split('\n').slice(2)).toEqual([
       '| `replicas` | `2` | Pods at once. |',
       '| `tls.secret` | `""` | Its Secret. |',
       '| `labels` | `{}` | Labels. |',
+      '| `mode` |  | Default: what gw has. One of `a`, `b`. |',
     ]);
   });
 

@@ -19,10 +19,23 @@ function closed(values: readonly Value[], more: JsonSchema = {}): JsonSchema {
 
 function schemaOf(value: Value): JsonSchema {
   const { annotation, description } = value;
-  if (typeof annotation !== 'string') return { description, ...inferred(value), ...annotation };
+  if (typeof annotation !== 'string') {
+    const schema = { description, ...inferred(value), ...annotation };
+    return value.default === null ? orNull(schema) : schema;
+  }
   const shape = SHAPES[annotation];
   if (!shape) throw new Error(`values.yaml: ${value.path}: no shape "${annotation}": one of ${Object.keys(SHAPES)}`);
   return { description, ...shape };
+}
+
+/** What is null by default is left to the program, until it is set. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: choices } = schema;
+  return {
+    ...schema,
+    ...(typeof type === 'string' ? { type: [type, 'null'] } : {}),
+    ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}),
+  };
 }
 
 function inferred({ path, default: fallback, annotation, values }: Value): JsonSchema {

@@ -14,7 +14,8 @@ function rows({ path, default: fallback, description, annotation, values }: Valu
   const choices = typeof annotation === 'object' && Array.isArray(annotation['enum']) ? annotation['enum'] : [];
   const named = choices.filter((choice) => choice !== '').map((choice) => `\`${choice}\``);
   const oneOf = named.length > 0 ? ` One of ${named.join(', ')}.` : '';
-  return [`| \`${path}\` | \`${JSON.stringify(fallback)}\` | ${cell(description + oneOf)} |`];
+  const shown = fallback === null ? '' : `\`${JSON.stringify(fallback)}\``;
+  return [`| \`${path}\` | ${shown} | ${cell(description + oneOf)} |`];
 }
 
 function cell(text: string): string {

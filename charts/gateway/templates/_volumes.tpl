@@ -1,0 +1,80 @@
+{{- define "gw-gateway.volumes" -}}
+{{- $v := .Values }}
+{{- if $v.artifact.configMaps }}
+- name: artifact
+  projected:
+    defaultMode: 0444
+    sources:
+      {{- range $v.artifact.configMaps }}
+      - configMap: {name: {{ . | quote }}}
+      {{- end }}
+{{- else if $v.artifact.inline }}
+- name: artifact
+  projected:
+    defaultMode: 0444
+    sources:
+      - configMap: {name: {{ include "gw-gateway.inlineName" . }}}
+{{- else if $v.artifact.oci.reference }}
+- name: artifact
+  image:
+    reference: {{ $v.artifact.oci.reference | quote }}
+    {{- with $v.artifact.oci.pullPolicy }}
+    pullPolicy: {{ . }}
+    {{- end }}
+{{- end }}
+- name: tmp
+  emptyDir: {sizeLimit: 64Mi}
+{{- with $v.secrets.directory }}
+- name: secrets
+  secret: {secretName: {{ . | quote }}, defaultMode: 0440}
+{{- end }}
+{{- with $v.tls.secret }}
+- name: gw-tls
+  secret: {secretName: {{ . | quote }}, defaultMode: 0440}
+{{- end }}
+{{- if and (ne $v.tls.clientAuth "off") $v.tls.clientCaSecret }}
+- name: gw-client-ca
+  secret:
+    secretName: {{ $v.tls.clientCaSecret | quote }}
+    defaultMode: 0440
+    items: [{key: ca.crt, path: ca.crt}]
+{{- end }}
+{{- if $v.controlPlane.url }}
+- name: gw-link
+  projected:
+    defaultMode: 0440
+    sources:
+      - secret:
+          name: {{ $v.controlPlane.keySecret.name | quote }}
+          items: [{key: {{ $v.controlPlane.keySecret.key | quote }}, path: key}]
+- name: gw-cache
+  emptyDir: {sizeLimit: 256Mi}
+{{- end }}
+{{- with $v.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "gw-gateway.volumeMounts" -}}
+{{- $v := .Values }}
+{{- if or $v.artifact.configMaps $v.artifact.oci.reference $v.artifact.inline }}
+- {name: artifact, mountPath: /artifact, readOnly: true}
+{{- end }}
+- {name: tmp, mountPath: /tmp}
+{{- if $v.secrets.directory }}
+- {name: secrets, mountPath: /var/run/secrets/gw, readOnly: true}
+{{- end }}
+{{- if $v.tls.secret }}
+- {name: gw-tls, mountPath: /var/run/gw-tls, readOnly: true}
+{{- end }}
+{{- if and (ne $v.tls.clientAuth "off") $v.tls.clientCaSecret }}
+- {name: gw-client-ca, mountPath: /var/run/gw-client-ca, readOnly: true}
+{{- end }}
+{{- if $v.controlPlane.url }}
+- {name: gw-link, mountPath: /var/run/gw-link, readOnly: true}
+- {name: gw-cache, mountPath: /var/cache/gw}
+{{- end }}
+{{- with $v.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
