@@ -158,6 +158,14 @@ export const serviceSchema = {
       rule: "!has(self.nodePort) || self.type != 'ClusterIP'",
       message: 'nodePort needs type NodePort or LoadBalancer',
     },
+    {
+      rule: "!has(self.externalTrafficPolicy) || self.type != 'ClusterIP'",
+      message: 'externalTrafficPolicy needs type NodePort or LoadBalancer',
+    },
+    {
+      rule: "!(has(self.loadBalancerClass) || has(self.loadBalancerSourceRanges)) || self.type == 'LoadBalancer'",
+      message: 'loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer',
+    },
   ],
 } as const satisfies Schema;
 

@@ -160,3 +160,8 @@ export const services = resource('v1', 'Service', 'services', any);
 export const serviceAccounts = resource('v1', 'ServiceAccount', 'serviceaccounts', any);
 export const networkPolicies = resource('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies', any);
 export const podDisruptionBudgets = resource('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', any);
+export const autoscalers = resource('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers', any);
+export const ingresses = resource('networking.k8s.io/v1', 'Ingress', 'ingresses', any);
+/** Of APIs that a cluster need not have. */
+export const httpRoutes = resource('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes', any);
+export const podMonitors = resource('monitoring.coreos.com/v1', 'PodMonitor', 'podmonitors', any);

@@ -10,7 +10,7 @@ import {
   workloads,
 } from '../api/resources.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
-import { ownedResources } from '../objects/owned.ts';
+import { optionalResources, ownedResources } from '../objects/owned.ts';
 import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
 import type { Change } from '../runtime/objects.ts';
 import { reconcileApiSpec } from './api-spec/reconcile.ts';
@@ -23,6 +23,8 @@ export interface Trigger {
   readonly metadataOnly?: boolean;
   /** Only objects that carry the label of a project. */
   readonly ownedOnly?: boolean;
+  /** Of an API that the cluster need not have. */
+  readonly optional?: boolean;
   /**
    * The keys to reconcile: of the object itself, of the project that its label names, or of all objects of the kind
    * in its namespace (what they refer to is not indexed; a namespace holds few of them).
@@ -70,7 +72,13 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         { resource: pods, ownedOnly: true, calls: 'project' },
         ...ownedResources.map(
           (resource) =>
-            ({ resource, metadataOnly: resource !== workloads, ownedOnly: true, calls: 'project' }) as const,
+            ({
+              resource,
+              metadataOnly: resource !== workloads,
+              ownedOnly: true,
+              optional: optionalResources.has(resource),
+              calls: 'project',
+            }) as const,
         ),
       ],
       reconcile: (key) => reconcileGatewayProject(using, key),

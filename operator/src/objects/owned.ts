@@ -1,18 +1,28 @@
 /** The objects beside its artifact that a GatewayProject owns: one row each, made, kept and removed by what it says. */
 import type { Revision } from '../api/gateway-project.ts';
 import {
+  autoscalers,
+  configMaps,
   type GatewayProject,
+  httpRoutes,
+  ingresses,
   networkPolicies,
   podDisruptionBudgets,
+  podMonitors,
   serviceAccounts,
   services,
   workloads,
 } from '../api/resources.ts';
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
+import { autoscaler } from './autoscaler.ts';
+import { dashboard, dashboardName } from './dashboard.ts';
 import type { PodSettings } from './gateway-container.ts';
-import { gatewayName } from './names.ts';
+import { httpRoute } from './http-route.ts';
+import { ingress } from './ingress.ts';
+import { gatewayName, LABEL_PART } from './names.ts';
 import { networkPolicy } from './network-policy.ts';
-import { podDisruptionBudget } from './pod-disruption-budget.ts';
+import { hasDisruptionBudget, podDisruptionBudget } from './pod-disruption-budget.ts';
+import { podMonitor } from './pod-monitor.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './service-account.ts';
 import { workload } from './workload.ts';
@@ -36,6 +46,8 @@ export interface OwnedObject {
   readonly wanted?: (project: GatewayProject) => boolean;
   /** The object; undefined where there shall be none. */
   readonly build: (project: GatewayProject, context: OwnedContext) => KubeObject | undefined;
+  /** The cluster need not know the kind: then everything else goes on, and it is made once it does. */
+  readonly optionalApi?: true;
   /** Traffic flows through it: where nothing is built, what exists is left as it is. Default: it is removed. */
   readonly vital?: true;
 }
@@ -53,7 +65,7 @@ export const OWNED: readonly OwnedObject[] = [
   {
     resource: podDisruptionBudgets,
     name: gatewayName,
-    wanted: ({ spec }) => spec.pods.replicas > 1,
+    wanted: hasDisruptionBudget,
     build: podDisruptionBudget,
   },
   {
@@ -62,10 +74,46 @@ export const OWNED: readonly OwnedObject[] = [
     build: (project, context) => context.revision && workload(project, context.revision, context),
     vital: true,
   },
+  {
+    resource: autoscalers,
+    name: gatewayName,
+    wanted: ({ spec }) => spec.pods.autoscaling !== undefined,
+    build: autoscaler,
+  },
+  {
+    resource: ingresses,
+    name: gatewayName,
+    wanted: ({ spec }) => spec.exposure.ingress !== undefined,
+    build: ingress,
+  },
+  {
+    resource: httpRoutes,
+    name: gatewayName,
+    wanted: ({ spec }) => spec.exposure.httpRoute !== undefined,
+    build: httpRoute,
+    optionalApi: true,
+  },
+  {
+    resource: podMonitors,
+    name: gatewayName,
+    wanted: ({ spec }) => spec.monitoring.podMonitor !== undefined,
+    build: podMonitor,
+    optionalApi: true,
+  },
+  {
+    resource: configMaps,
+    name: dashboardName,
+    wanted: ({ spec }) => spec.monitoring.dashboard !== undefined,
+    build: dashboard,
+  },
 ];
 
 /** Their resources, each once. */
 export const ownedResources: readonly Resource<KubeObject>[] = [...new Set(OWNED.map(({ resource }) => resource))];
+/** Those of APIs that a cluster need not have. */
+export const optionalResources: ReadonlySet<Resource<KubeObject>> = new Set(
+  OWNED.filter(({ optionalApi }) => optionalApi).map(({ resource }) => resource),
+);
 
 /** What to apply, in this order, and which of those that exist to remove. */
 export function ownedObjects(

@@ -1,13 +1,25 @@
+import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
-/** Lets a node's drain take one gateway pod at a time; only where there are several. */
-export function podDisruptionBudget(project: KubeObject): KubeObject {
+/** Whether a project has one: where there may be several pods. One for a single pod would stop every drain. */
+export function hasDisruptionBudget({ spec }: GatewayProject): boolean {
+  const { disruptionBudget, autoscaling, replicas } = spec.pods;
+  return disruptionBudget.enabled && (autoscaling?.maxReplicas ?? replicas) > 1;
+}
+
+/** Lets a node's drain take a few gateway pods at a time. */
+export function podDisruptionBudget(project: GatewayProject): KubeObject {
   const object = {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: ownedMeta(project, gatewayName(project)),
-    spec: { maxUnavailable: 1, selector: { matchLabels: podLabels(project) } },
+    spec: {
+      maxUnavailable: project.spec.pods.disruptionBudget.maxUnavailable ?? 1,
+      selector: { matchLabels: podLabels(project) },
+      // A pod that cannot become ready serves nobody: it shall not keep a node from being drained.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    },
   };
   return object;
 }

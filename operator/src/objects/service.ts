@@ -4,7 +4,10 @@ import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
 /** The Service in front of a project's pods. */
 export function service(project: GatewayProject): KubeObject {
-  const { type, nodePort, annotations } = project.spec.service;
+  const { annotations, type, ...more } = project.spec.service;
+  const outside = type !== 'ClusterIP';
+  const balanced = type === 'LoadBalancer';
+  const protocol = project.spec.tls ? 'https' : 'http';
   const object = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -14,13 +17,17 @@ export function service(project: GatewayProject): KubeObject {
       selector: podLabels(project),
       ports: [
         {
-          name: 'http',
+          name: protocol,
           port: servicePort(project),
           targetPort: 'http',
           protocol: 'TCP',
-          ...(nodePort ? { nodePort } : {}),
+          appProtocol: protocol,
+          ...(outside && more.nodePort ? { nodePort: more.nodePort } : {}),
         },
       ],
+      ...(outside && more.externalTrafficPolicy ? { externalTrafficPolicy: more.externalTrafficPolicy } : {}),
+      ...(balanced && more.loadBalancerClass ? { loadBalancerClass: more.loadBalancerClass } : {}),
+      ...(balanced && more.loadBalancerSourceRanges ? { loadBalancerSourceRanges: more.loadBalancerSourceRanges } : {}),
     },
   };
   return object;

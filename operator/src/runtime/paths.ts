@@ -1,10 +1,14 @@
 import type { KubeObject, ObjectKey, Resource } from './kube-object.ts';
 
+/** Path of a kind's group and version: what it has can be read there. */
+export function groupPath({ apiVersion }: Resource<KubeObject>): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
+
 /** Path of a kind's collection, in one namespace or, without one, in all of them. */
 export function collectionPath(resource: Resource<KubeObject>, namespace?: string): string {
-  const root = resource.apiVersion.includes('/') ? `/apis/${resource.apiVersion}` : `/api/${resource.apiVersion}`;
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  return `${root}${scope}/${resource.plural}`;
+  return `${groupPath(resource)}${scope}/${resource.plural}`;
 }
 
 /** Path of one object. */

@@ -1,0 +1,28 @@
+import type { GatewayProject } from '../api/resources.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import { gatewayName, ownedMeta } from './names.ts';
+
+/** Per cent of the requested CPU, where a project names neither that nor metrics of its own. */
+const TARGET_CPU = 70;
+
+/** The HorizontalPodAutoscaler that owns the number of pods; undefined where the project has a fixed one. */
+export function autoscaler(project: GatewayProject): KubeObject | undefined {
+  const { autoscaling } = project.spec.pods;
+  if (!autoscaling) return undefined;
+  const { minReplicas, maxReplicas, targetCpuPercent, metrics = [], behavior } = autoscaling;
+  const averageUtilization = targetCpuPercent ?? (metrics.length === 0 ? TARGET_CPU : undefined);
+  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
+  const object = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: ownedMeta(project, gatewayName(project)),
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: gatewayName(project) },
+      minReplicas,
+      maxReplicas,
+      metrics: [...(averageUtilization === undefined ? [] : [cpu]), ...metrics],
+      ...(behavior ? { behavior } : {}),
+    },
+  };
+  return object;
+}

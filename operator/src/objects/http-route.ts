@@ -1,0 +1,22 @@
+import type { GatewayProject } from '../api/resources.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import { gatewayName, ownedMeta } from './names.ts';
+import { servicePort } from './service.ts';
+
+/** The HTTPRoute of the Gateway API that a project asks for: everything that its hosts get goes to its Service. */
+export function httpRoute(project: GatewayProject): KubeObject | undefined {
+  const wanted = project.spec.exposure.httpRoute;
+  if (!wanted) return undefined;
+  const { parentRefs, hostnames, annotations } = wanted;
+  const object = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: ownedMeta(project, gatewayName(project), annotations ? { annotations } : {}),
+    spec: {
+      parentRefs,
+      ...(hostnames ? { hostnames } : {}),
+      rules: [{ backendRefs: [{ name: gatewayName(project), port: servicePort(project) }] }],
+    },
+  };
+  return object;
+}

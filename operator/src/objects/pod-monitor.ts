@@ -1,0 +1,20 @@
+import type { GatewayProject } from '../api/resources.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import { gatewayName, LABEL_PROJECT, ownedMeta, podLabels } from './names.ts';
+
+/** The PodMonitor that a project asks for; its series carry the project's name as their `job`. */
+export function podMonitor(project: GatewayProject): KubeObject | undefined {
+  const wanted = project.spec.monitoring.podMonitor;
+  if (!wanted) return undefined;
+  const object = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PodMonitor',
+    metadata: ownedMeta(project, gatewayName(project), wanted.labels ? { labels: wanted.labels } : {}),
+    spec: {
+      jobLabel: LABEL_PROJECT,
+      selector: { matchLabels: podLabels(project) },
+      podMetricsEndpoints: [{ port: 'admin', path: '/metrics', interval: wanted.interval }],
+    },
+  };
+  return object;
+}
