@@ -72,6 +72,8 @@ export interface ServeOptions {
   /** Seconds that a draining server still accepts connections. */
   readonly drainDelay: number;
   readonly egressAllow: readonly string[];
+  /** Port of this machine where the app listens that this gateway is the sidecar of; undefined: it is none (D26). */
+  readonly appPort?: number | undefined;
   readonly trustedProxies: readonly string[];
   readonly exposeHealth: boolean;
   readonly exposeSpecs: boolean;

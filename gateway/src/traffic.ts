@@ -236,6 +236,7 @@ export class LocalTraffic implements Traffic {
         guard: this.#guard,
         readPem: (path) => secrets.readFile(path),
         allowPlaintext: options.allowPlaintextUpstream || options.dev,
+        appPort: options.appPort,
       },
       http: this.#http,
       tokens: this.#tokens,

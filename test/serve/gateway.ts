@@ -18,6 +18,8 @@ export interface Gateway extends LoggingProcess {
 
 export interface GatewayOptions {
   readonly args?: readonly string[];
+  /** Options that open it to upstreams. Default: plaintext ones on 127.0.0.1. */
+  readonly egress?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The program. Default: `gw` as it is in the checkout. */
   readonly main?: string;
@@ -53,7 +55,8 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
     [
       ...[...prefix, options.main ?? MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
       ...(artifact === null ? [] : ['--artifact', file]),
-      ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...(options.args ?? [])],
+      ...(options.egress ?? ['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1']),
+      ...(options.args ?? []),
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...options.env } },
   );

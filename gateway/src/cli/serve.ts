@@ -169,6 +169,11 @@ export function serveCommand(program: Program): Command {
         .default([], 'none'),
     )
     .addOption(
+      option('--app-port <port>', 'port on 127.0.0.1 of the app that this is the sidecar of: upstream://app').argParser(
+        wholeNumber(1, 65_535),
+      ),
+    )
+    .addOption(
       option('--trusted-proxies <cidr>', 'proxies whose X-Forwarded-For is believed (repeatable)')
         .argParser(list)
         .default([], 'none'),

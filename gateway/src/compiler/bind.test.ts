@@ -102,6 +102,15 @@ describe('config', () => {
     expect((await run(given('ws://books.example'))).codes).toEqual(['E1031']);
   });
 
+  it('leaves the app of a sidecar to whoever serves, also in production, unless the project declares that name (D26)', async () => {
+    const dispatch = { name: 'http-upstream', config: { url: 'upstream://app' } };
+    const { codes, operation } = await run({ dispatch, project: { flags: { production: true } } });
+    expect(codes.filter((code) => code !== 'E1071')).toEqual([]);
+    expect(operation.dispatch.config['url']).toBe('upstream://app');
+    const named = await run({ dispatch, project: { upstreams: { app: { url: 'https://app.example' } } } });
+    expect(named.operation.dispatch.config['url']).toBe('https://app.example');
+  });
+
   it.each([
     ['api.example', 'upstream "api.example" is not a URL'],
     ['api.example:8080/v1', 'upstream "api.example:8080/v1" is not a URL'],

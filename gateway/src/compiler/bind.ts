@@ -1,4 +1,6 @@
 /** Binds an operation's plugin uses to plugins: config merged, validated and checked (D1, D7, D8; E1030 to E1073). */
+
+import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import { sortedMembers } from '../artifact/canonical-json.ts';
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
 import { isKeyHash } from '../passwords/key-hash.ts';
@@ -87,6 +89,7 @@ export class Binder {
     for (const { pointer, value } of plugin.marks.upstreams.flatMap((pattern) => marked(resolved, pattern))) {
       if (typeof value !== 'string') continue;
       const place = placeIn(declared, pointer);
+      if (value === APP_UPSTREAM) continue;
       if (value.startsWith('upstream://')) {
         const known = Object.keys(upstreams).sort().join(', ') || 'none';
         this.#diagnostics.add(

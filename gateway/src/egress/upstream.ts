@@ -1,12 +1,13 @@
 /** An upstream: base URL, pooled connections through the guard, mutual TLS, circuit breaker. Made at load. */
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
+import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import type { Upstream } from '../exchange.ts';
 import { isObject, type Obj } from '../spec/json.ts';
 import { CircuitBreaker } from './breaker.ts';
 import { createConnector } from './connector.ts';
-import type { EgressGuard } from './guard.ts';
+import { EgressGuard } from './guard.ts';
 
 /** The config of an upstream is not usable; stops the load (exit 1). */
 export class UpstreamError extends Error {}
@@ -19,9 +20,12 @@ export interface UpstreamOptions {
   readonly readPem: ReadPem;
   /** `--allow-plaintext-upstream`, or dev mode. */
   readonly allowPlaintext: boolean;
+  /** `--app-port`: where the app of this sidecar listens; undefined: this is no sidecar. */
+  readonly appPort?: number | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const LOOPBACK = '127.0.0.1';
 
 export class HttpUpstream implements Upstream {
   readonly name: string;
@@ -84,8 +88,10 @@ export class Upstreams {
     const key = JSON.stringify([text, tls ?? null, timeout]);
     const known = this.#open.get(key);
     if (known) return known;
-    const url = parseUpstream(text, this.#options.allowPlaintext);
-    const upstream = new HttpUpstream(url, tls, timeout, this.#options);
+    const upstream =
+      text === APP_UPSTREAM
+        ? openApp(timeout, this.#options)
+        : new HttpUpstream(parseUpstream(text, this.#options.allowPlaintext), tls, timeout, this.#options);
     this.#open.set(key, upstream);
     return upstream;
   }
@@ -94,6 +100,19 @@ export class Upstreams {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open.values()].map(({ pool }) => pool.close()));
   }
+}
+
+/** What may be reached there is this address and port alone, and no wire is between (D26): no option need open it. */
+function openApp(timeoutMs: number, options: UpstreamOptions): HttpUpstream {
+  if (options.appPort === undefined)
+    throw new UpstreamError(
+      `${APP_UPSTREAM} is the app of a sidecar, and this is none: start with --app-port, or name another upstream`,
+    );
+  const guard = new EgressGuard({ allowInternal: false, allow: [LOOPBACK] });
+  return new HttpUpstream(new URL(`http://${LOOPBACK}:${options.appPort}`), undefined, timeoutMs, {
+    ...options,
+    guard,
+  });
 }
 
 function parseUpstream(text: string, allowPlaintext: boolean): URL {

@@ -1,0 +1,2 @@
+/** The upstream that a document names to reach the app whose sidecar serves it, without knowing its port (D26). */
+export const APP_UPSTREAM = 'upstream://app';
