@@ -37,15 +37,19 @@ export interface ApiOptions {
   /** Without a trailing slash. */
   readonly server: string;
   readonly token: string | undefined;
+  /** What requests go by. Default: the runtime's. */
+  readonly fetch?: typeof fetch;
 }
 
 export class Api {
   readonly server: string;
   readonly #token: string | undefined;
+  readonly #send: typeof fetch;
 
-  constructor({ server, token }: ApiOptions) {
+  constructor({ server, token, fetch: send = fetch }: ApiOptions) {
     this.server = server;
     this.#token = token;
+    this.#send = send;
   }
 
   /** The JSON of the answer; null where it has none. Throws ApiError for anything but success. */
@@ -105,7 +109,7 @@ export class Api {
     const body = form ?? (json === undefined ? undefined : JSON.stringify(json));
     let response: Response;
     try {
-      response = await fetch(url, {
+      response = await this.#send(url, {
         method,
         redirect: 'error',
         headers: {
@@ -143,7 +147,8 @@ async function failureOf(response: Response): Promise<ApiError> {
   );
 }
 
-function reasonOf(error: unknown): string {
+/** Why there was no answer, in the words of who knows it. */
+export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
   if (cause instanceof Error) return 'code' in cause && cause.message === '' ? String(cause.code) : cause.message;

@@ -1,0 +1,118 @@
+/** Connections to control planes: shared by the projects of one, and kept from what is nobody's control plane. */
+import { createSecureContext } from 'node:tls';
+import { Api, ApiError, reasonOf } from '@gw/control/client';
+import { createConnector, EgressGuard } from '@gw/gateway/egress';
+import { messageOf } from '@gw/gateway/message-of';
+import { Agent } from 'undici';
+
+/** Where a control plane is, and what opens it. */
+export interface Access {
+  /** Of the REST API. */
+  readonly url: string;
+  /** Never logged. */
+  readonly token: string;
+  /** PEM of the certificates that its own is checked with. Default: those that the system trusts. */
+  readonly ca?: string;
+}
+
+/** Private networks, where control planes are; not the machine itself, and not what is link-local, such as metadata. */
+const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+const CONNECT_MS = 10_000;
+/** Milliseconds without a byte: event streams have a comment every 15 seconds. */
+const SILENCE_MS = 60_000;
+/** Connections for the requests of all projects of one control plane. */
+const CONNECTIONS = 8;
+/** Event streams of one control plane; projects beyond them are looked at from time to time. */
+const MAX_STREAMS = 100;
+
+interface Shared {
+  readonly requests: Agent;
+  readonly streams: Agent;
+  users: number;
+  open: number;
+}
+
+/** One project's use of a control plane. */
+export class Connection {
+  readonly api: Api;
+  /** For event streams, which hold a connection each. */
+  readonly events: Api;
+  readonly #shared: Shared;
+  readonly #release: () => void;
+
+  constructor({ url, token }: Access, shared: Shared, release: () => void) {
+    const server = url.replace(/\/+$/, '');
+    this.api = new Api({ server, token, fetch: through(shared.requests) });
+    this.events = new Api({ server, token, fetch: through(shared.streams) });
+    this.#shared = shared;
+    this.#release = release;
+  }
+
+  /** Takes one of the streams that may be open; false where there are none left. */
+  takeStream(): boolean {
+    if (this.#shared.open >= MAX_STREAMS) return false;
+    this.#shared.open++;
+    return true;
+  }
+
+  giveStream(): void {
+    this.#shared.open--;
+  }
+
+  close(): void {
+    this.#release();
+  }
+}
+
+export class Connections {
+  readonly #guard: EgressGuard;
+  readonly #shared = new Map<string, Shared>();
+
+  /** `anywhere`: also on this machine, as in local mode. */
+  constructor({ anywhere = false }: { readonly anywhere?: boolean } = {}) {
+    this.#guard = new EgressGuard({ allowInternal: anywhere, allow: PRIVATE });
+  }
+
+  /** Throws where the CA is none. */
+  open(access: Access): Connection {
+    const key = JSON.stringify([new URL(access.url).origin, access.ca]);
+    const shared = this.#shared.get(key) ?? this.#agents(access.ca);
+    this.#shared.set(key, shared);
+    shared.users++;
+    return new Connection(access, shared, () => {
+      if (--shared.users > 0) return;
+      this.#shared.delete(key);
+      void shared.requests.destroy();
+      void shared.streams.destroy();
+    });
+  }
+
+  #agents(ca: string | undefined): Shared {
+    const connect = createConnector({
+      guard: this.#guard,
+      timeoutMs: CONNECT_MS,
+      ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca }) }),
+    });
+    const options = { connect, bodyTimeout: SILENCE_MS, headersTimeout: SILENCE_MS };
+    return {
+      requests: new Agent({ ...options, connections: CONNECTIONS }),
+      streams: new Agent({ ...options, connections: MAX_STREAMS }),
+      users: 0,
+      open: 0,
+    };
+  }
+}
+
+const through =
+  (dispatcher: Agent): typeof fetch =>
+  (input, init) =>
+    // Its type here is that of another copy of undici than the runtime's.
+    fetch(input, Object.assign({}, init, { dispatcher }));
+
+/** One line, without what commands would be told. */
+export function failureText(server: string, error: unknown): string {
+  if (error instanceof ApiError && error.status === 0) return `${server} does not answer: ${reasonOf(error.cause)}`;
+  if (error instanceof ApiError) return `${server} answered ${error.status}: ${error.message}`;
+  if (error instanceof DOMException && error.name === 'TimeoutError') return `${server} did not answer in time`;
+  return messageOf(error);
+}

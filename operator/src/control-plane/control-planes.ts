@@ -1,0 +1,45 @@
+/** The GatewayProjects that are kept at control planes, each by a Mirror of its own. */
+import { keyText, type ObjectKey } from '../runtime/kube-object.ts';
+import { Connections } from './connection.ts';
+import { Mirror, type Seen, type Wanted } from './mirror.ts';
+
+export class ControlPlanes {
+  readonly #connections: Connections;
+  readonly #mirrors = new Map<string, Mirror>();
+  #onChange: (key: ObjectKey) => void = () => {};
+  #closed = false;
+
+  constructor(connections = new Connections()) {
+    this.#connections = connections;
+  }
+
+  /** Calls whenever what is seen of a project has changed. */
+  onChange(listener: (key: ObjectKey) => void): void {
+    this.#onChange = listener;
+  }
+
+  /** Undefined for a project that nothing has been wanted of yet. */
+  seen(key: ObjectKey): Seen | undefined {
+    return this.#mirrors.get(keyText(key))?.seen;
+  }
+
+  /** `before`: what the project's status says, for the first time. */
+  want(key: ObjectKey, wanted: Wanted, before: Seen): void {
+    if (this.#closed) return;
+    const known = this.#mirrors.get(keyText(key));
+    if (known) return known.want(wanted);
+    const onChange = () => this.#onChange(key);
+    this.#mirrors.set(keyText(key), new Mirror(wanted, { connections: this.#connections, before, onChange }));
+  }
+
+  forget(key: ObjectKey): void {
+    const mirror = this.#mirrors.get(keyText(key));
+    this.#mirrors.delete(keyText(key));
+    void mirror?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#mirrors.values()].map((mirror) => mirror.close()));
+  }
+}

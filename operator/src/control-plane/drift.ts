@@ -1,0 +1,72 @@
+/** What differs at a control plane from what the cluster has, and what will become of it. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Api, Project, ProjectPlugin, Spec } from '@gw/control/client';
+import type { Sources } from './sources.ts';
+
+/** As many lines as a status has. */
+const MAX_DRIFT = 20;
+const MAX_LINE = 512;
+
+const BACK = 'the next change of the GatewayProject puts it back';
+
+/** A line for each difference. */
+export async function driftOf(api: Api, project: Project, sources: Sources): Promise<readonly string[]> {
+  const specs = await api.list<Spec>(`/projects/${project.id}/specs`);
+  const plugins = await api.list<ProjectPlugin>(`/projects/${project.id}/plugins`);
+  return differences({ specs, plugins, upstreams: project.upstreams }, sources);
+}
+
+export interface Found {
+  readonly specs: readonly Pick<Spec, 'name' | 'sha256'>[];
+  readonly plugins: readonly Pick<ProjectPlugin, 'plugin_name' | 'plugin_version' | 'enabled' | 'config'>[];
+  readonly upstreams: Readonly<Record<string, string>>;
+}
+
+/** Pure. */
+export function differences(found: Found, sources: Sources): readonly string[] {
+  return [
+    ...compared(
+      'spec',
+      new Map(sources.specs.map(({ name, sha256 }) => [name, sha256])),
+      new Map(found.specs.map(({ name, sha256 }) => [name, sha256])),
+    ),
+    ...compared(
+      'plugin',
+      new Map(
+        sources.plugins.map(({ plugin_name, plugin_version, enabled, config }) => [
+          plugin_name,
+          { plugin_version, enabled, config },
+        ]),
+      ),
+      new Map(
+        found.plugins.map(({ plugin_name, plugin_version, enabled, config }) => [
+          plugin_name,
+          { plugin_version, enabled, config },
+        ]),
+      ),
+    ),
+    ...compared('upstream', new Map(Object.entries(sources.upstreams)), new Map(Object.entries(found.upstreams))),
+  ];
+}
+
+function compared(
+  what: string,
+  wanted: ReadonlyMap<string, unknown>,
+  found: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  const missing = [...wanted.keys()].filter((name) => !found.has(name));
+  const added = [...found.keys()].filter((name) => !wanted.has(name));
+  const changed = [...wanted].filter(([name, value]) => found.has(name) && !isDeepStrictEqual(found.get(name), value));
+  return [
+    ...changed.map(([name]) => `${what} "${name}" was changed there: ${BACK}`),
+    ...added.map((name) => `${what} "${name}" was added there: ${BACK}`),
+    ...missing.map((name) => `${what} "${name}" is not there: ${BACK}`),
+  ];
+}
+
+/** As a status holds them. */
+export function capped(lines: readonly string[]): readonly string[] {
+  const short = lines.map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line));
+  if (short.length <= MAX_DRIFT) return short;
+  return [...short.slice(0, MAX_DRIFT - 1), `and ${short.length - MAX_DRIFT + 1} more`];
+}

@@ -1,0 +1,251 @@
+/**
+ * Keeps one GatewayProject's project at a control plane: sends what the cluster has, asks once for each thing that it
+ * wants deployed, and sees what is deployed there by whomever. Reconciles neither wait for it nor fail with it.
+ */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { ApiError, type Deployment, type Project } from '@gw/control/client';
+import type { Project as Inputs } from '@gw/gateway/compiler';
+import { backoff, pause } from '../runtime/backoff.ts';
+import { type Access, type Connection, type Connections, failureText } from './connection.ts';
+import { capped, driftOf } from './drift.ts';
+import { describedBy, ensureProject, type ProjectOwner, ProjectTaken } from './project.ts';
+import { deploy, latestDeployment, type Publishable, published } from './publish.ts';
+import { registerAt, sendSources } from './send-sources.ts';
+import { type Sources, sourcesOf } from './sources.ts';
+
+/** What the cluster wants deployed. */
+export interface Wish extends Publishable {
+  /** Names the wish: the revision and who asked for it. Each is asked for once. */
+  readonly by: string;
+}
+
+export interface Wanted extends ProjectOwner {
+  readonly access: Access;
+  /** What the newest artifact was compiled from; absent while nothing compiles. */
+  readonly compiled?: Publishable & { readonly inputs: Inputs };
+  readonly wish?: Wish;
+}
+
+/** What is known of a project there; also what its status remembers from before. */
+export interface Seen {
+  readonly projectId?: string;
+  /** artifact_hash of what was sent last. */
+  readonly synced?: string;
+  /** The wish that was last asked for, and the deployment that was made for it. */
+  readonly asked?: { readonly by: string; readonly deploymentId: string };
+  /** Null: nothing. */
+  readonly latest?: LatestDeployment | null;
+  readonly drift: readonly string[];
+  /** Why it is not all there. */
+  readonly problem?: Problem;
+}
+
+export type LatestDeployment = Pick<
+  Deployment,
+  'deployment_id' | 'artifact_hash' | 'kind' | 'status' | 'reason' | 'created_by'
+>;
+
+export interface Problem {
+  /** `away`: it does not answer, and is tried again. */
+  readonly kind: 'away' | 'refused' | 'taken';
+  readonly message: string;
+}
+
+/** Milliseconds between looks at everything. */
+const LOOK_MS = 60_000;
+/** Where changes are not told. */
+const LOOK_WITHOUT_STREAM_MS = 10_000;
+const RETRY_BASE_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+
+export interface MirrorOptions {
+  readonly connections: Connections;
+  /** From the status. */
+  readonly before: Seen;
+  readonly onChange: () => void;
+}
+
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #closed = new AbortController();
+  #wanted: Wanted;
+  #seen: Seen;
+  #connection: Connection | undefined;
+  /** Of #wanted.compiled, once made. */
+  #sources: { readonly of: Inputs; readonly sources: Sources } | undefined;
+  #refused: readonly string[] = [];
+  #told: Seen | undefined;
+  #wake = new AbortController();
+  #following: { readonly projectId: string; readonly stop: AbortController } | undefined;
+  readonly #running: Promise<void>;
+
+  constructor(wanted: Wanted, options: MirrorOptions) {
+    this.#wanted = wanted;
+    this.#options = options;
+    this.#seen = options.before;
+    this.#running = this.#run();
+  }
+
+  get seen(): Seen {
+    return this.#seen;
+  }
+
+  want(wanted: Wanted): void {
+    const before = this.#wanted;
+    this.#wanted = wanted;
+    const sameAccess = isDeepStrictEqual(before.access, wanted.access);
+    if (!sameAccess) this.#disconnect();
+    const same =
+      sameAccess &&
+      before.name === wanted.name &&
+      before.compiled?.artifactHash === wanted.compiled?.artifactHash &&
+      before.compiled?.signedBy === wanted.compiled?.signedBy &&
+      before.wish?.by === wanted.wish?.by;
+    if (!same) this.#wake.abort();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#disconnect();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closed;
+    let failures = 0;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const wanted = this.#wanted;
+      try {
+        await this.#pass(wanted);
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        failures++;
+        this.#tell({ ...this.#seen, problem: problemOf(wanted.access.url, error) });
+      }
+      const rest = this.#following ? LOOK_MS : LOOK_WITHOUT_STREAM_MS;
+      const ms = failures > 0 ? backoff(failures - 1, RETRY_BASE_MS, RETRY_MAX_MS) : rest;
+      await pause(ms, AbortSignal.any([signal, this.#wake.signal]));
+    }
+  }
+
+  /** Everything that is not as it should be, from top to bottom; what is costs a look. */
+  async #pass(wanted: Wanted): Promise<void> {
+    const { api } = this.#connect(wanted.access);
+    const found = await ensureProject(api, wanted, this.#seen.projectId);
+    if (found.id !== this.#seen.projectId) {
+      // Another project, of which nothing is known.
+      this.#seen = { projectId: found.id, drift: [] };
+    }
+    this.#follow(found.id);
+    const project = await this.#send(wanted, found);
+    await this.#ask(wanted, project);
+    const latest = await latestDeployment(api, project.id);
+    const sources = await this.#sourcesOf(wanted.compiled?.inputs);
+    const drift = sources ? await driftOf(api, project, sources) : [];
+    const { problem: _, ...seen } = this.#seen;
+    this.#tell({ ...seen, latest, drift: capped([...this.#refused, ...drift]) });
+  }
+
+  /** What the newest artifact was compiled from, and the artifact, once. */
+  async #send(wanted: Wanted, project: Project): Promise<Project> {
+    const { compiled, owner } = wanted;
+    if (!compiled || this.#seen.synced === compiled.artifactHash) return project;
+    const { api } = this.#connect(wanted.access);
+    const sources = (await this.#sourcesOf(compiled.inputs)) ?? (await sourcesOf(compiled.inputs));
+    const { name, description } = project;
+    this.#refused = await sendSources({
+      api,
+      projectId: project.id,
+      about: { name, description: describedBy(description, owner) },
+      sources,
+      plugins: compiled.inputs.plugins,
+      register: registerAt(api),
+    });
+    await published(api, project.id, compiled);
+    this.#seen = { ...this.#seen, synced: compiled.artifactHash };
+    return api.json<Project>(`/projects/${project.id}`);
+  }
+
+  /** What the cluster wants deployed, once for each time that it wants something else. */
+  async #ask({ wish, access }: Wanted, project: Project): Promise<void> {
+    if (!wish || this.#seen.asked?.by === wish.by) return;
+    const { api } = this.#connect(access);
+    const artifactId = await published(api, project.id, wish);
+    const latest = await latestDeployment(api, project.id);
+    const there = latest !== null && project.deployed_artifact_id === artifactId;
+    const { deployment_id: deploymentId } = there
+      ? latest
+      : await deploy(api, project.id, artifactId, onceFor(project.id, wish, this.#seen.asked?.deploymentId));
+    this.#seen = { ...this.#seen, asked: { by: wish.by, deploymentId } };
+  }
+
+  async #sourcesOf(inputs: Inputs | undefined): Promise<Sources | undefined> {
+    if (!inputs) return undefined;
+    if (this.#sources?.of !== inputs) this.#sources = { of: inputs, sources: await sourcesOf(inputs) };
+    return this.#sources.sources;
+  }
+
+  #tell(seen: Seen): void {
+    this.#seen = seen;
+    if (isDeepStrictEqual(this.#told, seen)) return;
+    this.#told = seen;
+    this.#options.onChange();
+  }
+
+  #connect(access: Access): Connection {
+    this.#connection ??= this.#options.connections.open(access);
+    return this.#connection;
+  }
+
+  #disconnect(): void {
+    this.#following?.stop.abort();
+    this.#following = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  /** Hears of deployments as they happen; where the stream ends, it is looked for what was missed. */
+  #follow(projectId: string): void {
+    if (this.#following?.projectId === projectId) return;
+    this.#following?.stop.abort();
+    const connection = this.#connection;
+    if (!connection?.takeStream()) return;
+    const following = { projectId, stop: new AbortController() };
+    this.#following = following;
+    void this.#listen(connection, projectId, following.stop.signal).finally(() => {
+      connection.giveStream();
+      if (this.#following === following) this.#following = undefined;
+      this.#wake.abort();
+    });
+  }
+
+  async #listen({ events }: Connection, projectId: string, stop: AbortSignal): Promise<void> {
+    const began = performance.now();
+    try {
+      for await (const { event } of events.events(`/projects/${projectId}/events`, stop)) {
+        if (event === 'deployment') this.#wake.abort();
+      }
+    } catch {
+      // Whoever asks next says what is wrong.
+    }
+    // A stream that ends at once shall not make a loop of looks.
+    if (performance.now() - began < LOOK_WITHOUT_STREAM_MS) await pause(LOOK_WITHOUT_STREAM_MS, stop);
+  }
+}
+
+/** The same again after a crash, and another one where the same is wanted once more, after something else was. */
+function onceFor(projectId: string, { by }: Wish, after: string | undefined): string {
+  return `gw-operator-${createHash('sha256')
+    .update(JSON.stringify([projectId, by, after]))
+    .digest('hex')}`;
+}
+
+function problemOf(url: string, error: unknown): Problem {
+  const message = failureText(url, error);
+  if (error instanceof ProjectTaken) return { kind: 'taken', message };
+  const refused = error instanceof ApiError && error.status >= 400 && error.status < 500;
+  return { kind: refused ? 'refused' : 'away', message };
+}
