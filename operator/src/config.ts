@@ -9,6 +9,8 @@ export interface OperatorEnvironment {
   readonly podName: string | undefined;
   /** Namespaces to look at, comma-separated (GW_OPERATOR_NAMESPACES). */
   readonly namespaces: readonly string[];
+  /** Label selector of the namespaces to look at (GW_OPERATOR_NAMESPACE_SELECTOR). */
+  readonly namespaceSelector: string | undefined;
   /** Whether to colour what is written to a terminal (NO_COLOR, FORCE_COLOR). */
   readonly colour: boolean;
   /** What local mode hands on to the processes that it starts. */
@@ -32,6 +34,7 @@ export function readEnvironment(
     namespace: env['POD_NAMESPACE'] || undefined,
     podName: env['POD_NAME'] || undefined,
     namespaces: splitList(env['GW_OPERATOR_NAMESPACES'] ?? ''),
+    namespaceSelector: env['GW_OPERATOR_NAMESPACE_SELECTOR'] || undefined,
     colour: env['FORCE_COLOR'] ? env['FORCE_COLOR'] !== '0' : isTerminal && !env['NO_COLOR'],
     inherited,
   };

@@ -6,13 +6,15 @@ import { SecureListener, type SecureListenerOptions } from './certificates/secur
 import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
 import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
-import { ApiServer } from './runtime/api-server.ts';
+import { ApiServer, isPassing } from './runtime/api-server.ts';
+import { CachedObjects } from './runtime/cached-objects.ts';
 import { ClusterObjects } from './runtime/cluster-objects.ts';
 import { Endpoints } from './runtime/endpoints.ts';
 import { ClusterEvents } from './runtime/events.ts';
 import { Lease } from './runtime/lease.ts';
 import { OperatorMetrics } from './runtime/metrics.ts';
 import { Runner } from './runtime/runner.ts';
+import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 
 export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
   /** Service by which API servers reach our webhooks; absent: there are none. */
@@ -24,6 +26,8 @@ export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace'
 export interface RunOptions {
   /** Namespaces to look at; none means all. */
   readonly namespaces: readonly string[];
+  /** Of all namespaces those that a label selector selects, in the form of kubectl's `-l`; followed as they change. */
+  readonly namespaceSelector?: string;
   /** Image of gateway pods where a project names none. */
   readonly image: string;
   /** Namespace of the operator: its Lease and its NetworkPolicy peers. Default: the kubeconfig's or the pod's. */
@@ -50,19 +54,27 @@ export interface RunningOperator {
 }
 
 export async function run(options: RunOptions, log: Logger): Promise<RunningOperator> {
-  const api = ApiServer.fromDefault();
+  let runner: Runner | undefined;
+  const metrics = new OperatorMetrics(
+    () => runner?.depths() ?? new Map(),
+    () => objects.sizes(),
+  );
+  const api = ApiServer.fromDefault(({ verb, resource }, status) => metrics.requested(verb, resource, status));
   const namespace = options.namespace ?? api.namespace;
   const identity = options.identity ?? hostname();
-  let runner: Runner | undefined;
   let ready = false;
-  const metrics = new OperatorMetrics(() => runner?.depths() ?? new Map());
   const warn = (what: string) => (error: unknown) => log.warn({ err: error }, what);
-  const objects = new ClusterObjects(api, {
-    onRestart(resource, error) {
-      metrics.watchRestarted(resource);
-      log.warn({ resource, err: error }, 'watch broke; resuming it');
+  const cluster = new ClusterObjects(
+    api,
+    {
+      onRestart(resource, error) {
+        metrics.watchRestarted(resource);
+        log.warn({ resource, err: error }, 'watch broke; resuming it');
+      },
     },
-  });
+    () => lease.mustHold(),
+  );
+  const objects = new CachedObjects(cluster, { onRead: (resource, from) => metrics.read(resource, from) });
   const events = new ClusterEvents(api, identity, warn('an Event could not be written'));
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
   const listener = options.listener && secureListener(api, namespace, options.listener, log);
@@ -92,10 +104,12 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     // What pods are told of the link must not change from one reconcile to the next.
     if (options.listener?.linkService && (await listening) === undefined) return;
     metrics.leads(true);
-    log.info({ namespaces: options.namespaces, image: options.image }, 'leading');
+    const { namespaces, namespaceSelector, image } = options;
+    log.info({ namespaces, namespaceSelector, image }, 'leading');
     runner = new Runner({
       objects,
       namespaces: options.namespaces,
+      ...(options.namespaceSelector ? { filter: new SelectedNamespaces(objects, options.namespaceSelector) } : {}),
       workers: options.workers,
       controllers: controllers({
         objects,
@@ -110,7 +124,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       events: {
         onReconciled: (controller, seconds, ok) => metrics.reconciled(controller, seconds, ok),
         onError: (controller, key, error) =>
-          log.error({ controller, key, err: error }, 'reconcile failed; trying again'),
+          log[isPassing(error) ? 'info' : 'error']({ controller, key, err: error }, 'reconcile failed; trying again'),
       },
     });
     await runner.start();

@@ -42,5 +42,6 @@ export function crd(definition: KindDefinition): object {
 
 /** Its YAML, as in crds/. */
 export function crdYaml(definition: KindDefinition): string {
-  return stringify(crd(definition), { lineWidth: 0, aliasDuplicateObjects: false });
+  // Kubernetes reads YAML 1.1, where a plain off is a boolean.
+  return stringify(crd(definition), { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' });
 }

@@ -37,15 +37,24 @@ export function resource<B extends Schema>(
     required: ['metadata', ...(body.required ?? [])],
     properties: { metadata, ...body.properties },
   });
+  const parsed = new WeakMap<KubeObject, KubeObject & FromSchema<B>>();
+  const parse = (value: unknown) => {
+    const object = isRecord(value) ? { ...value, apiVersion, kind } : value;
+    if (check(object)) return object;
+    const reasons = (check.errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message}`);
+    throw new ObjectError(`${kind}: ${[...new Set(reasons)].slice(0, 5).join('; ')}`);
+  };
   return {
     apiVersion,
     kind,
     plural,
-    parse(value) {
-      const object = isRecord(value) ? { ...value, apiVersion, kind } : value;
-      if (check(object)) return object;
-      const reasons = (check.errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message}`);
-      throw new ObjectError(`${kind}: ${[...new Set(reasons)].slice(0, 5).join('; ')}`);
+    parse,
+    parseOnce(value) {
+      const known = parsed.get(value);
+      if (known) return known;
+      const object = parse(value);
+      parsed.set(value, object);
+      return object;
     },
   };
 }

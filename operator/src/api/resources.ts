@@ -64,6 +64,17 @@ export const secrets = resource('v1', 'Secret', 'secrets', {
 } as const);
 export type Secret = ReturnType<typeof secrets.parse>;
 
+const containerState = {
+  type: 'object',
+  properties: {
+    waiting: { type: 'object', properties: { reason: { type: 'string' }, message: { type: 'string' } } },
+    terminated: {
+      type: 'object',
+      properties: { exitCode: { type: 'integer' }, reason: { type: 'string' }, message: { type: 'string' } },
+    },
+  },
+} as const satisfies Schema;
+
 export const pods = resource('v1', 'Pod', 'pods', {
   type: 'object',
   properties: {
@@ -107,15 +118,8 @@ export const pods = resource('v1', 'Pod', 'pods', {
             type: 'object',
             properties: {
               restartCount: { type: 'integer' },
-              state: {
-                type: 'object',
-                properties: {
-                  waiting: {
-                    type: 'object',
-                    properties: { reason: { type: 'string' }, message: { type: 'string' } },
-                  },
-                },
-              },
+              state: containerState,
+              lastState: containerState,
             },
           },
         },
@@ -156,6 +160,7 @@ export const workloads = resource('apps/v1', 'Deployment', 'deployments', {
 } as const);
 export type Workload = ReturnType<typeof workloads.parse>;
 
+export const namespaces = resource('v1', 'Namespace', 'namespaces', any);
 export const services = resource('v1', 'Service', 'services', any);
 export const serviceAccounts = resource('v1', 'ServiceAccount', 'serviceaccounts', any);
 export const networkPolicies = resource('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies', any);

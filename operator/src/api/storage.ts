@@ -4,7 +4,8 @@ import { objectName } from './shared.ts';
 
 export const storageSchema = {
   type: 'object',
-  default: {},
+  // With its type: the rule below is checked on the default as it stands here.
+  default: { type: 'ConfigMap' },
   description: 'Where artifacts are kept: in ConfigMaps of at most 900 KiB, up to eight, or in an OCI registry.',
   properties: {
     type: { type: 'string', enum: ['ConfigMap', 'OCI'], default: 'ConfigMap' },

@@ -8,6 +8,7 @@ import type { AddCommand } from './program.ts';
 
 interface Options extends ListenerFlags {
   readonly namespaces: readonly string[];
+  readonly namespaceSelector?: string;
   readonly image?: string;
   readonly namespace?: string;
   readonly leaderElection: boolean;
@@ -40,6 +41,11 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
       environment.namespaces,
     )
     .option(
+      '--namespace-selector <selector>',
+      'of all namespaces those whose labels match, such as gw.dev/watch=true (GW_OPERATOR_NAMESPACE_SELECTOR)',
+      environment.namespaceSelector,
+    )
+    .option(
       '--namespace <name>',
       "namespace of the operator itself (POD_NAMESPACE); default the kubeconfig's",
       environment.namespace,
@@ -67,6 +73,8 @@ Examples:
   $ gw-operator run --image gw:dev --namespaces shop,billing --no-leader-election`,
     )
     .action(async ({ image, namespace, logLevel, ...options }: Options) => {
+      if (options.namespaces.length > 0 && options.namespaceSelector)
+        throw new Error('--namespaces and --namespace-selector exclude each other: leave one out');
       if (!image) throw new Error('no image for gateway pods: give --image or set GW_OPERATOR_IMAGE');
       const log = pino({
         level: logLevel,

@@ -14,6 +14,15 @@ import { optionalResources, ownedResources } from '../objects/owned.ts';
 import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
 import type { Change } from '../runtime/objects.ts';
 import { reconcileApiSpec } from './api-spec/reconcile.ts';
+import {
+  type Concerned,
+  changesDocument,
+  configMapReaders,
+  moreThanStatus,
+  projectsOfConfigMap,
+  projectsOfSpec,
+  specsOfProject,
+} from './concerned.ts';
 import { reconcileDeployment } from './deployment/reconcile.ts';
 import { type GatewayProjectWith, reconcileGatewayProject } from './gateway-project/reconcile.ts';
 import { reconcilePluginRef } from './plugin-ref/reconcile.ts';
@@ -26,10 +35,10 @@ export interface Trigger {
   /** Of an API that the cluster need not have. */
   readonly optional?: boolean;
   /**
-   * The keys to reconcile: of the object itself, of the project that its label names, or of all objects of the kind
-   * in its namespace (what they refer to is not indexed; a namespace holds few of them).
+   * The keys to reconcile: of the object itself, of the project that its label names, of those whom it concerns, or
+   * of all objects of the kind in its namespace.
    */
-  readonly calls: 'self' | 'project' | 'namespace';
+  readonly calls: 'self' | 'project' | 'namespace' | Concerned;
   /** Leaves out changes that cannot matter. */
   readonly when?: (change: Change) => boolean;
 }
@@ -52,22 +61,27 @@ const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] 
 /** The controllers of the four kinds. */
 export function controllers(using: ControllerOptions): readonly Controller[] {
   const { objects, events, catalog } = using;
-  const sources: readonly Trigger[] = [
-    { resource: configMaps, metadataOnly: true, calls: 'namespace', when: notOurs },
-    ...(using.watchSecrets
-      ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs } as const]
-      : []),
-  ];
+  const inConfigMaps = (calls: Concerned): Trigger => ({
+    resource: configMaps,
+    metadataOnly: true,
+    calls,
+    when: notOurs,
+  });
+  const inSecrets: readonly Trigger[] = using.watchSecrets
+    ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs }]
+    : [];
   return [
     {
       name: 'gatewayproject',
       resource: gatewayProjects,
       triggers: [
         { resource: gatewayProjects, calls: 'self' },
-        { resource: apiSpecs, calls: 'namespace' },
+        { resource: apiSpecs, calls: projectsOfSpec(objects), when: changesDocument },
+        // With its status: that tells of a package whose content is watched by nobody else.
         { resource: pluginRefs, calls: 'namespace' },
-        { resource: deployments, calls: 'namespace' },
-        ...sources,
+        { resource: deployments, calls: 'namespace', when: moreThanStatus },
+        inConfigMaps(projectsOfConfigMap(objects)),
+        ...inSecrets,
         { resource: configMaps, metadataOnly: true, calls: 'project' },
         { resource: pods, ownedOnly: true, calls: 'project' },
         ...ownedResources.map(
@@ -88,22 +102,26 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
       resource: apiSpecs,
       triggers: [
         { resource: apiSpecs, calls: 'self' },
-        { resource: gatewayProjects, calls: 'namespace' },
-        ...sources.slice(0, 1),
+        { resource: gatewayProjects, calls: specsOfProject(objects) },
+        inConfigMaps(configMapReaders(objects, apiSpecs)),
       ],
       reconcile: (key) => reconcileApiSpec(objects, events, key),
     },
     {
       name: 'pluginref',
       resource: pluginRefs,
-      triggers: [{ resource: pluginRefs, calls: 'self' }, ...sources],
+      triggers: [
+        { resource: pluginRefs, calls: 'self' },
+        inConfigMaps(configMapReaders(objects, pluginRefs)),
+        ...inSecrets,
+      ],
       reconcile: (key) => reconcilePluginRef(objects, events, catalog, key),
     },
     {
       name: 'deployment',
       resource: deployments,
       triggers: [
-        { resource: deployments, calls: 'namespace' },
+        { resource: deployments, calls: 'namespace', when: moreThanStatus },
         { resource: gatewayProjects, calls: 'namespace' },
       ],
       reconcile: (key) => reconcileDeployment(objects, events, key),

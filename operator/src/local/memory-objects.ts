@@ -30,6 +30,16 @@ export class MemoryObjects implements Objects {
     return found && resource.parse(structuredClone(found));
   }
 
+  async getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined> {
+    const found = await this.get(resource, key);
+    return found && { apiVersion: found.apiVersion, kind: found.kind, metadata: found.metadata };
+  }
+
+  /** Every kind has its place here. */
+  async serves(): Promise<boolean> {
+    return true;
+  }
+
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]> {
     const found = [...this.#kind(resource).values()].filter((object) => matches(object, options));
     const sorted = found.toSorted((a, b) => nameOf(keyOf(a)).localeCompare(nameOf(keyOf(b)), 'en'));
@@ -45,7 +55,7 @@ export class MemoryObjects implements Objects {
   }
 
   /** Throws when the object is none of its kind, as an API server refuses it. */
-  async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {
+  async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<undefined> {
     const next: Stored = resource.parse(structuredClone(object));
     const kind = this.#kind(resource);
     const before = kind.get(nameOf(keyOf(next)));
@@ -59,7 +69,7 @@ export class MemoryObjects implements Objects {
       generation: (before?.metadata.generation ?? 0) + (changed ? 1 : 0),
       resourceVersion: before?.metadata.resourceVersion ?? '0',
     };
-    if (before && !changed && isDeepStrictEqual(metadata, before.metadata)) return;
+    if (before && !changed && isDeepStrictEqual(metadata, before.metadata)) return undefined;
     this.#store(before ? 'modified' : 'added', {
       ...body,
       ...(before && status !== undefined ? { status } : {}),
@@ -67,6 +77,7 @@ export class MemoryObjects implements Objects {
       kind: resource.kind,
       metadata,
     });
+    return undefined;
   }
 
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject & { readonly status?: unknown }): Promise<void> {
@@ -119,20 +130,22 @@ export class MemoryObjects implements Objects {
   #store(type: ChangeType, object: Stored): void {
     this.#version++;
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+    const before = this.#kind(object).get(nameOf(keyOf(object)))?.metadata;
     this.#kind(object).set(nameOf(keyOf(object)), stored);
-    this.#tell(type, stored);
+    this.#tell(type, stored, before);
   }
 
-  #tell(type: ChangeType, object: Stored): void {
+  #tell(type: ChangeType, object: Stored, before?: ObjectMeta): void {
     for (const watcher of this.#watchers) {
-      if (watcher.kind === idOf(object) && matches(object, watcher.options)) deliver(watcher, type, object);
+      if (watcher.kind === idOf(object) && matches(object, watcher.options)) deliver(watcher, type, object, before);
     }
   }
 }
 
-function deliver({ options, onChange }: Watcher, type: ChangeType, object: Stored): void {
+function deliver({ options, onChange }: Watcher, type: ChangeType, object: Stored, before?: ObjectMeta): void {
   const { apiVersion, kind, metadata } = object;
-  onChange({ type, object: structuredClone(options.metadataOnly ? { apiVersion, kind, metadata } : object) });
+  const told = structuredClone(options.metadataOnly ? { apiVersion, kind, metadata } : object);
+  onChange({ type, object: told, ...(before ? { before } : {}) });
 }
 
 function matches({ metadata }: KubeObject, { namespace, labels = {}, hasLabel }: ListOptions): boolean {

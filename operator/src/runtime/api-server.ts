@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, request } from 'undici';
 import { isRecord } from './kube-object.ts';
+import { type RequestInfo, requestInfo } from './request-info.ts';
 
 /** Answers other than 2xx; `reason` is the Status object's, such as `Conflict`. */
 export class ApiError extends Error {
@@ -10,13 +11,31 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Seconds, from `Retry-After`. */
   readonly retryAfter: number | undefined;
-  constructor(status: number, reason: string, message: string, retryAfter?: number) {
+  /** The Status object, where there is one. */
+  readonly body: { readonly [name: string]: unknown } | undefined;
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    retryAfter?: number,
+    body?: { readonly [name: string]: unknown },
+  ) {
     super(message);
     this.status = status;
     this.reason = reason;
     this.retryAfter = retryAfter;
+    this.body = body;
   }
 }
+
+/** Whether an error needs nobody's attention: somebody else wrote first, or the namespace is being deleted. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return error.status === 409 || (error.status === 403 && error.message.includes('because it is being terminated'));
+}
+
+/** Told of every request once its answer's head is there; `status` is 0 where there was none. */
+export type OnRequest = (info: RequestInfo, status: number) => void;
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,6 +45,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly signal?: AbortSignal;
+  /** Milliseconds that `lines` waits for the next one; 0 for ever. Default: somewhat more than watches are silent. */
+  readonly silenceMs?: number;
 }
 
 /** How long an ordinary request may take; a watch is bounded by the server instead. */
@@ -46,21 +67,23 @@ interface Credentials {
 export class ApiServer {
   readonly #config: KubeConfig;
   readonly #server: string;
+  readonly #onRequest: OnRequest | undefined;
   #agent: Agent | undefined;
   #agentFor = '';
 
-  constructor(config: KubeConfig) {
+  constructor(config: KubeConfig, onRequest?: OnRequest) {
     const server = config.getCurrentCluster()?.server;
     if (!server) throw new Error('the kubeconfig names no cluster: set KUBECONFIG, or run inside a pod');
     this.#config = config;
+    this.#onRequest = onRequest;
     this.#server = server.replace(/\/$/, '');
   }
 
   /** From `KUBECONFIG` or `~/.kube/config`, else the pod's service account. */
-  static fromDefault(): ApiServer {
+  static fromDefault(onRequest?: OnRequest): ApiServer {
     const config = new KubeConfig();
     config.loadFromDefault();
-    return new ApiServer(config);
+    return new ApiServer(config, onRequest);
   }
 
   /** Namespace of the kubeconfig's context, or of the pod. */
@@ -78,7 +101,7 @@ export class ApiServer {
 
   /** The lines of a watch, until the server or the signal ends it. */
   async *lines(call: ApiRequest): AsyncGenerator<string> {
-    const answer = await this.#send(call, call.signal, WATCH_SILENCE_MS);
+    const answer = await this.#send(call, call.signal, call.silenceMs ?? WATCH_SILENCE_MS);
     let rest = '';
     answer.body.setEncoding('utf8');
     for await (const chunk of answer.body) {
@@ -87,6 +110,7 @@ export class ApiServer {
       rest = lines.pop() ?? '';
       for (const line of lines) if (line !== '') yield line;
     }
+    if (rest !== '') yield rest;
   }
 
   async close(): Promise<void> {
@@ -104,7 +128,7 @@ export class ApiServer {
     const url = new URL(this.#server + call.path);
     for (const [name, value] of Object.entries(call.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, value);
-    const answer = await request(url, {
+    const answer = await this.#counted(call, url, {
       method: call.method,
       dispatcher: await this.#dispatcher(options),
       headers: {
@@ -119,6 +143,22 @@ export class ApiServer {
     });
     if (answer.statusCode >= 200 && answer.statusCode < 300) return answer;
     throw await apiError(answer);
+  }
+
+  async #counted(
+    call: ApiRequest,
+    url: URL,
+    options: Omit<Dispatcher.RequestOptions<null>, 'path' | 'origin'> & { dispatcher: Agent },
+  ): Promise<Dispatcher.ResponseData> {
+    const info = this.#onRequest && requestInfo(call.method, call.path, call.query?.['watch'] !== undefined);
+    let status = 0;
+    try {
+      const answer = await request(url, options);
+      status = answer.statusCode;
+      return answer;
+    } finally {
+      if (info) this.#onRequest?.(info, status);
+    }
   }
 
   /** One connection pool, replaced when the credentials on disk have been. */
@@ -174,7 +214,7 @@ async function apiError(answer: Dispatcher.ResponseData): Promise<ApiError> {
   try {
     const status: unknown = JSON.parse(text);
     if (isRecord(status) && typeof status['message'] === 'string') {
-      return new ApiError(answer.statusCode, String(status['reason'] ?? ''), status['message'], retryAfter);
+      return new ApiError(answer.statusCode, String(status['reason'] ?? ''), status['message'], retryAfter, status);
     }
   } catch {
     // Not a Status: a proxy's page or an empty body.

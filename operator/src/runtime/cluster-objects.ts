@@ -1,22 +1,37 @@
 /** The objects of a cluster, read and written through its API server. */
 import { ApiError, type ApiServer } from './api-server.ts';
+import { Discovery } from './discovery.ts';
 import { isRecord, type KubeObject, keyOf, type ObjectKey, type Resource } from './kube-object.ts';
-import type { Change, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
+import type { Change, ListOptions, Watch, WatchOptions } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { selectorText } from './selector.ts';
-import { type WatchEvents, Watcher } from './watcher.ts';
+import { isMeta, type WatchEvents, Watcher, type WatchKeeper, withoutBallast } from './watcher.ts';
 
 /** Owner of the fields that we apply. */
 export const FIELD_MANAGER = 'gw-operator';
 const PAGE = '250';
+const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
-export class ClusterObjects implements Objects {
+export interface WriteOptions {
+  /** Takes fields from other managers, else a conflict is an ApiError of status 409. */
+  readonly force?: boolean;
+  /** Answers with metadata only. */
+  readonly metadataOnly?: boolean;
+}
+
+/** Reads and writes on the API server itself; CachedObjects puts the watches' stores before it. */
+export class ClusterObjects {
   readonly #api: ApiServer;
   readonly #events: WatchEvents;
+  readonly #fence: () => void;
+  readonly #discovery: Discovery;
 
-  constructor(api: ApiServer, events: WatchEvents) {
+  /** `fence` throws when nothing may be written any more, since another replica may lead. */
+  constructor(api: ApiServer, events: WatchEvents, fence: () => void = () => undefined) {
     this.#api = api;
     this.#events = events;
+    this.#fence = fence;
+    this.#discovery = new Discovery(api);
   }
 
   async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
@@ -26,6 +41,25 @@ export class ClusterObjects implements Objects {
       if (isNotFound(error)) return undefined;
       throw error;
     }
+  }
+
+  async getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined> {
+    const { apiVersion, kind } = resource;
+    try {
+      const found = await this.#api.json({
+        method: 'GET',
+        path: objectPath(resource, key),
+        accept: METADATA,
+      });
+      return { apiVersion, kind, metadata: resource.parse(found).metadata };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  serves(resource: Resource<KubeObject>): Promise<boolean> {
+    return this.#discovery.serves(resource);
   }
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]> {
@@ -69,19 +103,23 @@ export class ClusterObjects implements Objects {
     return found;
   }
 
-  async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {
-    await this.#patch(objectPath(resource, keyOf(object)), object);
+  /** The object as it is now, without ballast. */
+  async apply(resource: Resource<KubeObject>, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    return this.#patch(objectPath(resource, keyOf(object)), object, options);
   }
 
-  async applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {
+  /** Undefined when the object is gone. */
+  async applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<KubeObject | undefined> {
     try {
-      await this.#patch(`${objectPath(resource, keyOf(object))}/status`, object);
+      return await this.#patch(`${objectPath(resource, keyOf(object))}/status`, object, { force: true });
     } catch (error) {
       if (!isNotFound(error)) throw error;
+      return undefined;
     }
   }
 
   async remove(resource: Resource<KubeObject>, key: ObjectKey, uid?: string): Promise<void> {
+    this.#fence();
     try {
       await this.#api.json({
         method: 'DELETE',
@@ -99,19 +137,30 @@ export class ClusterObjects implements Objects {
     }
   }
 
-  watch(resource: Resource<KubeObject>, options: WatchOptions, onChange: (change: Change) => void): Watch {
-    return new Watcher(this.#api, resource, options, onChange, this.#events);
+  watch(
+    resource: Resource<KubeObject>,
+    options: WatchOptions,
+    onChange: (change: Change) => void,
+    keeper?: WatchKeeper,
+  ): Watch {
+    return new Watcher(this.#api, resource, options, onChange, this.#events, keeper);
   }
 
-  /** Plain JSON, so that fields which no type of ours knows survive; forced, since the fields are ours by design. */
-  async #patch(path: string, object: KubeObject): Promise<void> {
-    await this.#api.json({
+  /** Plain JSON, so that fields which no type of ours knows survive. */
+  async #patch(path: string, object: KubeObject, { force, metadataOnly }: WriteOptions): Promise<KubeObject> {
+    this.#fence();
+    const answer = await this.#api.json({
       method: 'PATCH',
       path,
-      query: { fieldManager: FIELD_MANAGER, force: 'true' },
+      query: { fieldManager: FIELD_MANAGER, force: force ? 'true' : undefined },
       contentType: 'application/apply-patch+yaml',
+      ...(metadataOnly ? { accept: METADATA } : {}),
       body: object,
     });
+    const { apiVersion, kind } = object;
+    if (!isRecord(answer) || !isMeta(answer['metadata'])) throw new Error(`the API server answered no ${kind}`);
+    const metadata = withoutBallast(answer['metadata']);
+    return metadataOnly ? { apiVersion, kind, metadata } : { ...answer, apiVersion, kind, metadata };
   }
 }
 

@@ -40,6 +40,8 @@ export interface Resource<T extends KubeObject> {
   readonly plural: string;
   /** Throws when the value is none: then client and server disagree about the kind. */
   parse(value: unknown): T;
+  /** As `parse`, once for each object: of what is kept and never changed, such as what a watch has seen. */
+  parseOnce(object: KubeObject): T;
 }
 
 export function keyOf(object: KubeObject): ObjectKey {

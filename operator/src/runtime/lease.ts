@@ -39,6 +39,9 @@ export class Lease {
   /** What another holder last wrote and when we saw it: clocks of two machines are never compared. */
   #observed: { readonly renewTime: string; readonly holder: string; readonly at: number } | undefined;
   #held: Held | undefined;
+  /** When the Lease that is held, or was, was surely ours: before the request that renewed it. 0: never. */
+  #renewed = 0;
+  #lost = false;
   #renewing: Promise<void> = Promise.resolve();
 
   constructor(api: ApiServer, options: LeaseOptions) {
@@ -53,8 +56,10 @@ export class Lease {
   async acquire(onLost: () => void): Promise<boolean> {
     const { signal } = this.#abort;
     while (!signal.aborted) {
+      const asked = Date.now();
       try {
         this.#held = await this.#take();
+        if (this.#held) this.#renewed = asked;
       } catch (error) {
         this.#options.onError(error);
       }
@@ -67,12 +72,27 @@ export class Lease {
     return false;
   }
 
+  /**
+   * Throws when the Lease was ours and may not be any more: a process that was stopped for a while finds out here,
+   * before it writes, and not at its next renewal.
+   */
+  mustHold(): void {
+    if (this.#lost || (this.#renewed > 0 && Date.now() - this.#renewed > this.#holdsMs))
+      throw new Error('nothing is written any more: the Lease ran out, and another replica may lead');
+  }
+
+  /** Two thirds of the duration: we must have stopped before anyone else may start. */
+  get #holdsMs(): number {
+    return (this.#duration * 1000 * 2) / 3;
+  }
+
   /** Stops, and gives the Lease back, so that another replica need not wait for it to run out. */
   async close(): Promise<void> {
     this.#abort.abort();
     await this.#renewing;
     const held = this.#held;
     this.#held = undefined;
+    this.#lost = this.#renewed > 0;
     if (!held) return;
     try {
       await this.#write(held.version, {
@@ -88,20 +108,20 @@ export class Lease {
 
   async #keep(onLost: () => void): Promise<void> {
     const { signal } = this.#abort;
-    let renewed = Date.now();
     for (;;) {
       await pause(this.#renew * 1000, signal);
       if (signal.aborted || !this.#held) return;
+      const asked = Date.now();
       try {
         const before = this.#held;
         this.#held = await this.#write(before.version, { ...before.spec, renewTime: microTime(new Date()) });
-        renewed = Date.now();
+        this.#renewed = asked;
       } catch (error) {
         this.#options.onError(error);
         const taken = error instanceof ApiError && error.status === 409;
-        // Two thirds of the duration: we must have stopped before anyone else may start.
-        if (taken || Date.now() - renewed > (this.#duration * 1000 * 2) / 3) {
+        if (taken || Date.now() - this.#renewed > this.#holdsMs) {
           this.#held = undefined;
+          this.#lost = true;
           onLost();
           return;
         }

@@ -7,10 +7,12 @@ export class OperatorMetrics {
   readonly #seconds: Histogram<'controller'>;
   readonly #compiles: Histogram<'result'>;
   readonly #restarts: Counter<'resource'>;
+  readonly #requests: Counter<'verb' | 'resource' | 'status'>;
+  readonly #reads: Counter<'resource' | 'from'>;
   readonly #leader: Gauge;
 
-  /** `depths` gives the keys that wait, by controller, at the time of the scrape. */
-  constructor(depths: () => ReadonlyMap<string, number>) {
+  /** At the time of the scrape: `depths` gives the keys that wait, by controller, `cached` the objects kept, by kind. */
+  constructor(depths: () => ReadonlyMap<string, number>, cached: () => ReadonlyMap<string, number>) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.#reconciles = new Counter({
@@ -38,6 +40,27 @@ export class OperatorMetrics {
       labelNames: ['resource'],
       registers,
     });
+    this.#requests = new Counter({
+      name: 'gw_operator_api_requests_total',
+      help: 'Requests to the API server, by verb, resource and status (0: no answer)',
+      labelNames: ['verb', 'resource', 'status'],
+      registers,
+    });
+    this.#reads = new Counter({
+      name: 'gw_operator_reads_total',
+      help: 'Reads of objects, by resource and whether the cache had them or the API server was asked (cache or server)',
+      labelNames: ['resource', 'from'],
+      registers,
+    });
+    new Gauge({
+      name: 'gw_operator_cached_objects',
+      help: 'Objects that are kept as the watches saw them, by kind',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const [kind, size] of cached()) this.set({ kind }, size);
+      },
+    });
     this.#leader = new Gauge({ name: 'gw_operator_leader', help: '1 while this replica reconciles', registers });
     new Gauge({
       name: 'gw_operator_queue_depth',
@@ -61,6 +84,14 @@ export class OperatorMetrics {
 
   watchRestarted(resource: string): void {
     this.#restarts.inc({ resource });
+  }
+
+  requested(verb: string, resource: string, status: number): void {
+    this.#requests.inc({ verb, resource, status: String(status) });
+  }
+
+  read(resource: string, from: 'cache' | 'server'): void {
+    this.#reads.inc({ resource, from });
   }
 
   leads(leads: boolean): void {

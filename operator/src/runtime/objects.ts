@@ -1,6 +1,6 @@
 /** The port through which controllers read and write objects: a cluster's API server, or a folder's in local mode. */
 import type { LabelSelector } from '../api/shared.ts';
-import type { KubeObject, ObjectKey, Resource } from './kube-object.ts';
+import type { KubeObject, ObjectKey, ObjectMeta, Resource } from './kube-object.ts';
 
 export interface ListOptions {
   /** All namespaces when absent. */
@@ -17,27 +17,52 @@ export interface Change {
   readonly type: ChangeType;
   /** Only apiVersion, kind and metadata where the watch asked for metadata. */
   readonly object: KubeObject;
+  /** The metadata as it was before a modification. */
+  readonly before?: ObjectMeta;
 }
 
 export interface WatchOptions extends ListOptions {
   /** Leaves spec, data and status on the server: for kinds that may hold much or secrets. */
   readonly metadataOnly?: boolean;
+  /** A label selector as the API server reads it, `team=books,stage in (test, live)`; of watches on a cluster only. */
+  readonly selector?: string;
+  /** The cluster need not know the kind: then there is nothing to report, until it does. */
+  readonly optional?: boolean;
 }
 
 export interface Watch {
-  /** Resolves when the first list has been delivered. */
+  /** Resolves when the first list has been delivered, or could not be had: then it is tried on. */
   readonly synced: Promise<void>;
   close(): Promise<void>;
 }
 
+/** Another manager wants other values of fields that are ours by design. */
+export interface FieldConflict {
+  /** Who, such as `kubectl-edit`. */
+  readonly manager: string;
+  /** Paths, such as `.spec.replicas`. */
+  readonly fields: readonly string[];
+  /** How often of late the fields had to be taken back. */
+  readonly times: number;
+  /** Whether they are left to the other for now, because it takes them again and again. */
+  readonly left: boolean;
+}
+
 export interface Objects {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined>;
+  /** As `get`, but without spec, data and status. */
+  getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined>;
+  /** Whether the cluster knows the kind: custom ones need not be installed. May lag by some seconds. */
+  serves(resource: Resource<KubeObject>): Promise<boolean>;
   /** In the order of names. */
   list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]>;
   /** As `list`, but without spec, data and status: what is heavy stays on the server. */
   listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]>;
-  /** Server-side apply: our fields become exactly these, those of others stay. */
-  apply(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
+  /**
+   * Server-side apply: our fields become exactly these, those of others stay. The answer names another manager that
+   * has set fields of ours to something else, now or again and again: see `FieldConflict`.
+   */
+  apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined>;
   /** The same for the status subresource. Does nothing when the object is gone. */
   applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
   /** Does nothing when the object is gone, or is another one than `uid`. */

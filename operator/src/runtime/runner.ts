@@ -3,6 +3,7 @@ import type { Controller, Trigger } from '../controllers/controllers.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { keyOf, keyText, type ObjectKey } from './kube-object.ts';
 import type { Change, Objects, Watch } from './objects.ts';
+import type { NamespaceFilter } from './selected-namespaces.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface RunnerEvents {
@@ -15,6 +16,8 @@ export interface RunnerOptions {
   readonly controllers: readonly Controller[];
   /** Namespaces to look at; none means all. */
   readonly namespaces: readonly string[];
+  /** Of all namespaces, those to look at. */
+  readonly filter?: NamespaceFilter;
   /** Reconciles at once, a controller. Default 2. */
   readonly workers?: number;
   readonly events: RunnerEvents;
@@ -24,54 +27,46 @@ interface Watched {
   readonly resource: Trigger['resource'];
   metadataOnly: boolean;
   ownedOnly: boolean;
+  optional: boolean;
   readonly triggers: { readonly controller: Controller; readonly trigger: Trigger }[];
 }
+
+/** What is longer than this is spread, so that what was started together does not come back together for ever. */
+const SPREAD_FROM_MS = 30_000;
 
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #queues = new Map<string, WorkQueue>();
-  /** Keys of the objects of each controller's kind, for changes that call up a whole namespace. */
-  readonly #known = new Map<string, Map<string, ObjectKey>>();
+  /** Keys of the objects of each controller's kind by namespace, for changes that call up a whole namespace. */
+  readonly #known = new Map<string, Map<string, Set<string>>>();
   readonly #watches: Watch[] = [];
+  /** Whether everything has been seen once. Until then each object calls up itself, which is all of them. */
+  #seen = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
   }
 
-  /** Resolves when every watch has seen what there is. */
+  /** Resolves when every watch has seen what there is; nothing is reconciled before. */
   async start(): Promise<void> {
-    const { controllers, workers = 2, events } = this.#options;
+    const { controllers, filter, namespaces, objects } = this.#options;
     for (const controller of controllers) {
       this.#known.set(controller.name, new Map());
-      this.#queues.set(
-        controller.name,
-        new WorkQueue({
-          workers,
-          work: async (text) => {
-            const [namespace = '', name = ''] = text.split('/');
-            const started = performance.now();
-            let ok = false;
-            try {
-              const again = await controller.reconcile({ namespace, name });
-              ok = true;
-              return again;
-            } finally {
-              events.onReconciled(controller.name, (performance.now() - started) / 1000, ok);
-            }
-          },
-          onError: (key, error) => events.onError(controller.name, key, error),
-        }),
-      );
+      this.#queues.set(controller.name, this.#queue(controller));
     }
+    await filter?.start((namespace) => {
+      if (this.#seen) this.#callNamespace(namespace);
+    });
     for (const { triggers, ...watch } of this.#watched()) {
-      for (const namespace of this.#options.namespaces.length > 0 ? this.#options.namespaces : [undefined]) {
+      for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
         this.#watches.push(
-          this.#options.objects.watch(
+          objects.watch(
             watch.resource,
             {
               metadataOnly: watch.metadataOnly,
               ...(namespace ? { namespace } : {}),
               ...(watch.ownedOnly ? { hasLabel: LABEL_PROJECT } : {}),
+              ...(watch.optional ? { optional: true } : {}),
             },
             (change) => {
               for (const { controller, trigger } of triggers) this.#dispatch(controller, trigger, change);
@@ -81,6 +76,8 @@ export class Runner {
       }
     }
     await Promise.all(this.#watches.map(({ synced }) => synced));
+    this.#seen = true;
+    for (const queue of this.#queues.values()) queue.start();
   }
 
   /** Keys that wait, by controller. */
@@ -89,8 +86,31 @@ export class Runner {
   }
 
   async close(): Promise<void> {
+    await this.#options.filter?.close();
     await Promise.all(this.#watches.map((watch) => watch.close()));
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  #queue(controller: Controller): WorkQueue {
+    const { workers = 2, events, filter } = this.#options;
+    return new WorkQueue({
+      workers,
+      paused: true,
+      work: async (text) => {
+        const [namespace = '', name = ''] = text.split('/');
+        if (filter && !filter.includes(namespace)) return undefined;
+        const started = performance.now();
+        let ok = false;
+        try {
+          const again = await controller.reconcile({ namespace, name });
+          ok = true;
+          return again === undefined || again < SPREAD_FROM_MS ? again : again * (0.9 + Math.random() / 5);
+        } finally {
+          events.onReconciled(controller.name, (performance.now() - started) / 1000, ok);
+        }
+      },
+      onError: (key, error) => events.onError(controller.name, key, error),
+    });
   }
 
   /** One watch for each kind that is asked for, whole where anyone wants it whole. */
@@ -103,10 +123,12 @@ export class Runner {
           resource: trigger.resource,
           metadataOnly: true,
           ownedOnly: true,
+          optional: true,
           triggers: [],
         };
         watch.metadataOnly &&= trigger.metadataOnly ?? false;
         watch.ownedOnly &&= trigger.ownedOnly ?? false;
+        watch.optional &&= trigger.optional ?? false;
         watch.triggers.push({ controller, trigger });
         byKind.set(id, watch);
       }
@@ -115,23 +137,52 @@ export class Runner {
   }
 
   #dispatch(controller: Controller, trigger: Trigger, change: Change): void {
-    const { object } = change;
-    const queue = this.#queues.get(controller.name);
-    const known = this.#known.get(controller.name);
-    if (!queue || !known) return;
-    if (isSame(trigger, controller)) {
-      if (change.type === 'deleted') known.delete(keyText(keyOf(object)));
-      else known.set(keyText(keyOf(object)), keyOf(object));
+    const own = isSame(trigger, controller);
+    const key = keyOf(change.object);
+    if (own) this.#remember(controller, key, change.type !== 'deleted');
+    if (!this.#seen) {
+      if (own) this.#call(controller, [key]);
+      return;
     }
+    const { filter } = this.#options;
+    if (filter && !filter.includes(key.namespace)) return;
     if (trigger.when && !trigger.when(change)) return;
-    const namespace = object.metadata.namespace ?? '';
-    if (trigger.calls === 'self') queue.add(keyText(keyOf(object)));
-    else if (trigger.calls === 'project') {
-      const project = object.metadata.labels?.[LABEL_PROJECT];
-      if (project !== undefined) queue.add(keyText({ namespace, name: project }));
-    } else {
-      for (const key of known.values()) if (key.namespace === namespace) queue.add(keyText(key));
+    const { calls } = trigger;
+    if (calls === 'self') this.#call(controller, [key]);
+    else if (calls === 'project') {
+      const project = change.object.metadata.labels?.[LABEL_PROJECT];
+      if (project !== undefined) this.#call(controller, [{ namespace: key.namespace, name: project }]);
+    } else if (calls === 'namespace') this.#call(controller, this.#keysIn(controller, key.namespace));
+    else {
+      calls(change).then(
+        (keys) => this.#call(controller, keys),
+        (error: unknown) => {
+          // Nobody must be forgotten because it could not be found out whom it concerns.
+          this.#options.events.onError(controller.name, keyText(key), error);
+          this.#call(controller, this.#keysIn(controller, key.namespace));
+        },
+      );
     }
+  }
+
+  #call(controller: Controller, keys: readonly ObjectKey[]): void {
+    const queue = this.#queues.get(controller.name);
+    for (const key of keys) queue?.add(keyText(key));
+  }
+
+  #callNamespace(namespace: string): void {
+    for (const controller of this.#options.controllers) this.#call(controller, this.#keysIn(controller, namespace));
+  }
+
+  #keysIn(controller: Controller, namespace: string): readonly ObjectKey[] {
+    return [...(this.#known.get(controller.name)?.get(namespace) ?? [])].map((name) => ({ namespace, name }));
+  }
+
+  #remember(controller: Controller, { namespace, name }: ObjectKey, exists: boolean): void {
+    const known = this.#known.get(controller.name);
+    const names = known?.get(namespace) ?? new Set<string>();
+    if (exists) known?.set(namespace, names.add(name));
+    else if (names.delete(name) && names.size === 0) known?.delete(namespace);
   }
 }
 

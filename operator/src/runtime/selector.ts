@@ -20,11 +20,14 @@ export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
 export function selectorText({
   labels = {},
   hasLabel,
+  selector,
 }: {
   readonly labels?: Labels;
   readonly hasLabel?: string;
+  readonly selector?: string;
 }): string | undefined {
   const terms = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   if (hasLabel !== undefined) terms.push(hasLabel);
+  if (selector !== undefined) terms.push(selector);
   return terms.length > 0 ? terms.join(',') : undefined;
 }

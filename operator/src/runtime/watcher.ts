@@ -5,7 +5,7 @@
  */
 import { ApiError, type ApiServer } from './api-server.ts';
 import { backoff, pause } from './backoff.ts';
-import { isRecord, type KubeObject, type Resource } from './kube-object.ts';
+import { isRecord, type KubeObject, type ObjectKey, type Resource } from './kube-object.ts';
 import type { Change, Watch, WatchOptions } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import { selectorText } from './selector.ts';
@@ -15,10 +15,20 @@ export interface WatchEvents {
   onRestart(resource: string, error: unknown): void;
 }
 
+/** Who keeps what a watch has seen. */
+export interface WatchKeeper {
+  /** A list of that version is complete, and what it did not report is gone. */
+  listed(version: string, reported: (key: ObjectKey) => boolean): void;
+}
+
+/** What nobody here reads, and what would double the size of what is kept. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const PAGE = '250';
 const SERVER_TIMEOUT_S = 290;
 const BASE_MS = 200;
 const MAX_MS = 30_000;
+/** A kind that is not installed, or that we may not see, is asked for again after so long at most. */
+const MAX_ABSENT_MS = 60_000;
 
 export class Watcher implements Watch {
   readonly synced: Promise<void>;
@@ -27,6 +37,7 @@ export class Watcher implements Watch {
   readonly #options: WatchOptions;
   readonly #onChange: (change: Change) => void;
   readonly #events: WatchEvents;
+  readonly #keeper: WatchKeeper | undefined;
   readonly #abort = new AbortController();
   readonly #running: Promise<void>;
   /** What has been reported and not deleted since: needed to see deletions across a new list. */
@@ -39,12 +50,14 @@ export class Watcher implements Watch {
     options: WatchOptions,
     onChange: (change: Change) => void,
     events: WatchEvents,
+    keeper?: WatchKeeper,
   ) {
     this.#api = api;
     this.#resource = resource;
     this.#options = options;
     this.#onChange = onChange;
     this.#events = events;
+    this.#keeper = keeper;
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
@@ -77,7 +90,14 @@ export class Watcher implements Watch {
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof ApiError && error.status === 410) version = undefined;
-        this.#events.onRestart(this.#resource.plural, error);
+        const expected = this.#options.optional && error instanceof ApiError && error.status === 404;
+        if (!expected) this.#events.onRestart(this.#resource.plural, error);
+        if (error instanceof ApiError && (error.status === 404 || error.status === 403)) {
+          this.#absent(error.status === 404);
+          version = undefined;
+          await pause(backoff(failures++, 1000, MAX_ABSENT_MS), signal);
+          continue;
+        }
         if (error instanceof ApiError && error.retryAfter) await pause(error.retryAfter * 1000, signal);
       }
       await pause(backoff(failures++, BASE_MS, MAX_MS), signal);
@@ -110,8 +130,24 @@ export class Watcher implements Watch {
       token = typeof next === 'string' && next !== '' ? next : undefined;
       if (typeof resourceVersion === 'string') version = resourceVersion;
     } while (token !== undefined);
-    for (const key of gone) this.#forget(key);
+    for (const key of gone) this.#forget(key, this.#goneBy(key, version));
+    this.#keeper?.listed(version, ({ namespace, name }) => this.#known.has(`${namespace}/${name}`));
     return version;
+  }
+
+  /** Nothing of the kind can be seen. Where it is not installed that is an answer, where we may not look it is none. */
+  #absent(answered: boolean): void {
+    if (answered) {
+      for (const key of [...this.#known.keys()]) this.#forget(key);
+      this.#keeper?.listed('', () => false);
+    }
+    this.#resolveSynced();
+  }
+
+  /** What a list no longer has: when it went is not known, but by the version of the list it had. */
+  #goneBy(key: string, resourceVersion: string): KubeObject | undefined {
+    const known = this.#known.get(key);
+    return known && { ...known, metadata: { ...known.metadata, resourceVersion } };
   }
 
   async *#follow(from: string): AsyncGenerator<string> {
@@ -147,9 +183,9 @@ export class Watcher implements Watch {
     const key = id(object);
     const before = this.#known.get(key);
     if (before?.metadata.resourceVersion === object.metadata.resourceVersion && before !== undefined) return;
-    // Only the metadata is kept: the watcher is no cache, and Pods and ConfigMaps would fill one.
+    // Only the metadata is kept here: the watcher is no cache, and Pods and ConfigMaps would fill one.
     this.#known.set(key, { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata });
-    this.#onChange({ type: before ? 'modified' : 'added', object });
+    this.#onChange({ type: before ? 'modified' : 'added', object, ...(before ? { before: before.metadata } : {}) });
   }
 
   #forget(key: string, last?: KubeObject): void {
@@ -161,9 +197,10 @@ export class Watcher implements Watch {
   #object(value: unknown): KubeObject {
     const { apiVersion, kind } = this.#resource;
     if (isRecord(value) && isMeta(value['metadata'])) {
-      if (this.#options.metadataOnly) return { apiVersion, kind, metadata: value['metadata'] };
+      const metadata = withoutBallast(value['metadata']);
+      if (this.#options.metadataOnly) return { apiVersion, kind, metadata };
       // Items of lists carry neither apiVersion nor kind.
-      return { ...value, apiVersion, kind, metadata: value['metadata'] };
+      return { ...value, apiVersion, kind, metadata };
     }
     throw new Error(`the API server sent an object of ${this.#resource.plural} without metadata`);
   }
@@ -173,7 +210,15 @@ export class Watcher implements Watch {
   }
 }
 
-function isMeta(value: unknown): value is KubeObject['metadata'] {
+/** Without who set which field, and without the copy that `kubectl apply` leaves of the object. */
+export function withoutBallast(metadata: KubeObject['metadata']): KubeObject['metadata'] {
+  const { managedFields: _, ...kept }: KubeObject['metadata'] & { managedFields?: unknown } = metadata;
+  if (kept.annotations?.[LAST_APPLIED] === undefined) return kept;
+  const { [LAST_APPLIED]: _l, ...annotations } = kept.annotations;
+  return { ...kept, annotations };
+}
+
+export function isMeta(value: unknown): value is KubeObject['metadata'] {
   return isRecord(value) && typeof value['name'] === 'string';
 }
 

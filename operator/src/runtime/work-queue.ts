@@ -10,6 +10,8 @@ export interface WorkQueueOptions {
   /** Milliseconds after which to come back, undefined when nothing is to be awaited. Throwing means back-off. */
   readonly work: (key: string) => Promise<number | undefined>;
   readonly onError: (key: string, error: unknown) => void;
+  /** Only collects keys until `start`. Default false. */
+  readonly paused?: boolean;
 }
 
 const BASE_MS = 250;
@@ -24,10 +26,18 @@ export class WorkQueue {
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   #closed = false;
+  #paused: boolean;
   #idle: (() => void)[] = [];
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#paused = options.paused ?? false;
+  }
+
+  /** Begins with what has been collected. */
+  start(): void {
+    this.#paused = false;
+    this.#next();
   }
 
   /** Keys that wait to be worked on. */
@@ -77,7 +87,7 @@ export class WorkQueue {
   }
 
   #next(): void {
-    while (!this.#closed && this.#active.size < this.#options.workers) {
+    while (!this.#closed && !this.#paused && this.#active.size < this.#options.workers) {
       const key = this.#ready.shift();
       if (key === undefined) return;
       this.#waiting.delete(key);

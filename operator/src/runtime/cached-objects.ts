@@ -1,0 +1,198 @@
+/**
+ * The objects of a cluster, read from what the watches have seen wherever they see it, so that a reconcile which has
+ * nothing to do costs the API server nothing. What we write is in the store at once: no decision is made on less than
+ * our own last write. What no watch covers is read from the API server.
+ */
+import { AppliedObjects } from './applied.ts';
+import type { ClusterObjects } from './cluster-objects.ts';
+import { ContentCache } from './content-cache.ts';
+import { conflictOf, FieldConflicts } from './field-conflicts.ts';
+import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from './kube-object.ts';
+import { ObjectStore } from './object-store.ts';
+import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
+
+export interface CacheEvents {
+  /** A read, and whether the API server had to be asked. */
+  onRead(resource: string, from: 'cache' | 'server'): void;
+}
+
+export class CachedObjects implements Objects {
+  readonly #cluster: ClusterObjects;
+  readonly #events: CacheEvents;
+  readonly #stores = new Map<string, Set<ObjectStore>>();
+  readonly #contents = new ContentCache();
+  readonly #applied = new AppliedObjects();
+  readonly #conflicts = new FieldConflicts();
+
+  constructor(cluster: ClusterObjects, events: CacheEvents = { onRead: () => undefined }) {
+    this.#cluster = cluster;
+    this.#events = events;
+  }
+
+  /** Objects that are kept, by kind. */
+  sizes(): ReadonlyMap<string, number> {
+    const sizes = new Map<string, number>();
+    for (const [kind, stores] of this.#stores)
+      sizes.set(
+        kind,
+        [...stores].reduce((sum, { size }) => sum + size, 0),
+      );
+    return sizes;
+  }
+
+  async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
+    for (const store of this.#storesOf(resource, key.namespace)) {
+      const found = store.find(key);
+      if (found && !store.options.metadataOnly) return this.#cached(resource, resource.parseOnce(found));
+      if (found) return this.#content(resource, found);
+      if (store.covers({ namespace: key.namespace })) return this.#cached(resource, undefined);
+    }
+    this.#events.onRead(resource.plural, 'server');
+    return this.#cluster.get(resource, key);
+  }
+
+  async getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined> {
+    for (const store of this.#storesOf(resource, key.namespace)) {
+      const found = store.find(key);
+      if (found || store.covers({ namespace: key.namespace })) return this.#cached(resource, found);
+    }
+    this.#events.onRead(resource.plural, 'server');
+    return this.#cluster.getMetadata(resource, key);
+  }
+
+  serves(resource: Resource<KubeObject>): Promise<boolean> {
+    return this.#cluster.serves(resource);
+  }
+
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]> {
+    const store = this.#storesOf(resource, options.namespace).find(
+      (one) => one.covers(options) && !one.options.metadataOnly,
+    );
+    if (store)
+      return this.#cached(
+        resource,
+        store.list(options).map((object) => resource.parseOnce(object)),
+      );
+    this.#events.onRead(resource.plural, 'server');
+    return this.#cluster.list(resource, options);
+  }
+
+  async listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]> {
+    const store = this.#storesOf(resource, options.namespace).find((one) => one.covers(options));
+    if (store) return this.#cached(resource, store.list(options));
+    this.#events.onRead(resource.plural, 'server');
+    return this.#cluster.listMetadata(resource, options);
+  }
+
+  /**
+   * Writes nothing while the object is as we applied it last. Fields that another manager has set since are taken
+   * back, at first at once, then ever later (FieldConflict).
+   */
+  async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined> {
+    const key = keyOf(object);
+    const id = idOf(resource, key);
+    const stores = this.#storesOf(resource, key.namespace);
+    const live = stores.map((store) => store.find(key)).find((found) => found !== undefined);
+    if (live && this.#applied.stands(id, object, live)) return undefined;
+    // What is wanted anew is applied whoever is against it; what is only wanted again may have to wait.
+    const left = live && this.#applied.wants(id, object) ? this.#conflicts.left(id) : undefined;
+    if (left) return left;
+    const metadataOnly = stores.length > 0 && stores.every((store) => store.options.metadataOnly);
+    let conflict: FieldConflict | undefined;
+    let written: KubeObject;
+    try {
+      written = await this.#cluster.apply(resource, object, { metadataOnly });
+    } catch (error) {
+      const found = conflictOf(error);
+      if (!found) throw error;
+      conflict = this.#conflicts.taken(id, found);
+      written = await this.#cluster.apply(resource, object, { metadataOnly, force: true });
+    }
+    this.#written(resource, written);
+    this.#applied.done(id, object, written);
+    return conflict;
+  }
+
+  async applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {
+    const written = await this.#cluster.applyStatus(resource, object);
+    if (written) this.#written(resource, written);
+  }
+
+  async remove(resource: Resource<KubeObject>, key: ObjectKey, uid?: string): Promise<void> {
+    await this.#cluster.remove(resource, key, uid);
+    for (const store of this.#storesOf(resource, key.namespace)) store.removed(key, uid);
+    this.#forget(idOf(resource, key));
+  }
+
+  watch(resource: Resource<KubeObject>, options: WatchOptions, onChange: (change: Change) => void): Watch {
+    const store = new ObjectStore(options);
+    const kind = kindOf(resource);
+    const stores = this.#stores.get(kind) ?? new Set();
+    this.#stores.set(kind, stores.add(store));
+    const watch = this.#cluster.watch(
+      resource,
+      options,
+      (change) => {
+        store.take(change);
+        if (change.type === 'deleted') this.#forget(idOf(resource, keyOf(change.object)));
+        onChange(change);
+      },
+      store,
+    );
+    return {
+      synced: watch.synced,
+      close: async () => {
+        stores.delete(store);
+        await watch.close();
+      },
+    };
+  }
+
+  /** What an object holds whose metadata is watched. */
+  async #content<T extends KubeObject>(resource: Resource<T>, { metadata }: KubeObject): Promise<T | undefined> {
+    const key = { namespace: metadata.namespace ?? '', name: metadata.name };
+    const id = idOf(resource, key);
+    const known = this.#contents.get(id, metadata);
+    if (known) return this.#cached(resource, resource.parseOnce(known));
+    this.#events.onRead(resource.plural, 'server');
+    const found = await this.#cluster.get(resource, key);
+    if (found) this.#contents.put(id, found);
+    return found;
+  }
+
+  #cached<V>(resource: Resource<KubeObject>, value: V): V {
+    this.#events.onRead(resource.plural, 'cache');
+    return value;
+  }
+
+  #written(resource: Resource<KubeObject>, object: KubeObject): void {
+    const { apiVersion, kind, metadata } = object;
+    for (const store of this.#storesOf(resource, metadata.namespace)) {
+      const { hasLabel } = store.options;
+      if (hasLabel !== undefined && metadata.labels?.[hasLabel] === undefined) continue;
+      store.put(store.options.metadataOnly ? { apiVersion, kind, metadata } : object);
+    }
+  }
+
+  #forget(id: string): void {
+    this.#applied.forget(id);
+    this.#conflicts.forget(id);
+    this.#contents.delete(id);
+  }
+
+  /** The stores that could hold objects of the namespace and have seen all there is. */
+  #storesOf(resource: Resource<KubeObject>, namespace: string | undefined): readonly ObjectStore[] {
+    const stores = [...(this.#stores.get(kindOf(resource)) ?? [])];
+    return stores.filter(
+      ({ ready, options }) => ready && (options.namespace === undefined || options.namespace === namespace),
+    );
+  }
+}
+
+function kindOf({ apiVersion, kind }: Resource<KubeObject>): string {
+  return `${apiVersion}/${kind}`;
+}
+
+function idOf(resource: Resource<KubeObject>, key: ObjectKey): string {
+  return `${kindOf(resource)} ${keyText(key)}`;
+}

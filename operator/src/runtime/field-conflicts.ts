@@ -1,0 +1,76 @@
+/**
+ * Fields of ours that another manager sets to something else. The first few times they are taken back at once, which
+ * is what a hand edit needs; a manager that sets them again and again is left alone for ever longer, so that two
+ * controllers do not write an object in turn for ever.
+ */
+import { ApiError } from './api-server.ts';
+import { isRecord } from './kube-object.ts';
+import type { FieldConflict } from './objects.ts';
+
+/** So often a conflict is settled at once. */
+const PATIENCE = 3;
+const FIRST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 10 * 60_000;
+/** A conflict that is older than this begins anew. */
+const FORGET_MS = 20 * 60_000;
+const MAX_FIELDS = 10;
+
+interface Fight {
+  readonly manager: string;
+  readonly fields: readonly string[];
+  readonly times: number;
+  readonly last: number;
+}
+
+/** The manager and fields of a refused apply; undefined where the error is another. */
+export function conflictOf(error: unknown): Pick<Fight, 'manager' | 'fields'> | undefined {
+  if (!(error instanceof ApiError) || error.status !== 409 || !isRecord(error.body?.['details'])) return undefined;
+  const causes: unknown = error.body['details']['causes'];
+  if (!Array.isArray(causes)) return undefined;
+  const found = causes.filter(isRecord).filter(({ reason }) => reason === 'FieldManagerConflict');
+  if (found.length === 0) return undefined;
+  return {
+    manager: /"([^"]*)"/.exec(String(found[0]?.['message']))?.[1] ?? 'another manager',
+    fields: found.slice(0, MAX_FIELDS).map(({ field }) => String(field)),
+  };
+}
+
+export class FieldConflicts {
+  readonly #fights = new Map<string, Fight>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** What is left to another manager for now. */
+  left(id: string): FieldConflict | undefined {
+    const fight = this.#fights.get(id);
+    if (!fight || fight.times < PATIENCE || this.#now() - fight.last >= wait(fight.times)) return undefined;
+    const { manager, fields, times } = fight;
+    return { manager, fields, times, left: true };
+  }
+
+  /** Milliseconds until what is left will be taken back; undefined where nothing is. */
+  again(id: string): number | undefined {
+    const fight = this.#fights.get(id);
+    return fight && this.left(id) ? fight.last + wait(fight.times) - this.#now() : undefined;
+  }
+
+  /** The fields had to be taken back. */
+  taken(id: string, { manager, fields }: Pick<Fight, 'manager' | 'fields'>): FieldConflict {
+    const before = this.#fights.get(id);
+    const now = this.#now();
+    const times = before && now - before.last < FORGET_MS ? before.times + 1 : 1;
+    this.#fights.set(id, { manager, fields, times, last: now });
+    return { manager, fields, times, left: false };
+  }
+
+  forget(id: string): void {
+    this.#fights.delete(id);
+  }
+}
+
+function wait(times: number): number {
+  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (times - PATIENCE));
+}

@@ -1,0 +1,109 @@
+/**
+ * What one watch has seen, by namespace and name, with what we wrote ourselves put in at once: nobody who reads here
+ * is told something older than our own last write. Events of a watch that arrive later than such a write are older
+ * than it, and change nothing.
+ */
+import { type KubeObject, keyOf, type ObjectKey } from './kube-object.ts';
+import type { Change, ListOptions, WatchOptions } from './objects.ts';
+import { isOlder } from './resource-version.ts';
+
+export class ObjectStore {
+  readonly options: WatchOptions;
+  readonly #namespaces = new Map<string, Map<string, KubeObject>>();
+  /** Uids that we deleted and of whose end the watch has not told yet. */
+  readonly #deleted = new Set<string>();
+  #ready = false;
+
+  constructor(options: WatchOptions) {
+    this.options = options;
+  }
+
+  /** Whether all that there is has been seen; before, nothing is to be concluded from an absence. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const names of this.#namespaces.values()) size += names.size;
+    return size;
+  }
+
+  /** Whether everything that a read with these options could find is here. */
+  covers({ namespace, labels, hasLabel }: ListOptions): boolean {
+    const { options } = this;
+    if (!this.#ready || (options.namespace !== undefined && options.namespace !== namespace)) return false;
+    if (options.selector !== undefined) return false;
+    for (const [name, value] of Object.entries(options.labels ?? {})) if (labels?.[name] !== value) return false;
+    if (options.hasLabel === undefined) return true;
+    return hasLabel === options.hasLabel || labels?.[options.hasLabel] !== undefined;
+  }
+
+  find({ namespace, name }: ObjectKey): KubeObject | undefined {
+    return this.#namespaces.get(namespace)?.get(name);
+  }
+
+  /** Metadata, or whole objects where the watch is of whole ones, in the order of namespaces and names. */
+  list({ namespace, labels = {}, hasLabel }: ListOptions): readonly KubeObject[] {
+    const wanted = Object.entries(labels);
+    const matches = ({ metadata }: KubeObject) =>
+      (hasLabel === undefined || metadata.labels?.[hasLabel] !== undefined) &&
+      wanted.every(([name, value]) => metadata.labels?.[name] === value);
+    const spaces = namespace === undefined ? [...this.#namespaces.keys()].sort() : [namespace];
+    return spaces.flatMap((space) =>
+      [...(this.#namespaces.get(space)?.values() ?? [])]
+        .filter(matches)
+        .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+    );
+  }
+
+  /** What the watch reports. */
+  take({ type, object }: Change): void {
+    const { uid, resourceVersion } = object.metadata;
+    if (type === 'deleted') {
+      if (uid !== undefined) this.#deleted.delete(uid);
+      const known = this.find(keyOf(object));
+      if (known && !isOlder(resourceVersion, known.metadata.resourceVersion)) this.#drop(keyOf(object));
+    } else if (uid === undefined || !this.#deleted.has(uid)) this.put(object);
+  }
+
+  /** A list of this version is complete: what it did not report, and is no newer than it, is gone. */
+  listed(version: string, reported: (key: ObjectKey) => boolean): void {
+    for (const [namespace, names] of this.#namespaces) {
+      for (const [name, object] of names) {
+        const key = { namespace, name };
+        if (!reported(key) && !isOlder(version, object.metadata.resourceVersion)) this.#drop(key);
+      }
+    }
+    this.#deleted.clear();
+    this.#ready = true;
+  }
+
+  /** What the API server answered to a write, or what the watch saw: the newer of that and what is known stays. */
+  put(object: KubeObject): void {
+    const { namespace, name } = keyOf(object);
+    const names = this.#namespaces.get(namespace) ?? new Map<string, KubeObject>();
+    const known = names.get(name)?.metadata.resourceVersion;
+    if (
+      known !== undefined &&
+      (known === object.metadata.resourceVersion || isOlder(object.metadata.resourceVersion, known))
+    )
+      return;
+    this.#namespaces.set(namespace, names);
+    names.set(name, object);
+  }
+
+  /** We deleted it: events about it that are still under way do not bring it back. */
+  removed(key: ObjectKey, uid: string | undefined): void {
+    const known = this.find(key)?.metadata.uid;
+    if (known === undefined || (uid !== undefined && uid !== known)) return;
+    this.#drop(key);
+    this.#deleted.add(known);
+  }
+
+  #drop({ namespace, name }: ObjectKey): void {
+    const names = this.#namespaces.get(namespace);
+    names?.delete(name);
+    if (names?.size === 0) this.#namespaces.delete(namespace);
+  }
+}
