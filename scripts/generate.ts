@@ -10,6 +10,8 @@ import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
 import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
+import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
+import { generalDashboard } from '../operator/src/objects/dashboard.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 import { generatedChartFiles } from './charts/generate.ts';
 
@@ -25,6 +27,7 @@ interface GeneratedFile {
 const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
   () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
+  () => [{ path: 'docs/operator-cli.md', content: renderOperatorCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/control-metrics.md', content: renderControlMetrics() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
@@ -33,6 +36,11 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),
+  () =>
+    ['operator', 'gateway'].map((chart) => ({
+      path: `charts/${chart}/files/dashboard.json`,
+      content: `${JSON.stringify(generalDashboard(), null, 2)}\n`,
+    })),
   () => generatedChartFiles(root),
 ];
 

@@ -4,4 +4,5 @@ export { completionScript, SHELLS, type Shell } from './completion.ts';
 export { adminAddress, list, listenAddress, logLevelOption, seconds, share, wholeNumber, yesOrNo } from './options.ts';
 export { readWhole } from './read-whole.ts';
 export { renderCommands } from './render-commands.ts';
+export { type Route, renderRoutes, routesOf } from './routes-table.ts';
 export { printable, table } from './table.ts';

@@ -1,9 +1,7 @@
 /** `gw diff`: what a newer artifact changes for those who call the API. */
 import { Command } from 'commander';
-import type { Change } from '../diff/artifacts.ts';
 import { openArtifact } from './open-artifact.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { printable } from './table.ts';
 import { formatOption, presence } from './variables.ts';
 
 interface Flags {
@@ -39,24 +37,13 @@ export function diffCommand(program: Program): Command {
 }
 
 async function run(before: string, after: string, { format, exitCode }: Flags, program: Program): Promise<void> {
-  const { diffArtifacts } = await import('../diff/artifacts.ts');
+  const { diffArtifacts, renderChanges } = await import('../diff/index.ts');
   const old = await openArtifact('diff', before, [], program, EXIT_TROUBLE);
   if (!old) return;
   const now = await openArtifact('diff', after, [], program, EXIT_TROUBLE);
   if (!now) return;
   const changes = diffArtifacts(old, now);
   const breaks = changes.filter((change) => change.breaking).length;
-  program.stdout(format === 'json' ? `${JSON.stringify({ breaking: breaks, changes })}\n` : describe(changes, breaks));
+  program.stdout(format === 'json' ? `${JSON.stringify({ breaking: breaks, changes })}\n` : renderChanges(changes));
   program.exit(exitCode && breaks > 0 ? EXIT_FAILURE : 0);
-}
-
-function describe(changes: readonly Change[], breaks: number): string {
-  const bySubject = Map.groupBy(changes, ({ subject }) => subject);
-  const blocks = [...bySubject].map(([subject, some]) => {
-    const lines = some.map(({ breaking, message }) => `  ${breaking ? '!' : ' '} ${printable(message)}\n`);
-    return `${printable(subject)}\n${lines.join('')}`;
-  });
-  if (changes.length === 0) return 'no changes\n';
-  const others = changes.length - breaks;
-  return `${blocks.join('')}${breaks} breaking change${breaks === 1 ? '' : 's'}, ${others} other${others === 1 ? '' : 's'}\n`;
 }

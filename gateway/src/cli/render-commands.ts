@@ -2,15 +2,17 @@
 import type { Command, Option } from 'commander';
 import { variableOf } from './variables.ts';
 
-/** An index of the program's commands, and a section for each. */
-export function renderCommands(program: Command): string {
+/** An index of the program's commands, but for those `without`, and a section for each. */
+export function renderCommands(program: Command, without: readonly string[] = []): string {
   const name = program.name();
-  const index = program.commands.map(
-    (command) => `- [\`${name} ${command.name()}\`](#${name}-${command.name()}): ${command.description()}`,
+  const anchor = name.replaceAll(' ', '-');
+  const commands = program.commands.filter((command) => !without.includes(command.name()));
+  const index = commands.map(
+    (command) => `- [\`${name} ${command.name()}\`](#${anchor}-${command.name()}): ${command.description()}`,
   );
   return `${index.join('\n')}
 
-${program.commands.map((command) => section(command, name)).join('\n')}`;
+${commands.map((command) => section(command, name)).join('\n')}`;
 }
 
 /** With those of its own commands behind it. */

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
-import { table } from './table.ts';
+import { renderRoutes, routesOf } from './routes-table.ts';
 import { formatOption } from './variables.ts';
 
 interface Flags {
@@ -28,19 +28,7 @@ export function routesCommand(program: Program): Command {
 async function run(path: string, { format }: Flags, program: Program): Promise<void> {
   const artifact = await openArtifact('routes', path, [], program);
   if (!artifact) return;
-  const routes = artifact.routes.operations.map(
-    ({ method, path, operation_id, dispatch, middlewares, spec, deprecated }) => ({
-      ...{ method, path, operation_id, dispatcher: dispatch.name, middlewares: middlewares.map(({ name }) => name) },
-      ...{ spec, deprecated: deprecated === true },
-    }),
-  );
-  if (format === 'json') program.stdout(`${JSON.stringify({ routes, count: routes.length })}\n`);
-  else {
-    const rows = routes.map(({ method, path, dispatcher, middlewares, operation_id, spec, deprecated }) => [
-      ...[method, path, dispatcher, middlewares.join(', ') || '-', operation_id ?? '-'],
-      deprecated ? `${spec} (deprecated)` : spec,
-    ]);
-    program.stdout(table([['METHOD', 'PATH', 'DISPATCHER', 'MIDDLEWARES', 'OPERATION', 'SPEC'], ...rows]));
-  }
+  const routes = routesOf(artifact);
+  program.stdout(format === 'json' ? `${JSON.stringify({ routes, count: routes.length })}\n` : renderRoutes(routes));
   program.exit(0);
 }

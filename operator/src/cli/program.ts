@@ -7,6 +7,8 @@ export interface Program {
   readonly stdout: (text: string) => void;
   /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
   readonly stopped: Promise<void>;
+  /** What the program ends with where nothing throws. Default: 0. */
+  readonly endWith: (exitCode: number) => void;
   /** Path of the `gw` program, for local mode. */
   readonly gwEntry: string;
 }

@@ -1,0 +1,19 @@
+/** The pods that serve a project, and what is asked of their admin ports, by way of the API server. */
+import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
+import { ADMIN_PORT, podLabels } from '../objects/names.ts';
+import type { Cluster } from './cluster.ts';
+
+export function isReady({ status, metadata }: Pod): boolean {
+  if (metadata.deletionTimestamp) return false;
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+}
+
+/** The gateway pods of a project, by name. */
+export function podsOf({ objects }: Cluster, project: GatewayProject): Promise<readonly Pod[]> {
+  return objects.list(pods, { namespace: project.metadata.namespace ?? '', labels: podLabels(project) });
+}
+
+/** Path of a pod's admin port behind the API server's proxy: needs the right `pods/proxy`, as port-forwards do theirs. */
+export function adminPath({ metadata }: Pod, path: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(metadata.namespace ?? '')}/pods/${encodeURIComponent(metadata.name)}:${ADMIN_PORT}/proxy${path}`;
+}

@@ -1,0 +1,114 @@
+/** `kubectl gw rollback`: holds a project to an older revision, by a Deployment of its own (D39). */
+
+import { deployments, type GatewayProject, gatewayProjects } from '../api/resources.ts';
+import { API_VERSION } from '../api/schema.ts';
+import type { AddCommand } from '../cli/program.ts';
+import { conditionOf } from '../runtime/conditions.ts';
+import { collectionPath } from '../runtime/paths.ts';
+import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
+import { age } from './output.ts';
+import { revision as revisionNumber } from './revision-option.ts';
+import { revisionOf } from './revisions.ts';
+
+interface Flags extends ClusterFlags {
+  readonly toRevision?: number;
+  readonly end?: boolean;
+  readonly wait: boolean;
+  readonly timeout: string;
+}
+
+export const rollbackCommand: AddCommand = (parent, { stdout }) => {
+  addClusterOptions(parent.command('rollback'))
+    .description('serve an older revision, until told otherwise')
+    .argument('<project>', 'GatewayProject')
+    .option('--to-revision <number>', 'revision; default the one before the served one', revisionNumber)
+    .option('--end', 'end the rollback: what is newest is served again')
+    .option('--no-wait', 'return before the pods serve it')
+    .option('--timeout <seconds>', 'how long to wait', '300')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ kubectl gw rollback shop
+  $ kubectl gw rollback shop --to-revision 3
+  $ kubectl gw rollback shop --end
+
+It creates the Deployment PROJECT-rollback (gwdeploy), which is newer than all others and so the one that counts. While
+it is there, what compiles is kept as a revision and not rolled out. A GitOps tool that owns another Deployment of the
+project is not in its way, nor it in theirs.
+
+Exit codes: 0 the pods serve it, 1 they do not in time, or there is no such revision.`,
+    )
+    .action((name: string, flags: Flags) =>
+      withCluster(flags, async (cluster) => {
+        const project = await projectOf(cluster, name);
+        if (flags.end) {
+          if (!(await remove(cluster, project))) throw new Error(`"${name}" is not rolled back by kubectl gw rollback`);
+          stdout(`the rollback of ${name} has ended: its newest revision is rolled out\n`);
+          return;
+        }
+        const revision = revisionOf(project, flags.toRevision ?? previous(project));
+        await remove(cluster, project);
+        await create(cluster, project, revision.revision);
+        stdout(`rolling ${name} back to revision ${revision.revision}, made ${age(revision.createdAt)} ago\n`);
+        if (!flags.wait) return;
+        await served(cluster, project, revision.artifactHash, Number(flags.timeout) * 1000);
+        stdout(`${name} serves revision ${revision.revision}, ${revision.artifactHash}\n`);
+      }),
+    );
+};
+
+function deploymentKey({ metadata }: GatewayProject) {
+  return { namespace: metadata.namespace ?? '', name: `${metadata.name}-rollback` };
+}
+
+/** The newest one below that which is served. */
+function previous({ status, metadata }: GatewayProject): number {
+  const older = (status?.revisions ?? []).find(({ revision }) => revision < (status?.revision ?? 0));
+  if (older) return older.revision;
+  throw new Error(`"${metadata.name}" keeps no revision before the served one, ${status?.revision ?? 'none'}`);
+}
+
+async function remove({ objects }: Cluster, project: GatewayProject): Promise<boolean> {
+  const key = deploymentKey(project);
+  const existing = await objects.get(deployments, key);
+  if (existing) await objects.remove(deployments, key, existing.metadata.uid);
+  return existing !== undefined;
+}
+
+/** Anew each time, since the newest Deployment is the one that counts. */
+async function create({ api }: Cluster, project: GatewayProject, revision: number): Promise<void> {
+  const { namespace, name } = deploymentKey(project);
+  await api.json({
+    method: 'POST',
+    path: collectionPath(deployments, namespace),
+    query: { fieldManager: 'kubectl-gw' },
+    body: {
+      apiVersion: API_VERSION,
+      kind: 'Deployment',
+      metadata: { namespace, name, labels: { 'app.kubernetes.io/managed-by': 'kubectl-gw' } },
+      spec: { project: project.metadata.name, artifact: { revision } },
+    },
+  });
+}
+
+async function served(cluster: Cluster, project: GatewayProject, hash: string, timeoutMs: number): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  const { name } = project.metadata;
+  const late = setTimeout(
+    () =>
+      done.reject(new Error(`${name} does not serve it after ${timeoutMs / 1000} s: see kubectl gw status ${name}`)),
+    timeoutMs,
+  );
+  const watch = cluster.objects.watch(gatewayProjects, { namespace: cluster.namespace }, ({ object }) => {
+    if (object.metadata.name !== name) return;
+    const now = gatewayProjects.parse(object);
+    if (now.status?.artifactHash === hash && conditionOf(now, 'Programmed')?.status === 'True') done.resolve();
+  });
+  try {
+    await done.promise;
+  } finally {
+    clearTimeout(late);
+    await watch.close();
+  }
+}
