@@ -2,13 +2,15 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TracingOptions } from '@gw/gateway/telemetry';
+import type { KeyPairPaths } from '@gw/gateway/tls-files';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { authenticator } from './access/authenticate.ts';
 import type { OidcOptions } from './access/oidc.ts';
 import { adminServer } from './admin/admin.ts';
 import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
-import { createServer } from './http/server.ts';
+import { createServer, REQUEST_TIMEOUT_MS } from './http/server.ts';
+import { serverTls } from './http/tls.ts';
 import { Replica } from './replicas/replica.ts';
 import { requestSpans } from './telemetry/request-spans.ts';
 
@@ -24,6 +26,8 @@ export interface ServeOptions extends Omit<ControlPlaneOptions, 'log' | 'drainMs
   /** GW_CONTROL_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
   readonly allowedOrigins: readonly string[];
+  /** PEM files to serve HTTPS with; null: plain HTTP. Default null. */
+  readonly tls?: KeyPairPaths | null;
   /** Null: tokens of no issuer are taken. Default null. */
   readonly oidc?: OidcOptions | null;
   /** Null: nothing is traced. Default null. */
@@ -57,6 +61,8 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
     for (const each of stops.reverse()) await each();
   };
   try {
+    const tls = options.tls ? await serverTls(options.tls, REQUEST_TIMEOUT_MS, log) : null;
+    if (tls) stops.push(() => tls.stop());
     const { allowedOrigins, drainDelayMs = 0, drainTimeoutMs = 30_000 } = options;
     const control = await openControlPlane({ ...options, drainMs: drainTimeoutMs, log });
     stops.push(() => control.close());
@@ -79,7 +85,7 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
       log.info({ admin: await listen(admin, options.adminBind) }, 'admin listening');
     }
     const authenticate = authenticator({ adminToken, database: db, access: control.access, oidc });
-    const app = await createServer(control, { allowedOrigins, authenticate, spans, draining: () => draining });
+    const app = await createServer(control, { allowedOrigins, authenticate, spans, tls, draining: () => draining });
     stops.push(() => closeWithin(app, drainTimeoutMs));
     await options.prepare?.(control);
     const replica = await Replica.start(control);

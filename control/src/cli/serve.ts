@@ -8,8 +8,9 @@ import { type CompileFlags, compileOptionList, compileOptions } from './compile-
 import { databaseUrlOption, migrateOption } from './database-options.ts';
 import { type OidcFlags, oidcOptionList, oidcOptions } from './oidc-options.ts';
 import type { AddCommand } from './program.ts';
+import { type TlsFlags, tlsOptionList, tlsOptions } from './tls-options.ts';
 
-interface Flags extends OidcFlags, CompileFlags {
+interface Flags extends OidcFlags, CompileFlags, TlsFlags {
   readonly listen: Address;
   readonly adminBind: Address | null;
   readonly databaseUrl: string;
@@ -97,6 +98,7 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
           ...compileOptions(flags),
           listen,
           adminBind,
+          tls: tlsOptions(flags),
           databaseUrl,
           migrate,
           drainDelayMs: drainDelay * 1000,
@@ -110,5 +112,5 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
       log.info('draining');
       await server.close();
     });
-  for (const option of [...compileOptionList(), ...oidcOptionList()]) command.addOption(option);
+  for (const option of [...tlsOptionList(), ...compileOptionList(), ...oidcOptionList()]) command.addOption(option);
 };

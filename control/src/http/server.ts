@@ -17,6 +17,7 @@ import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
 import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
 import { mustBeStorable } from './storable.ts';
+import type { ServerTls } from './tls.ts';
 import { validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
@@ -43,12 +44,14 @@ export interface ServerOptions {
   readonly authenticate: Authenticate;
   /** Null: nothing is traced. Default null. */
   readonly spans?: RequestSpans | null;
+  /** Null: plain HTTP. Default null. */
+  readonly tls?: Pick<ServerTls, 'factory'> | null;
   /** The server is about to stop: clients are to connect elsewhere. */
   readonly draining?: () => boolean;
 }
 
 /** Milliseconds for a request to arrive, its body included: a slow client does not hold its connection for ever. */
-const REQUEST_TIMEOUT_MS = 300_000;
+export const REQUEST_TIMEOUT_MS = 300_000;
 /** Bytes of a JSON body. */
 const MAX_JSON = 1 << 20;
 
@@ -65,6 +68,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     exposeHeadRoutes: true,
+    ...(options.tls ? { serverFactory: options.tls.factory } : {}),
     clientErrorHandler: refuseClient,
   });
   for (const schema of NAMED_SCHEMAS) app.addSchema(schema);

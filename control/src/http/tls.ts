@@ -1,0 +1,35 @@
+/** TLS of the server's own, with files that are looked after: a renewed certificate needs no restart. */
+import { createServer, type Server } from 'node:https';
+import { type KeyPairPaths, readKeyPair, watchKeyPair } from '@gw/gateway/tls-files';
+import type { FastifyServerFactory } from 'fastify';
+import type { Logger } from 'pino';
+
+export interface ServerTls {
+  /** What fastify makes its server by. */
+  readonly factory: FastifyServerFactory;
+  /** Looks at the files no longer. */
+  stop(): void;
+}
+
+/** `requestTimeout`: milliseconds for a request to arrive. Rejects with what to do where the files are no pair. */
+export async function serverTls(paths: KeyPairPaths, requestTimeout: number, log: Logger): Promise<ServerTls> {
+  const pair = await readKeyPair(paths);
+  const options = { minVersion: 'TLSv1.2' } as const;
+  let current = pair;
+  let server: Server | undefined;
+  const stop = watchKeyPair(paths, pair, {
+    changed(renewed) {
+      current = renewed;
+      server?.setSecureContext({ ...options, ...renewed });
+      log.info({ certificate: paths.cert }, 'the certificate has changed, and is used');
+    },
+    refused: (reason) => log.warn({ reason }, 'the certificate has changed, and cannot be used: the one before is'),
+  });
+  const factory: FastifyServerFactory = (handler) => {
+    server = createServer({ ...options, cert: current.cert, key: current.key }, handler);
+    server.requestTimeout = requestTimeout;
+    server.setTimeout(0);
+    return server;
+  };
+  return { factory, stop };
+}
