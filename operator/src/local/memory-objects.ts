@@ -80,6 +80,9 @@ export class MemoryObjects implements Objects {
     return undefined;
   }
 
+  /** There is nobody here to hand anything over to. */
+  async handOver(): Promise<void> {}
+
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject & { readonly status?: unknown }): Promise<void> {
     const before = this.#kind(resource).get(nameOf(keyOf(object)));
     const { uid } = object.metadata;

@@ -139,7 +139,7 @@ const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
   ],
 ];
 
-const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
 const SERIES = 'namespace="$namespace", job="$gateway"';
 const WHOLE_WIDTH = 24;
 

@@ -22,7 +22,7 @@ export function grafanaDashboard({ uid, title, gateway }: Shown): JsonObject {
     name,
     label,
     type: 'query',
-    datasource: { type: 'prometheus', uid: '${datasource}' },
+    datasource: { type: 'prometheus', uid: '$datasource' },
     query: { query, refId: name },
     refresh: 2,
     sort: 1,

@@ -1,18 +1,21 @@
 /** The container with `gw serve`, its command line and its environment. */
 import type { GatewayProjectSpec } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import { ARTIFACT_DIR, type ArtifactSource } from './artifact-volume.ts';
+import { ARTIFACT_DIR, type ArtifactSettings, type ArtifactSource } from './artifact-volume.ts';
 import { type Link, linkParts } from './link.ts';
 import { ADMIN_PORT, TRAFFIC_PORT } from './names.ts';
+import { tlsParts } from './tls.ts';
 
 /** What pods need to know beyond their project. */
-export interface PodSettings {
-  /** Image where the project names none. */
-  readonly image: string;
+export interface PodSettings extends ArtifactSettings {
   /** Public keys in hex, one of which must have signed what pods load; none: unsigned artifacts are served. */
   readonly trustedKeys: readonly string[];
   /** Seconds in place of the project's `serve.drainDelay`. */
   readonly drainDelay?: number;
+  /** Changes with the Secrets that are variables of the pods; absent where there are none. */
+  readonly secretsVersion?: string;
+  /** What the pods are there for: see LABEL_ROLE. */
+  readonly role?: string;
   /** Where later artifacts come from; absent: pods are replaced for each. */
   readonly link?: Link;
 }
@@ -26,12 +29,13 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
   const { spec } = project;
   const { pods, secrets } = spec;
   const link = settings.link && linkParts(settings.link);
+  const tls = tlsParts(project);
   return {
     name: 'gateway',
     image: pods.image ?? settings.image,
     imagePullPolicy: pods.imagePullPolicy,
     command: ['node', GW_ENTRY],
-    args: [...serveArguments(project, settings.drainDelay), ...(link?.args ?? [])],
+    args: [...serveArguments(project, settings.drainDelay), ...tls.args, ...(link?.args ?? [])],
     env: [...environment(spec, settings), ...(link?.env ?? [])],
     ...(secrets?.env ? { envFrom: secrets.env.map((name) => ({ secretRef: { name } })) } : {}),
     ports: [
@@ -56,6 +60,8 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
       failureThreshold: 6,
       timeoutSeconds: 5,
     },
+    // What it says at its end is the reason that a rollout fails for.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     resources: pods.resources,
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -67,6 +73,7 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
       ...artifact.volumeMounts,
       { name: 'tmp', mountPath: '/tmp' },
       ...(secrets?.directory ? [{ name: 'secrets', mountPath: SECRETS_DIR, readOnly: true }] : []),
+      ...tls.volumeMounts,
       ...(link?.volumeMounts ?? []),
     ],
   };

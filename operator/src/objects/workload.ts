@@ -1,19 +1,35 @@
 import type { Revision } from '../api/gateway-project.ts';
-import type { GatewayProject } from '../api/resources.ts';
+import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { PodSettings } from './gateway-container.ts';
-import { gatewayName, ownedMeta, podLabels } from './names.ts';
+import { ANNOTATION_TEMPLATE, gatewayName, ownedMeta, podLabels } from './names.ts';
 import { podTemplate, revisionAnnotations } from './pod-template.ts';
+import { scaling } from './replicas.ts';
+import { templateDigest } from './template-digest.ts';
+
+export interface WorkloadSettings extends PodSettings {
+  /** The one that runs already. */
+  readonly running?: Workload;
+  /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
+  readonly autoscales?: boolean;
+}
 
 /** The apps/v1 Deployment whose pods serve one revision. */
-export function workload(project: GatewayProject, revision: Revision, settings: PodSettings): KubeObject {
-  const { pods, rollout } = project.spec;
+export function workload(project: GatewayProject, revision: Revision, settings: WorkloadSettings): KubeObject {
+  const { rollout } = project.spec;
+  const { annotations, replicas } = scaling(project, settings.running, settings.autoscales);
   const object = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: ownedMeta(project, gatewayName(project), { annotations: revisionAnnotations(revision) }),
+    metadata: ownedMeta(project, gatewayName(project), {
+      annotations: {
+        ...revisionAnnotations(revision),
+        [ANNOTATION_TEMPLATE]: templateDigest(project, settings),
+        ...annotations,
+      },
+    }),
     spec: {
-      replicas: pods.replicas,
+      ...(replicas === undefined ? {} : { replicas }),
       revisionHistoryLimit: 2,
       progressDeadlineSeconds: rollout.progressDeadlineSeconds,
       // A pod goes only when its successor is ready.
@@ -21,7 +37,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
         type: 'RollingUpdate',
         rollingUpdate: {
           maxUnavailable: rollout.rolling?.maxUnavailable ?? 0,
-          maxSurge: rollout.rolling?.maxSurge ?? '25%',
+          maxSurge: rollout.rolling?.maxSurge ?? defaultSurge(project),
         },
       },
       selector: { matchLabels: podLabels(project) },
@@ -29,4 +45,10 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
     },
   };
   return object;
+}
+
+/** A quarter, but at least two at once: few pods are then replaced in one go, which takes half the time. */
+function defaultSurge({ spec }: GatewayProject): number {
+  const { autoscaling, replicas } = spec.pods;
+  return Math.max(2, Math.ceil((autoscaling?.minReplicas ?? replicas) / 4));
 }

@@ -4,7 +4,7 @@
  * our own last write. What no watch covers is read from the API server.
  */
 import { AppliedObjects } from './applied.ts';
-import type { ClusterObjects } from './cluster-objects.ts';
+import { type ClusterObjects, HANDOVER_MANAGER } from './cluster-objects.ts';
 import { ContentCache } from './content-cache.ts';
 import { conflictOf, FieldConflicts } from './field-conflicts.ts';
 import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from './kube-object.ts';
@@ -111,6 +111,10 @@ export class CachedObjects implements Objects {
     this.#written(resource, written);
     this.#applied.done(id, object, written);
     return conflict;
+  }
+
+  async handOver(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {
+    this.#written(resource, await this.#cluster.apply(resource, object, { force: true, manager: HANDOVER_MANAGER }));
   }
 
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {

@@ -9,6 +9,8 @@ import { isMeta, type WatchEvents, Watcher, type WatchKeeper, withoutBallast } f
 
 /** Owner of the fields that we apply. */
 export const FIELD_MANAGER = 'gw-operator';
+/** Owner of fields that others shall set from now on, until they do. */
+export const HANDOVER_MANAGER = 'gw-operator-handover';
 const PAGE = '250';
 const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
@@ -17,6 +19,8 @@ export interface WriteOptions {
   readonly force?: boolean;
   /** Answers with metadata only. */
   readonly metadataOnly?: boolean;
+  /** Default: FIELD_MANAGER. */
+  readonly manager?: string;
 }
 
 /** Reads and writes on the API server itself; CachedObjects puts the watches' stores before it. */
@@ -147,12 +151,16 @@ export class ClusterObjects {
   }
 
   /** Plain JSON, so that fields which no type of ours knows survive. */
-  async #patch(path: string, object: KubeObject, { force, metadataOnly }: WriteOptions): Promise<KubeObject> {
+  async #patch(
+    path: string,
+    object: KubeObject,
+    { force, metadataOnly, manager = FIELD_MANAGER }: WriteOptions,
+  ): Promise<KubeObject> {
     this.#fence();
     const answer = await this.#api.json({
       method: 'PATCH',
       path,
-      query: { fieldManager: FIELD_MANAGER, force: force ? 'true' : undefined },
+      query: { fieldManager: manager, force: force ? 'true' : undefined },
       contentType: 'application/apply-patch+yaml',
       ...(metadataOnly ? { accept: METADATA } : {}),
       body: object,

@@ -63,6 +63,8 @@ export interface Objects {
    * has set fields of ours to something else, now or again and again: see `FieldConflict`.
    */
   apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined>;
+  /** Applies under another name of ours, so that what the object says stays when `apply` says it no longer. */
+  handOver(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
   /** The same for the status subresource. Does nothing when the object is gone. */
   applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
   /** Does nothing when the object is gone, or is another one than `uid`. */

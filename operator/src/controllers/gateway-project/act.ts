@@ -1,7 +1,8 @@
 /** Writes what was decided: first what others need, then the status. */
+import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
 import { configMaps, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
-import { ownedResources } from '../../objects/owned.ts';
+import { isVital, ownedResources } from '../../objects/owned.ts';
 import { conditions, type Verdict } from '../../runtime/conditions.ts';
 import { type KubeObject, keyOf, type Resource } from '../../runtime/kube-object.ts';
 import type { EventSink, Objects } from '../../runtime/objects.ts';
@@ -23,26 +24,55 @@ export async function act(
   project: GatewayProject,
   decision: Decision,
 ): Promise<void> {
-  let failure: { readonly error: unknown; readonly what: string } | undefined;
+  const failures: Failure[] = [];
+  if (decision.handOver) await objects.handOver(resourceOf(decision.handOver), decision.handOver);
   for (const object of [...decision.parts, ...decision.apply]) {
     try {
       await objects.apply(resourceOf(object), object);
     } catch (error) {
-      failure = { error, what: `${object.kind} "${object.metadata.name}"` };
+      const vital = decision.parts.includes(object) || isVital(project, object);
+      failures.push({ error, what: `${object.kind} "${object.metadata.name}"`, vital });
       // What comes later may need what has failed: pods their ServiceAccount, all of them the artifact.
-      break;
+      if (vital) break;
     }
   }
+  const failure = failures.find(({ vital }) => vital) ?? failures[0];
   if (failure) {
-    const reason = failure.error instanceof Error ? failure.error.message : String(failure.error);
-    const message = `${failure.what} cannot be written: ${reason}`;
-    await writeStatus(objects, gatewayProjects, project, withFailure(project, decision.status, message, new Date()));
-    events.record(project, { type: 'Warning', reason: 'ApplyFailed', action: 'Programmed', note: message });
+    const message = `${failure.what} cannot be written: ${messageOf(failure.error)}`;
+    const status = failure.vital
+      ? withFailure(project, decision.status, message, new Date())
+      : notReady(project, decision.status, message, new Date());
+    await writeStatus(objects, gatewayProjects, project, status);
+    events.record(project, { type: 'Warning', reason: 'ApplyFailed', action: 'Apply', note: message });
     throw failure.error;
   }
   for (const object of decision.remove) await objects.remove(resourceOf(object), keyOf(object), object.metadata.uid);
   await writeStatus(objects, gatewayProjects, project, decision.status);
   for (const event of decision.events) events.record(project, event);
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly what: string;
+  /** There is no gateway without it. */
+  readonly vital: boolean;
+}
+
+/** The status with Ready taken back: pods serve what they should, only something around them is missing. */
+function notReady(
+  project: GatewayProject,
+  decided: GatewayProjectStatus,
+  message: string,
+  now: Date,
+): GatewayProjectStatus {
+  const verdict: Verdict = { type: 'Ready', status: 'False', reason: 'ApplyFailed', message };
+  return {
+    ...decided,
+    conditions: [
+      ...(decided.conditions ?? []).filter(({ type }) => type !== 'Ready'),
+      ...conditions([verdict], project.status?.conditions, project.metadata.generation, now),
+    ],
+  };
 }
 
 /** The status with Programmed and Ready taken back: the revisions are those that were there before. */

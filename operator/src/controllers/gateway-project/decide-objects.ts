@@ -1,0 +1,88 @@
+/** The objects that a project owns as they shall be, and what keeps them from being so. Pure. */
+import { type OwnedContext, ownedObjects } from '../../objects/owned.ts';
+import { templateRefusal } from '../../objects/pod-template.ts';
+import { handedOver } from '../../objects/replicas.ts';
+import type { Verdict } from '../../runtime/conditions.ts';
+import type { KubeObject } from '../../runtime/kube-object.ts';
+import type { Refusal } from '../source.ts';
+import { certificateChanges, certificateVerdict } from './certificate-verdict.ts';
+import type { Observed } from './observe.ts';
+import type { Rollout } from './rollout/rollout-of.ts';
+
+/** Secrets that pods are given cannot be watched: they are looked at this often. */
+const SECRETS_MS = 60_000;
+/** So is whether a kind has been installed. */
+const KINDS_MS = 30_000;
+
+export interface ObjectsDecision {
+  /** To be applied before the others under a name of its own, since from now on we do not say it any more. */
+  readonly handOver?: KubeObject;
+  /** In this order. */
+  readonly apply: readonly KubeObject[];
+  readonly remove: readonly KubeObject[];
+  readonly problems: readonly Refusal[];
+  /** On what only some projects have. */
+  readonly verdicts: readonly Verdict[];
+  /** Milliseconds after which to look again; undefined: for these, never. */
+  readonly again?: number;
+}
+
+/** What objects are built from, but for what is rolled out: `settings` with what is observed. */
+export function ownedContext(
+  { trustedKeys, secrets, workload }: Observed,
+  settings: Pick<OwnedContext, 'image' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'link'>,
+): OwnedContext {
+  return {
+    ...settings,
+    trustedKeys,
+    ...(secrets.version ? { secretsVersion: secrets.version } : {}),
+    ...(workload ? { running: workload } : {}),
+  };
+}
+
+/** `given` is of `ownedContext`. */
+export function decideObjects(
+  observed: Observed,
+  { template: revision, canary }: Pick<Rollout, 'template' | 'canary'>,
+  given: OwnedContext,
+  now: Date,
+): ObjectsDecision {
+  const { project, workload, secrets, foreign, taken, notInstalled } = observed;
+  const context: OwnedContext = { ...given, ...(revision ? { revision } : {}), ...(canary ? { canary } : {}) };
+  const refused = revision && templateRefusal(project, revision, context);
+  const podProblems: Refusal[] = [
+    ...secrets.problems,
+    ...observed.keyProblems,
+    ...(refused ? [{ reason: 'InvalidSpec', message: refused } as const] : []),
+  ];
+  const { apply, remove } = ownedObjects(project, context, observed.owned);
+  // Pods that could not start, or could not load what they get, are better not made: those that run serve on.
+  const held = ({ kind }: KubeObject) => kind === 'Deployment' && podProblems.length > 0;
+  const impossible = ({ kind, metadata }: KubeObject) =>
+    notInstalled.some((resource) => resource.kind === kind) ||
+    taken.some((object) => object.kind === kind && object.metadata.name === metadata.name);
+  const handOver = given.autoscales === false ? undefined : handedOver(project, workload);
+  const { certificate } = secrets;
+  const again = Math.min(
+    secrets.named || podProblems.length > 0 ? SECRETS_MS : Number.POSITIVE_INFINITY,
+    notInstalled.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
+    (certificate && certificateChanges(certificate, now)) ?? Number.POSITIVE_INFINITY,
+  );
+  return {
+    ...(handOver && podProblems.length === 0 ? { handOver } : {}),
+    apply: foreign.length > 0 ? [] : apply.filter((object) => !held(object) && !impossible(object)),
+    remove: remove.filter((object) => !held(object)),
+    problems: [...podProblems, ...taken.map(conflict), ...notInstalled.map(absent)],
+    verdicts: certificate ? [certificateVerdict(certificate, now)] : [],
+    ...(Number.isFinite(again) ? { again } : {}),
+  };
+}
+
+function conflict({ kind, metadata }: KubeObject): Refusal {
+  const message = `${kind} "${metadata.name}" exists and does not belong to this GatewayProject`;
+  return { reason: 'Conflict', message };
+}
+
+function absent({ kind, apiVersion }: Observed['notInstalled'][number]): Refusal {
+  return { reason: 'ApiNotInstalled', message: `the cluster has no kind ${kind} of ${apiVersion}` };
+}

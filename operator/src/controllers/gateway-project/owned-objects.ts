@@ -1,0 +1,60 @@
+/** Which of the objects that a project owns are there, and what stands in the way of the others. */
+import type { GatewayProject } from '../../api/resources.ts';
+import { LABEL_PROJECT } from '../../objects/names.ts';
+import { OWNED, type OwnedObject, ownedResources } from '../../objects/owned.ts';
+import { controlledBy, type KubeObject, type Resource } from '../../runtime/kube-object.ts';
+import type { Objects } from '../../runtime/objects.ts';
+
+export interface OwnedObjects {
+  /** Metadata of those that exist and are ours. */
+  readonly owned: readonly KubeObject[];
+  /** What belongs to somebody else and has a name without which there is no gateway, such as `Service "x-gateway"`. */
+  readonly foreign: readonly string[];
+  /** The same, of names that a gateway can do without. */
+  readonly taken: readonly KubeObject[];
+  /** Kinds that the project asks for and the cluster does not know. */
+  readonly notInstalled: readonly Resource<KubeObject>[];
+}
+
+/** By label, and by name where one that the project needs is not among those: it may belong to somebody else. */
+export async function readOwned(objects: Objects, project: GatewayProject): Promise<OwnedObjects> {
+  const namespace = project.metadata.namespace ?? 'default';
+  const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
+  const notInstalled = await missingKinds(objects, project);
+  const labelled = (await Promise.all(ownedResources.map((resource) => objects.listMetadata(resource, mine)))).flat();
+  const needed = OWNED.filter(
+    (row) => isWanted(row, project) && !labelled.some((object) => isOf(row, project, object)),
+  );
+  const named = await Promise.all(
+    needed.map(({ resource, name }) => objects.getMetadata(resource, { namespace, name: name(project) })),
+  );
+  const found = [...labelled, ...named.filter((object) => object !== undefined)].filter(
+    ({ metadata }) => metadata.deletionTimestamp === undefined,
+  );
+  const others = found
+    .filter((object) => !controlledBy(object, project))
+    .flatMap((object) => {
+      const row = OWNED.find((each) => isWanted(each, project) && isOf(each, project, object));
+      return row ? [{ object, row }] : [];
+    });
+  return {
+    owned: found.filter((object) => controlledBy(object, project)),
+    foreign: others.filter(({ row }) => row.vital).map(({ object }) => `${object.kind} "${object.metadata.name}"`),
+    taken: others.filter(({ row }) => !row.vital).map(({ object }) => object),
+    notInstalled,
+  };
+}
+
+async function missingKinds(objects: Objects, project: GatewayProject): Promise<readonly Resource<KubeObject>[]> {
+  const optional = OWNED.filter((row) => row.optionalApi && isWanted(row, project));
+  const served = await Promise.all(optional.map(({ resource }) => objects.serves(resource)));
+  return optional.filter((_, n) => !served[n]).map(({ resource }) => resource);
+}
+
+function isWanted({ wanted }: OwnedObject, project: GatewayProject): boolean {
+  return wanted?.(project) ?? true;
+}
+
+function isOf({ resource, name }: OwnedObject, project: GatewayProject, { kind, metadata }: KubeObject): boolean {
+  return resource.kind === kind && name(project) === metadata.name;
+}
