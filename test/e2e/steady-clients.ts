@@ -1,0 +1,137 @@
+/**
+ * Clients of four kinds at a steady rate, in a process of their own so that nothing else delays them: HTTP/1.1 and
+ * HTTP/2, each over connections that are kept and over a new one for each request. Whatever is not answered with 200
+ * is a failure. Arguments: URL, requests a second; every second a line of JSON with what was sent and what failed.
+ */
+import { request as httpRequest, Agent as PlainAgent } from 'node:http';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { Agent, request as httpsRequest } from 'node:https';
+
+const [address = '', rate = '200'] = process.argv.slice(2);
+const url = new URL(address);
+const TIMEOUT_MS = 15_000;
+const tls = { rejectUnauthorized: false };
+
+type Send = () => Promise<number>;
+
+const secure = url.protocol === 'https:';
+const kept = secure
+  ? new Agent({ keepAlive: true, maxSockets: 10, ...tls })
+  : new PlainAgent({ keepAlive: true, maxSockets: 10 });
+
+function http1(keepAlive: boolean): Send {
+  return () =>
+    new Promise((resolve, reject) => {
+      const options = { ...tls, agent: keepAlive ? kept : (false as const), timeout: TIMEOUT_MS };
+      const sent = (secure ? httpsRequest : httpRequest)(url, options, (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode ?? 0));
+        response.on('error', reject);
+      });
+      sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
+      sent.on('error', reject);
+      sent.end();
+    });
+}
+
+/** One stream of a session: the status of its answer. */
+function stream(session: ClientHttp2Session): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = session.request({ ':path': url.pathname + url.search });
+    let status = 0;
+    sent.setTimeout(TIMEOUT_MS, () => sent.close());
+    sent.on('response', (headers) => {
+      status = Number(headers[':status']);
+    });
+    sent.on('error', reject);
+    sent.on('close', () => (status === 0 ? reject(new Error('the stream ended without an answer')) : resolve(status)));
+    sent.resume();
+    sent.end();
+  });
+}
+
+function open(): ClientHttp2Session {
+  const session = connect(url.origin, tls);
+  // What it means for requests is said by their streams.
+  session.on('error', () => {});
+  return session;
+}
+
+/** Sessions as browsers use them: one until the server says GOAWAY, then the next. */
+function http2Kept(): Send {
+  let current: ClientHttp2Session | undefined;
+  return () => {
+    let session = current;
+    if (!session || session.closed || session.destroyed) {
+      const opened = open();
+      const retire = () => {
+        if (current === opened) current = undefined;
+      };
+      opened.on('goaway', () => {
+        retire();
+        opened.close();
+      });
+      opened.on('close', retire);
+      session = opened;
+      current = opened;
+    }
+    return stream(session);
+  };
+}
+
+function http2New(): Send {
+  return async () => {
+    const session = open();
+    try {
+      return await stream(session);
+    } finally {
+      session.close();
+    }
+  };
+}
+
+const clients: readonly (readonly [name: string, send: Send])[] = [
+  ['h1-kept', http1(true)],
+  ['h1-new', http1(false)],
+  ['h2-kept', http2Kept()],
+  ['h2-new', http2New()],
+];
+
+const totals = { sent: 0, answered: 0, failures: [] as string[] };
+const running = new Set<Promise<void>>();
+let next = 0;
+
+function sendOne(): void {
+  const [name, send] = clients[next++ % clients.length] ?? ['', http1(true)];
+  totals.sent++;
+  const fail = (what: string) => totals.failures.push(`${new Date().toISOString()} ${name}: ${what}`);
+  const one = send()
+    .then(
+      (status) => {
+        if (status === 200) totals.answered++;
+        else fail(String(status));
+      },
+      (error: unknown) => {
+        const code = error instanceof Error && 'code' in error ? `${String(error.code)} ` : '';
+        fail(code + (error instanceof Error ? error.message : String(error)));
+      },
+    )
+    .finally(() => running.delete(one));
+  running.add(one);
+}
+
+/** Evenly, and caught up with where the timer was late. */
+const started = performance.now();
+const timer = setInterval(() => {
+  const due = Math.floor(((performance.now() - started) / 1000) * Number(rate));
+  // What a pause of this process has put off comes over the next ticks, not at once.
+  for (let i = 0; i < 5 && totals.sent < due; i++) sendOne();
+}, 5);
+const report = setInterval(() => process.stdout.write(`${JSON.stringify(totals)}\n`), 1000);
+
+process.on('SIGTERM', async () => {
+  clearInterval(timer);
+  clearInterval(report);
+  await Promise.all(running);
+  process.stdout.write(`${JSON.stringify(totals)}\n`, () => process.exit(0));
+});

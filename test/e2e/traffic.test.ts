@@ -1,0 +1,274 @@
+/**
+ * What a platform team does to a gateway in a month, within minutes and under a steady 200 requests a second over
+ * HTTP/1.1 and HTTP/2, kept and new connections: no request may fail.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+import { execute } from './kubectl.ts';
+import { selfSigned } from './self-signed.ts';
+import { servedCertificate } from './served-certificate.ts';
+
+const RATE = 200;
+const PATH = '/status';
+
+const document = (version: number, more = '') => `
+apiVersion: gw.dev/v1alpha1
+kind: ApiSpec
+metadata: {name: api, labels: {app: shop}}
+spec:
+  source:
+    inline: |
+      openapi: 3.1.0
+      info: {title: Shop, version: "1"}
+      paths:
+        /status:
+          get:
+            operationId: status
+            responses: {"200": {description: OK}}
+            ${more}
+            x-gw-dispatch: {name: mock, config: {body: "version ${version}", status: ${more === '' ? 200 : 500}}}
+`;
+
+const project = (spec: object) =>
+  JSON.stringify({
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GatewayProject',
+    metadata: { name: 'shop' },
+    spec: {
+      specs: { selector: { matchLabels: { app: 'shop' } } },
+      plugins: [{ name: 'mock' }],
+      tls: { secret: 'shop-tls' },
+      ...spec,
+      pods: {
+        image,
+        replicas: 2,
+        resources: { requests: { cpu: '50m', memory: '96Mi' } },
+        ...('pods' in spec ? (spec.pods as object) : {}),
+      },
+    },
+  });
+
+interface Totals {
+  readonly sent: number;
+  readonly answered: number;
+  readonly failures: readonly string[];
+}
+
+function startClients(url: string) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'steady-clients.ts'), url, String(RATE)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let totals: Totals = { sent: 0, answered: 0, failures: [] };
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    totals = JSON.parse(line);
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  return {
+    get totals() {
+      return totals;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () => {
+  let operator: InstalledOperator;
+  let clients: ReturnType<typeof startClients>;
+  let url = '';
+  let version = 0;
+
+  const hash = () => operator.k.field('gatewayproject/shop', '{.status.artifactHash}');
+  const condition = (type: string) =>
+    operator.k.field('gatewayproject/shop', `{.status.conditions[?(@.type=="${type}")].status}`);
+  const ready = async () => {
+    const object = JSON.parse(await operator.k('get', 'gatewayproject', 'shop', '-o', 'json'));
+    expect(object.status.observedGeneration).toBe(object.metadata.generation);
+    expect(object.status.conditions.find((each: { type: string }) => each.type === 'Ready')?.status).toBe('True');
+    return object;
+  };
+  /** Applies and waits until every pod serves it. */
+  const rollOut = async () => {
+    const before = await hash();
+    await operator.k.apply(document(++version));
+    await vi.waitFor(
+      async () => {
+        expect(await hash()).not.toBe(before);
+        await ready();
+      },
+      { timeout: 90_000, interval: 200 },
+    );
+  };
+  const pods = async () =>
+    (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n').filter(Boolean);
+  const failures = () => clients.totals.failures.slice(0, 10);
+  const change = async (spec: object) => {
+    await operator.k.apply(project(spec));
+    await vi.waitFor(ready, { timeout: 120_000, interval: 200 });
+  };
+
+  beforeAll(async () => {
+    operator = await installOperator('traffic');
+    await operator.k.apply(selfSigned('shop-tls', ['shop.example.org']));
+    await operator.k.apply(document(version));
+    await operator.k.apply(project({}));
+    await vi.waitFor(ready, { timeout: 120_000, interval: 500 });
+    url = `https://${await operator.k.field('service/shop-gateway', '{.spec.clusterIP}')}${PATH}`;
+    clients = startClients(url);
+    await vi.waitFor(() => expect(clients.totals.answered).toBeGreaterThan(RATE), { timeout: 20_000 });
+  }, 300_000);
+
+  afterAll(async () => {
+    await clients?.stop();
+    await operator?.uninstall();
+  }, 240_000);
+
+  it('rolls twelve artifacts, with the operator killed among them', async () => {
+    for (let i = 0; i < 12; i++) {
+      if (i % 4 === 1) {
+        const leader = (
+          await execute('kubectl', [
+            '-n',
+            operator.system,
+            'get',
+            'lease',
+            'gw-operator',
+            '-o',
+            'jsonpath={.spec.holderIdentity}',
+          ])
+        ).trim();
+        const killing = execute('kubectl', [
+          '-n',
+          operator.system,
+          'delete',
+          'pod',
+          leader,
+          '--grace-period=0',
+          '--force',
+        ]);
+        await Promise.all([rollOut(), killing]);
+      } else await rollOut();
+    }
+    expect(failures()).toEqual([]);
+  }, 900_000);
+
+  it('takes eight artifacts in place, without a new pod', async () => {
+    await change({ rollout: { strategy: 'InPlace' } });
+    await vi.waitFor(async () => expect(await pods()).toHaveLength(2), { timeout: 60_000 });
+    const before = await pods();
+    for (let i = 0; i < 8; i++) await rollOut();
+    expect(await pods()).toEqual(before);
+    expect(failures()).toEqual([]);
+  }, 600_000);
+
+  it('changes the template of its pods five times', async () => {
+    for (let i = 0; i < 5; i++) await change({ pods: { annotations: { 'example.org/round': String(i) } } });
+    expect(failures()).toEqual([]);
+  }, 600_000);
+
+  it('promotes a canary, and aborts one that fails', async () => {
+    const canary = { steps: [{ weight: 50, pauseSeconds: 4 }], analysis: { minRequests: 20, maxErrorPercent: 50 } };
+    await change({ rollout: { strategy: 'Canary', canary } });
+    await rollOut();
+    expect(failures()).toEqual([]);
+    const good = await hash();
+    // A share of the answers is 500 while the canary is there: that is what it is for.
+    await clients.stop();
+    const sentBefore = clients.totals;
+    expect(sentBefore.failures).toEqual([]);
+    clients = startClients(url);
+    await operator.k.apply(document(++version, 'x-canary: bad'));
+    await vi.waitFor(
+      async () => {
+        const object = JSON.parse(await operator.k('get', 'gatewayproject', 'shop', '-o', 'json'));
+        expect(object.status.rollout.phase).toBe('Aborted');
+        expect(object.status.artifactHash).toBe(good);
+      },
+      { timeout: 120_000, interval: 500 },
+    );
+    await vi.waitFor(
+      async () => expect(await operator.k('get', 'deployments.apps', '-o', 'name')).not.toContain('canary'),
+      {
+        timeout: 60_000,
+      },
+    );
+    await clients.stop();
+    // Nothing but the canary's own answers.
+    expect(clients.totals.failures.filter((each) => !each.endsWith(': 500'))).toEqual([]);
+    await operator.k.apply(document(++version));
+    clients = startClients(url);
+    await vi.waitFor(ready, { timeout: 120_000, interval: 500 });
+  }, 600_000);
+
+  it('scales from two pods to five and back', async () => {
+    await change({ pods: { replicas: 5 } });
+    await change({ pods: { replicas: 2 } });
+    await vi.waitFor(async () => expect(await pods()).toHaveLength(2), { timeout: 90_000 });
+    expect(failures()).toEqual([]);
+  }, 300_000);
+
+  it('is drained from its node', async () => {
+    const node = (await execute('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}'])).trim();
+    const evict = (pod: string) =>
+      execute(
+        'kubectl',
+        ['create', '--raw', `/api/v1/namespaces/${operator.namespace}/pods/${pod}/eviction`, '-f', '-'],
+        JSON.stringify({
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name: pod, namespace: operator.namespace },
+        }),
+      );
+    const names = (await pods()).map((name) => name.replace('pod/', ''));
+    expect(names).toHaveLength(2);
+    await execute('kubectl', ['cordon', node]);
+    try {
+      await evict(String(names[0]));
+      // The budget keeps the last one until another takes the first one's place.
+      await expect(evict(String(names[1]))).rejects.toThrow(/disruption budget/);
+    } finally {
+      await execute('kubectl', ['uncordon', node]);
+    }
+    await vi.waitFor(() => evict(String(names[1])), { timeout: 90_000, interval: 500 });
+    await vi.waitFor(ready, { timeout: 90_000, interval: 500 });
+    expect(failures()).toEqual([]);
+  }, 300_000);
+
+  it('changes certificate and secrets', async () => {
+    const served = () => servedCertificate(url);
+    const first = await served();
+    await operator.k.apply(selfSigned('shop-tls', ['shop.example.org']));
+    // The kubelet takes up to a minute or so to show a Secret's change in a volume.
+    await vi.waitFor(async () => expect(await served()).not.toBe(first), { timeout: 180_000, interval: 1000 });
+    await operator.k('create', 'secret', 'generic', 'shop-env', '--from-literal=TOKEN=one');
+    await change({ secrets: { env: ['shop-env'] } });
+    const before = await pods();
+    await operator.k.apply(
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'shop-env' },
+        stringData: { TOKEN: 'two' },
+      }),
+    );
+    await vi.waitFor(async () => expect((await pods()).some((pod) => before.includes(pod))).toBe(false), {
+      timeout: 240_000,
+      interval: 1000,
+    });
+    await vi.waitFor(ready, { timeout: 90_000, interval: 500 });
+    expect(failures()).toEqual([]);
+  }, 600_000);
+
+  it('has not failed once', async () => {
+    await clients.stop();
+    console.log(`${clients.totals.sent} requests since the aborted canary, ${clients.totals.failures.length} failures`);
+    expect(clients.totals.failures).toEqual([]);
+    expect(clients.totals.answered).toBe(clients.totals.sent);
+    expect(await condition('Ready')).toBe('True');
+  });
+});
