@@ -6,15 +6,21 @@ import { SecureListener, type SecureListenerOptions } from './certificates/secur
 import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
 import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
+import { Measurements } from './controllers/gateway-project/rollout/measurements.ts';
+import { probeMetrics } from './controllers/gateway-project/rollout/observe-rollout.ts';
+import { ForeignUses } from './controllers/plugin-ref/grants.ts';
+import { RegistryClient } from './registry/client.ts';
 import { ApiServer, isPassing } from './runtime/api-server.ts';
 import { CachedObjects } from './runtime/cached-objects.ts';
 import { ClusterObjects } from './runtime/cluster-objects.ts';
 import { Endpoints } from './runtime/endpoints.ts';
 import { ClusterEvents } from './runtime/events.ts';
-import { Lease } from './runtime/lease.ts';
+import { LEASE, Lease } from './runtime/lease.ts';
 import { OperatorMetrics } from './runtime/metrics.ts';
+import { namespaceView } from './runtime/namespace-view.ts';
 import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
+import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
 
 export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
   /** Service by which API servers reach our webhooks; absent: there are none. */
@@ -39,6 +45,8 @@ export interface RunOptions {
   readonly workers: number;
   /** HTTPS listener of webhooks and link; absent: there is neither. */
   readonly listener?: ListenerOptions;
+  /** Registries and URLs that users name. */
+  readonly egress: EgressSettings;
   /** Name of this replica; default the host's, which in a pod is the pod's. */
   readonly identity?: string;
 }
@@ -76,6 +84,13 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   );
   const objects = new CachedObjects(cluster, { onRead: (resource, from) => metrics.read(resource, from) });
   const events = new ClusterEvents(api, identity, warn('an Event could not be written'));
+  const registries = new RegistryClient(options.egress);
+  const fetcher = openFetcher({
+    egress: options.egress,
+    objects,
+    registries,
+    onFetched: (type, ok) => metrics.fetched(type, ok),
+  });
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
   const listener = options.listener && secureListener(api, namespace, options.listener, log);
   const endpoints = new Endpoints({
@@ -86,7 +101,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   });
   const lease = new Lease(api, {
     namespace,
-    name: 'gw-operator',
+    name: LEASE,
     identity,
     onError: warn('the Lease could not be written'),
   });
@@ -106,17 +121,23 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     metrics.leads(true);
     const { namespaces, namespaceSelector, image } = options;
     log.info({ namespaces, namespaceSelector, image }, 'leading');
+    const filter = namespaceSelector ? new SelectedNamespaces(objects, namespaceSelector) : undefined;
     runner = new Runner({
       objects,
-      namespaces: options.namespaces,
-      ...(options.namespaceSelector ? { filter: new SelectedNamespaces(objects, options.namespaceSelector) } : {}),
+      namespaces,
+      ...(filter ? { filter } : {}),
       workers: options.workers,
       controllers: controllers({
         objects,
         catalog,
         events,
         compilations,
+        sources: fetcher.sources,
+        foreignUses: new ForeignUses(),
+        namespaces: namespaceView(objects, namespaces, filter),
         probe: probeProvenance,
+        readMetrics: probeMetrics,
+        measurements: new Measurements(),
         settings: { image: options.image, operatorNamespace: namespace },
         // Reading a Secret by name is all that the operator may do with Secrets: see api/rbac.ts.
         watchSecrets: false,
@@ -139,6 +160,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       ready = false;
       // The runner first: nothing of ours may write once another replica leads.
       await runner?.close();
+      await fetcher.close();
+      await registries.close();
       await events.flushed();
       await lease.close();
       await listener?.close();

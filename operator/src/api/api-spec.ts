@@ -21,9 +21,9 @@ const spec = {
     file: {
       type: 'string',
       description:
-        'File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or what the source calls it; of several files it must be given.',
-      maxLength: 200,
-      pattern: '^[A-Za-z0-9_][-A-Za-z0-9._]*\\.(ya?ml|json)$',
+        'File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or what the source calls it; of several files of an OCI artifact or archive it says which, with its folder.',
+      maxLength: 400,
+      pattern: '^([A-Za-z0-9_][-A-Za-z0-9._]*/)*[A-Za-z0-9_][-A-Za-z0-9._]*\\.(ya?ml|json)$',
     },
     source: {
       type: 'object',
@@ -39,10 +39,17 @@ const spec = {
           type: 'object',
           required: ['name'],
           description:
-            'A ConfigMap of this namespace. Every key is a file that the document may $ref by its name; a key that ends in ".gz" holds the file gzipped, and goes by the name without it.',
+            'A ConfigMap of this namespace. Every key is a file that the document may $ref by its name; keys NAME.part0, NAME.part1 … are one file in parts; a file that ends in ".gz" is gzipped, and goes by the name without it.',
           properties: {
             name: objectName,
-            key: { ...dataKey, description: 'Key of the document. Default: the only key.' },
+            more: {
+              type: 'array',
+              maxItems: 20,
+              'x-kubernetes-list-type': 'set',
+              items: objectName,
+              description: 'Further ConfigMaps of this namespace, whose keys are taken as if they stood in the first.',
+            },
+            key: { ...dataKey, description: 'The document. Default: the only file.' },
           },
         },
         oci: ociSource,

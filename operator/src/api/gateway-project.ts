@@ -2,7 +2,7 @@ import { controlPlaneSchema, controlPlaneStatus } from './control-plane.ts';
 import { exposureSchema, monitoringSchema, tlsSchema } from './exposure.ts';
 import { networkPolicySchema, podsSchema, secretsSchema, serveSchema, serviceSchema } from './gateway-pods.ts';
 import { pluginName } from './plugin-ref.ts';
-import { rolloutSchema, rolloutStatus } from './rollout.ts';
+import { failedStatus, rolloutSchema, rolloutStatus } from './rollout.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
 import {
   ageColumn,
@@ -179,6 +179,11 @@ const status = {
           createdAt: { type: 'string', format: 'date-time' },
           parts: { type: 'integer', minimum: 1, description: 'Number of ConfigMaps.' },
           image: { type: 'string', description: 'REGISTRY/REPOSITORY@DIGEST, where it lies in an OCI registry.' },
+          registry: {
+            type: 'object',
+            description: 'How that registry was reached: counts once spec.storage.oci says nothing of its repository.',
+            properties: { pushSecret: objectName, pullSecret: objectName, plainHttp: { type: 'boolean' } },
+          },
           signedBy: { type: 'string', description: 'Public key that it is signed with, in hex.' },
         },
       },
@@ -209,17 +214,7 @@ const status = {
       },
     },
     rollout: rolloutStatus,
-    failed: {
-      type: 'object',
-      description: 'The revision that failed to roll out; it is not tried again until a Deployment asks for it.',
-      required: ['revision', 'artifactHash', 'message'],
-      properties: {
-        revision: { type: 'integer', minimum: 1 },
-        artifactHash: { type: 'string' },
-        message: { type: 'string', maxLength: 4096 },
-        at: { type: 'string', format: 'date-time' },
-      },
-    },
+    failed: failedStatus,
     sidecars: sidecarStatus,
     controlPlane: controlPlaneStatus,
     address: { type: 'string', description: 'Host and port of the Service within the cluster.' },

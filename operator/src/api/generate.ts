@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdYaml } from './crd.ts';
-import { OWN_RULES, RULES, type Rule, WEBHOOK_RULES } from './rbac.ts';
+import { CERTIFICATE_RULES, CLUSTER_RULES, OWN_RULES, RULES, type Rule, WEBHOOK_RULES } from './rbac.ts';
 import { reference } from './reference.ts';
 import { kinds } from './resources.ts';
 import { GROUP } from './schema.ts';
@@ -46,7 +46,9 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     ...crds.map(({ name, content }) => ({ path: `crds/${name}`, content })),
     ...crds.map(({ name, content }) => ({ path: `charts/operator/files/crds/${name}`, content })),
     { path: 'charts/operator/files/rules.yaml', content: NOTE + rulesYaml(RULES) },
+    { path: 'charts/operator/files/cluster-rules.yaml', content: NOTE + rulesYaml(CLUSTER_RULES) },
     { path: 'charts/operator/files/own-rules.yaml', content: NOTE + rulesYaml(OWN_RULES) },
+    { path: 'charts/operator/files/certificate-rules.yaml', content: NOTE + rulesYaml(CERTIFICATE_RULES) },
     { path: 'charts/operator/files/webhook-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_RULES) },
     { path: 'docs/crds.md', content: reference() },
     { path: `${EXAMPLE}/api-spec.yaml`, content: exampleApiSpec(root) },

@@ -68,7 +68,7 @@ const spec = {
     verify: {
       type: 'object',
       description:
-        'Refuses a plugin that none of these keys has signed: the module of a ConfigMap, Secret or URL (a base64 signature, as cosign sign-blob makes it, or one of gw), or the image of an OCI source (as cosign sign makes it).',
+        'Refuses a plugin that none of these keys has signed: the module of a ConfigMap or Secret, the file of a URL (a signature as cosign sign-blob makes it, or Ed25519 over the bytes, in base64 or hex), or the image of an OCI source (as cosign sign makes it).',
       properties: {
         keys: {
           type: 'array',
@@ -78,13 +78,18 @@ const spec = {
           description: 'Public keys: PEM (ECDSA P-256, as cosign makes them, or Ed25519) or 64 hex digits (Ed25519).',
         },
         keySecret: { ...secretKey, description: 'Key of a Secret with one more, such as cosign.pub.' },
-        signature: { type: 'string', minLength: 1, maxLength: 1024, description: 'The signature itself, in base64.' },
+        signature: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1024,
+          description: 'The signature itself; not of an image.',
+        },
         signatureUrl: {
           type: 'string',
           minLength: 9,
           maxLength: 2048,
           pattern: '^https?://',
-          description: 'Where it is found, for a URL source. Default: the URL and ".sig".',
+          description: 'Where it is found, for a URL source. Default: the URL with ".sig" behind its path.',
         },
         signatureKey: {
           ...dataKey,

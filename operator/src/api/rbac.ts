@@ -1,5 +1,6 @@
 /** The rights that the operator needs, and no others: the chart's roles are made from this list. */
 import { CERTIFICATE_SECRET } from '../certificates/certificate-secret.ts';
+import { LEASE } from '../runtime/lease.ts';
 
 export interface Rule {
   readonly apiGroups: readonly string[];
@@ -62,14 +63,35 @@ export const RULES: readonly Rule[] = [
   { why: 'tells what it does', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
+/** In the whole cluster, where it looks at all namespaces. */
+export const CLUSTER_RULES: readonly Rule[] = [
+  {
+    why: 'reads the labels by which namespaces are selected and allowed to use plugins of others',
+    apiGroups: [''],
+    resources: ['namespaces'],
+    verbs: ['get', 'list', 'watch'],
+  },
+];
+
 /** In its own namespace. */
 export const OWN_RULES: readonly Rule[] = [
+  {
+    why: 'makes the Lease by which a leader is elected',
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['create'],
+  },
   {
     why: 'elects a leader',
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
-    verbs: ['get', 'create', 'update'],
+    resourceNames: [LEASE],
+    verbs: ['get', 'update'],
   },
+];
+
+/** In its own namespace, where it makes the certificates of its HTTPS listener itself. */
+export const CERTIFICATE_RULES: readonly Rule[] = [
   {
     why: 'makes the Secret with the certificates of its HTTPS listener',
     apiGroups: [''],

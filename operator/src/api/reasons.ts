@@ -13,13 +13,31 @@ export const REASONS = {
     action: 'Correct the field that the message names.',
   },
   SourceNotFound: {
-    meaning: 'The ConfigMap or Secret, or its key, that holds the document, plugin or signing key is not there.',
+    meaning: 'The ConfigMap or Secret, or its key, that holds the document, plugin, key or credentials is not there.',
     action: 'Create it in the same namespace, or correct the name; it is picked up when it appears.',
+  },
+  Fetching: {
+    meaning: 'The document or plugin is being fetched from its registry or URL. Nothing else waits for it.',
+  },
+  Fetched: { meaning: 'What the registry or URL has, as far as it was looked at last, is what is used.' },
+  SourceUnavailable: {
+    meaning:
+      'The registry or URL does not answer, refuses, or may not be connected to. What was fetched before goes on being used; it is tried again, at the latest after five minutes.',
+    action: 'See the message: the address, the credentials, or --egress-allow of the operator for internal addresses.',
+  },
+  SignatureInvalid: {
+    meaning: 'None of the keys of spec.verify has signed the plugin. What was served before goes on being served.',
+    action: 'Sign this very file or image with one of the keys, or correct the keys; never take verify away to go on.',
   },
   SourceInvalid: {
     meaning:
-      'The ConfigMap or Secret is there, but what it holds cannot be read: not UTF-8, not gzip, too large, a wrong version or hash.',
+      'The source is there, but what it holds cannot be used: not UTF-8, not gzip, no archive, too large, a wrong version or hash.',
     action: 'Replace its content.',
+  },
+  SelectorNotSupported: {
+    meaning:
+      'A selector of namespaces allows nobody, since the operator looks at some namespaces only and may not read the labels of others.',
+    action: 'Name the namespaces in spec.allowedNamespaces.names, or let the operator watch all namespaces.',
   },
   PluginInvalid: {
     meaning:
@@ -51,6 +69,22 @@ export const REASONS = {
     meaning: 'No kept revision has that number or hash.',
     action: "Choose one of the GatewayProject's status.revisions; spec.revisionHistoryLimit says how many are kept.",
   },
+  ApiNotInstalled: {
+    meaning: 'The project asks for an object of a kind that the cluster does not know. Everything else goes on.',
+    action:
+      'Install the Gateway API (HTTPRoute) or the Prometheus operator (PodMonitor), or take the field away; it is made once the kind is there.',
+  },
+  // CertificateValid
+  CertificateValid: { meaning: 'The certificate of the traffic port is good for a while.' },
+  CertificateExpiring: {
+    meaning:
+      'The certificate has less than a sixth of its time left, or less than fourteen days: whoever renews it should have done so.',
+    action: 'See why it is not renewed: with cert-manager, `kubectl describe certificate`. Replace the Secret else.',
+  },
+  CertificateExpired: {
+    meaning: 'The certificate is no longer good, or not yet: clients refuse it. The pods go on serving it.',
+    action: 'Replace what the Secret holds; pods take it up without a restart.',
+  },
   // Compiled
   Compiled: { meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
   CompileFailed: {
@@ -62,10 +96,32 @@ export const REASONS = {
     action: 'See Accepted.',
   },
   // Stored
-  Stored: { meaning: 'The artifact lies in immutable ConfigMaps.' },
+  Stored: { meaning: 'The artifact lies in immutable ConfigMaps, or in the registry.' },
+  Storing: { meaning: 'The artifact is being pushed to the registry. What was served before goes on being served.' },
+  RegistryUnavailable: {
+    meaning:
+      'The registry does not answer, or answers that it cannot at the moment. What was served before goes on being served; it is tried again, at the latest after a minute.',
+    action: "See the message: the registry's health, its address, DNS and NetworkPolicies.",
+  },
+  PushRefused: {
+    meaning:
+      'The artifact may not be pushed: credentials, rights, plain HTTP or an internal address. What was served before goes on being served; it is tried again, at the latest after a minute.',
+    action:
+      'Correct what the message names: spec.storage.oci and its pushSecret, or --egress-allow and --plain-http-registry of the operator.',
+  },
+  ArtifactLost: {
+    meaning:
+      'The ConfigMaps or the image of the served revision were deleted, and it cannot be made again because the specs no longer compile to it. Pods that run go on serving it; new ones cannot start.',
+    action: 'Correct what does not compile, or deploy another revision.',
+  },
+  ImageNotDeleted: {
+    meaning: 'An image that is no longer needed stays in its registry, which does not let the operator delete it.',
+    action:
+      "Allow the user of pushSecret to delete, or let the registry's own retention do it. Nothing else depends on it.",
+  },
   ArtifactTooLarge: {
     meaning: 'The artifact needs more than eight ConfigMaps of 900 KiB.',
-    action: 'Split the project, or leave out plugins and files that no operation uses.',
+    action: 'Set spec.storage.type to OCI, split the project, or leave out plugins and files that no operation uses.',
   },
   NotStored: { meaning: 'There is no artifact yet.', action: 'See Compiled.' },
   // Programmed
@@ -85,6 +141,16 @@ export const REASONS = {
   RolloutFailed: {
     meaning: 'The pods with the artifact did not become ready in time; those with the previous one still serve.',
     action: 'See the message, then correct the project or roll back with a Deployment.',
+  },
+  RolledBack: {
+    meaning: 'The newest revision failed to roll out, and the last good one is served again; status.failed says why.',
+    action:
+      'Correct what the message names. The revision is tried again when another compiles, spec changes, or a Deployment asks for it.',
+  },
+  CanaryStep: { meaning: 'A canary has gone on to its next step; status.rollout has the share of pods.' },
+  CanaryAborted: {
+    meaning: 'A canary did worse than the pods of the revision before, or did not come up. It is gone, they serve on.',
+    action: 'See status.failed, then as for RolledBack.',
   },
   AwaitingDeployment: {
     meaning: 'Nothing is deployed: autoDeploy is off and no Deployment asks for an artifact.',
@@ -113,3 +179,7 @@ export const REASONS = {
 } as const satisfies { readonly [reason: string]: Reason };
 
 export type ReasonName = keyof typeof REASONS;
+
+export function isReason(name: string): name is ReasonName {
+  return Object.hasOwn(REASONS, name);
+}

@@ -1,5 +1,5 @@
 /** How a new artifact takes the place of the one before (D36, D38, D39). */
-import type { Schema } from './schema.ts';
+import type { FromSchema, Schema } from './schema.ts';
 
 const surge = { 'x-kubernetes-int-or-string': true } as const satisfies Schema;
 
@@ -31,7 +31,7 @@ export const rolloutSchema = {
       type: 'object',
       description: "The pods' replacement, for Rolling and whenever their template changes.",
       properties: {
-        maxSurge: { ...surge, description: 'Pods above the number wanted. Default: 25%.' },
+        maxSurge: { ...surge, description: 'Pods above the number wanted. Default: 25 %, at least two.' },
         maxUnavailable: { ...surge, description: 'Pods below the number wanted. Default: 0.' },
       },
     },
@@ -50,7 +50,13 @@ export const rolloutSchema = {
             type: 'object',
             required: ['weight'],
             properties: {
-              weight: { type: 'integer', minimum: 1, maximum: 99, description: 'Percent of the pods, at least one.' },
+              weight: {
+                type: 'integer',
+                minimum: 1,
+                maximum: 99,
+                description:
+                  'Percent of the pods: they are added to the others, which are not touched; at least one, at most as many as the others.',
+              },
               pauseSeconds: {
                 type: 'integer',
                 minimum: 0,
@@ -104,6 +110,7 @@ export const rolloutStatus = {
     from: { type: 'integer', minimum: 1, description: 'The revision before, to which a failure returns.' },
     step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
     weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
+    share: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the ready pods that are its canary.' },
     startedAt: { type: 'string', format: 'date-time' },
     steppedAt: { type: 'string', format: 'date-time', description: 'When the step had all its pods.' },
     progressedAt: { type: 'string', format: 'date-time', description: 'The last progress, for the deadline.' },
@@ -111,3 +118,23 @@ export const rolloutStatus = {
     message: { type: 'string', maxLength: 4096, description: 'Where it stands, or why it ended.' },
   },
 } as const satisfies Schema;
+
+/** A revision that failed to roll out, and what had asked for it. */
+export const failedStatus = {
+  type: 'object',
+  description:
+    'The revision that failed to roll out. It is not tried again until another compiles, the spec changes, or a Deployment asks for it.',
+  required: ['revision', 'artifactHash', 'message'],
+  properties: {
+    revision: { type: 'integer', minimum: 1 },
+    artifactHash: { type: 'string' },
+    message: { type: 'string', maxLength: 4096 },
+    at: { type: 'string', format: 'date-time' },
+    generation: { type: 'integer', minimum: 0, description: 'metadata.generation with which it failed.' },
+    deployment: { type: 'string', description: 'UID/GENERATION of the Deployment that had asked for it.' },
+  },
+} as const satisfies Schema;
+
+export type RolloutSpec = FromSchema<typeof rolloutSchema>;
+export type RolloutStatus = FromSchema<typeof rolloutStatus>;
+export type FailedRevision = FromSchema<typeof failedStatus>;

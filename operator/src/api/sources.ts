@@ -21,7 +21,7 @@ export const ociSource = {
   type: 'object',
   required: ['reference'],
   description:
-    'An OCI artifact or image. Its layers are the files: by their title annotation, or unpacked where they are tar archives. A tag is looked at again; a digest is not.',
+    'An OCI artifact or image. Its layers are the files: by their title annotation, or unpacked where they are tar archives; a bare WebAssembly module needs no title. 32 MiB in all. A tag is looked at again; a digest is not.',
   properties: {
     reference: {
       type: 'string',
@@ -44,7 +44,7 @@ export const urlSource = {
   type: 'object',
   required: ['url'],
   description:
-    'A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several, which must have the sha256 that is given, or that is found at sha256Url.',
+    'A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several, of at most 32 MiB, which must have the sha256 that is given, or that is found at sha256Url.',
   properties: {
     url: { type: 'string', minLength: 9, maxLength: 2048, pattern: '^https?://' },
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'Of the file, in hex. It is then fetched once.' },

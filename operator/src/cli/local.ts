@@ -2,9 +2,10 @@ import { Option } from 'commander';
 import { startLocal } from '../local/local.ts';
 import { Report } from '../local/report.ts';
 import { parseAddress } from './address.ts';
+import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
 import type { AddCommand } from './program.ts';
 
-interface Options {
+interface Options extends EgressFlags {
   readonly listen: ReturnType<typeof parseAddress>;
   readonly console: ReturnType<typeof parseAddress> | null;
   readonly verbose: boolean;
@@ -12,7 +13,7 @@ interface Options {
 
 /** `gw-operator local DIR`: the controllers without a cluster. */
 export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout, stopped }) => {
-  parent
+  const command = parent
     .command('local')
     .description('run the manifests of a folder on this machine, without a cluster')
     .argument('[dir]', 'folder with manifests of GatewayProject, ApiSpec, PluginRef and Deployment', '.')
@@ -26,7 +27,8 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
         .argParser((text) => (text === 'off' ? null : parseAddress(text)))
         .default({ host: '127.0.0.1', port: 9090 }, '127.0.0.1:9090'),
     )
-    .option('-v, --verbose', 'show what the processes write', false)
+    .option('-v, --verbose', 'show what the processes write', false);
+  addEgressOptions(command)
     .addHelpText(
       'after',
       `
@@ -41,7 +43,14 @@ Examples:
     .action(async (dir: string, options: Options) => {
       const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
       const local = await startLocal(
-        { dir, listen: options.listen, console: options.console, gwEntry, inherited: environment.inherited },
+        {
+          dir,
+          listen: options.listen,
+          console: options.console,
+          gwEntry,
+          inherited: environment.inherited,
+          egress: egressSettings(options),
+        },
         report,
       );
       await stopped;

@@ -3,10 +3,11 @@ import { pino } from 'pino';
 import { splitList } from '../config.ts';
 import { run } from '../run.ts';
 import { parseAddress } from './address.ts';
+import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
 import { addListenerOptions, type ListenerFlags, listenerOptions } from './listener-options.ts';
 import type { AddCommand } from './program.ts';
 
-interface Options extends ListenerFlags {
+interface Options extends ListenerFlags, EgressFlags {
   readonly namespaces: readonly string[];
   readonly namespaceSelector?: string;
   readonly image?: string;
@@ -62,7 +63,7 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('info'),
     );
-  addListenerOptions(command)
+  addEgressOptions(addListenerOptions(command))
     .addHelpText(
       'after',
       `
@@ -88,6 +89,7 @@ Examples:
           ...options,
           image,
           ...(listener ? { listener } : {}),
+          egress: egressSettings(options),
           ...(namespace ? { namespace } : {}),
           ...(environment.podName ? { identity: environment.podName } : {}),
         },

@@ -4,6 +4,7 @@ import {
   configMaps,
   deployments,
   gatewayProjects,
+  namespaces,
   pluginRefs,
   pods,
   secrets,
@@ -13,6 +14,7 @@ import { LABEL_PROJECT } from '../objects/names.ts';
 import { optionalResources, ownedResources } from '../objects/owned.ts';
 import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
 import type { Change } from '../runtime/objects.ts';
+import type { SourceOwner } from '../sources/source.ts';
 import { reconcileApiSpec } from './api-spec/reconcile.ts';
 import {
   type Concerned,
@@ -26,6 +28,7 @@ import {
 import { reconcileDeployment } from './deployment/reconcile.ts';
 import { type GatewayProjectWith, reconcileGatewayProject } from './gateway-project/reconcile.ts';
 import { reconcilePluginRef } from './plugin-ref/reconcile.ts';
+import { foreignProjectsOf, foreignUsersIn, projectsOfSource } from './source-users.ts';
 
 export interface Trigger {
   readonly resource: Resource<KubeObject>;
@@ -47,6 +50,8 @@ export interface Controller {
   readonly name: string;
   readonly resource: Resource<KubeObject>;
   readonly triggers: readonly Trigger[];
+  /** Told once how to call up keys for other reasons than changes of objects. */
+  readonly onStart?: (call: (keys: readonly ObjectKey[]) => void) => void;
   /** Milliseconds after which to reconcile again. */
   reconcile(key: ObjectKey): Promise<number | undefined>;
 }
@@ -56,11 +61,13 @@ export interface ControllerOptions extends GatewayProjectWith {
   readonly watchSecrets: boolean;
 }
 
+const keyOfOwner = ({ namespace, name }: SourceOwner): ObjectKey => ({ namespace, name });
+
 const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] === undefined;
 
 /** The controllers of the four kinds. */
 export function controllers(using: ControllerOptions): readonly Controller[] {
-  const { objects, events, catalog } = using;
+  const { objects, events, sources, foreignUses } = using;
   const inConfigMaps = (calls: Concerned): Trigger => ({
     resource: configMaps,
     metadataOnly: true,
@@ -79,6 +86,10 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         { resource: apiSpecs, calls: projectsOfSpec(objects), when: changesDocument },
         // With its status: that tells of a package whose content is watched by nobody else.
         { resource: pluginRefs, calls: 'namespace' },
+        { resource: pluginRefs, calls: foreignProjectsOf(foreignUses) },
+        ...(using.namespaces.labels
+          ? [{ resource: namespaces, metadataOnly: true, calls: foreignUsersIn(foreignUses) } as const]
+          : []),
         { resource: deployments, calls: 'namespace', when: moreThanStatus },
         inConfigMaps(projectsOfConfigMap(objects)),
         ...inSecrets,
@@ -95,6 +106,11 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
             }) as const,
         ),
       ],
+      onStart: (call) =>
+        sources.onChange((owner) => {
+          // Both are of what watches have seen: should one fail all the same, the next resync makes up for it.
+          projectsOfSource(objects, foreignUses, owner).then(call, () => undefined);
+        }),
       reconcile: (key) => reconcileGatewayProject(using, key),
     },
     {
@@ -105,7 +121,8 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         { resource: gatewayProjects, calls: specsOfProject(objects) },
         inConfigMaps(configMapReaders(objects, apiSpecs)),
       ],
-      reconcile: (key) => reconcileApiSpec(objects, events, key),
+      onStart: (call) => sources.onChange((owner) => owner.kind === 'ApiSpec' && call([keyOfOwner(owner)])),
+      reconcile: (key) => reconcileApiSpec(using, key),
     },
     {
       name: 'pluginref',
@@ -115,7 +132,8 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         inConfigMaps(configMapReaders(objects, pluginRefs)),
         ...inSecrets,
       ],
-      reconcile: (key) => reconcilePluginRef(objects, events, catalog, key),
+      onStart: (call) => sources.onChange((owner) => owner.kind === 'PluginRef' && call([keyOfOwner(owner)])),
+      reconcile: (key) => reconcilePluginRef(using, key),
     },
     {
       name: 'deployment',

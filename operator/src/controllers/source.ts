@@ -1,8 +1,9 @@
 /** Reads what ApiSpecs and PluginRefs point at: the keys of ConfigMaps and Secrets of their namespace. */
-import { gunzipSync } from 'node:zlib';
 import type { ReasonName } from '../api/reasons.ts';
 import { configMaps, secrets } from '../api/resources.ts';
 import type { Objects } from '../runtime/objects.ts';
+import type { SourceFetcher } from '../sources/fetcher.ts';
+import { type FetchedSource, SourceError, type SourceOwner, type SourceRequest } from '../sources/source.ts';
 
 /** Why there is nothing to read; goes into the Accepted condition as it is. */
 export interface Refusal {
@@ -12,8 +13,12 @@ export interface Refusal {
 
 export type Read<T> = ({ readonly ok: true } & T) | ({ readonly ok: false } & Refusal);
 
-/** Bytes that one file may have once unpacked: a gzipped key could hold a thousand times its size. */
-const MAX_FILE = 64 * 1024 * 1024;
+/** What sources are read with. */
+export interface ReadWith {
+  readonly objects: Objects;
+  /** Of those that are not in the cluster. */
+  readonly sources: SourceFetcher;
+}
 
 export function refuse(reason: ReasonName, message: string): { readonly ok: false } & Refusal {
   return { ok: false, reason, message };
@@ -48,20 +53,24 @@ export async function readSecret(
   return { ok: true, entries };
 }
 
-/** Unpacks every key that ends in `.gz`, which then goes by the name without it. */
-export function unpack(entries: Entries): Read<{ entries: Entries }> {
-  const unpacked = new Map<string, Uint8Array>();
-  for (const [key, bytes] of entries) {
-    const name = key.endsWith('.gz') ? key.slice(0, -3) : key;
-    if (unpacked.has(name)) return refuse('SourceInvalid', `the keys "${name}" and "${name}.gz" are both there`);
-    try {
-      unpacked.set(name, key === name ? bytes : gunzipSync(bytes, { maxOutputLength: MAX_FILE }));
-    } catch (error) {
-      return refuse(
-        'SourceInvalid',
-        `key "${key}" cannot be unpacked: ${error instanceof Error ? error.message : error}`,
-      );
-    }
+/** What has been fetched; a refusal while it is being fetched, and where it could not be. */
+export function readFetched(
+  sources: SourceFetcher,
+  owner: SourceOwner,
+  request: SourceRequest,
+): Read<{ readonly source: FetchedSource }> {
+  const look = sources.look(owner, request);
+  if (look.state === 'fetched') return { ok: true, source: look.source };
+  if (look.state === 'failed') return refuse(look.problem.reason, look.problem.message);
+  return refuse('Fetching', 'it is being fetched');
+}
+
+/** A refusal in place of the SourceError that the work ends with. */
+export async function refusing<T>(work: () => Promise<Read<T>>): Promise<Read<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SourceError) return refuse(error.reason, error.message);
+    throw error;
   }
-  return { ok: true, entries: unpacked };
 }

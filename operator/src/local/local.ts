@@ -9,11 +9,16 @@ import type { StatusDiagnostic } from '../api/shared.ts';
 import { catalog } from '../catalog.ts';
 import { controllers } from '../controllers/controllers.ts';
 import { Compilations } from '../controllers/gateway-project/compilation.ts';
-import { type ProvenanceProbe, readProvenance } from '../controllers/gateway-project/pod-state.ts';
+import { type ProvenanceProbe, readAdmin, readProvenance } from '../controllers/gateway-project/pod-state.ts';
+import { Measurements } from '../controllers/gateway-project/rollout/measurements.ts';
+import { MAX_METRICS } from '../controllers/gateway-project/rollout/observe-rollout.ts';
+import { ForeignUses, type NamespaceView } from '../controllers/plugin-ref/grants.ts';
 import { GW_ENTRY } from '../objects/gateway-container.ts';
 import { ADMIN_PORT, LABEL_PROJECT } from '../objects/names.ts';
+import { RegistryClient } from '../registry/client.ts';
 import type { Watch } from '../runtime/objects.ts';
 import { Runner } from '../runtime/runner.ts';
+import { type EgressSettings, openFetcher } from '../sources/open-fetcher.ts';
 import { Console } from './console.ts';
 import { Folder } from './folder.ts';
 import { Kubelet } from './kubelet.ts';
@@ -31,6 +36,8 @@ export interface LocalOptions {
   readonly gwEntry: string;
   /** Variables that every pod gets, such as PATH. */
   readonly inherited: Readonly<Record<string, string>>;
+  /** Registries and URLs that manifests name. */
+  readonly egress: EgressSettings;
 }
 
 export interface RunningLocal {
@@ -43,12 +50,18 @@ const ANNOTATION_TRY = `${GROUP}/try`;
 /** Connections are handed to new pods at once; this is for requests on connections that are kept alive. */
 const DRAIN_SECONDS = 1;
 
+/** Namespaces are names in manifests: all are here, with the one label that a cluster gives each. */
+const LOCAL_NAMESPACES: NamespaceView = {
+  includes: () => true,
+  labels: async (namespace) => ({ 'kubernetes.io/metadata.name': namespace }),
+};
+
 /** After so many milliseconds the console starts, whether a gateway is ready or none. */
 const CONSOLE_WAITS_MS = 5_000;
 
 /** Throws, with one line that says what to do, when the folder or the port cannot be used. */
 export async function startLocal(
-  { dir, listen, console: consoleAddress, gwEntry, inherited }: LocalOptions,
+  { dir, listen, console: consoleAddress, gwEntry, inherited, egress }: LocalOptions,
   report: Report,
 ): Promise<RunningLocal> {
   const found = await stat(dir).catch(() => undefined);
@@ -85,6 +98,8 @@ export async function startLocal(
     },
     onFailure: (service, reason) => report.problem(`Service ${service}`, reason),
   });
+  const registries = new RegistryClient(egress);
+  const fetcher = openFetcher({ egress, objects, registries });
   const runner = new Runner({
     objects,
     namespaces: [],
@@ -92,12 +107,17 @@ export async function startLocal(
       objects,
       catalog,
       events: report,
+      sources: fetcher.sources,
+      foreignUses: new ForeignUses(),
+      namespaces: LOCAL_NAMESPACES,
       compilations: new Compilations({
         onCompiled: (seconds, ok) =>
           report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
         onInputs: (key, inputs) => controlConsole?.compiled(key, inputs),
       }),
       probe: probeLocal,
+      readMetrics: (pod, host) => readAdmin(host, adminPort(pod), '/metrics', MAX_METRICS),
+      measurements: new Measurements(),
       settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS },
       watchSecrets: true,
     }),
@@ -116,6 +136,8 @@ export async function startLocal(
       clearTimeout(patience);
       await told.close();
       await runner.close();
+      await fetcher.close();
+      await registries.close();
       await services.close();
       await kubelet.close();
       await controlConsole?.close();
@@ -135,10 +157,12 @@ export async function startLocal(
 }
 
 /** Every pod of local mode has the one address, and a port of its own. */
-const probeLocal: ProvenanceProbe = (pod, host) => {
+const probeLocal: ProvenanceProbe = (pod, host) => readProvenance(host, adminPort(pod));
+
+function adminPort(pod: Pod): number {
   const ports = pod.spec?.containers?.flatMap((container) => container.ports ?? []) ?? [];
-  return readProvenance(host, ports.find(({ name }) => name === 'admin')?.containerPort ?? ADMIN_PORT);
-};
+  return ports.find(({ name }) => name === 'admin')?.containerPort ?? ADMIN_PORT;
+}
 
 /** Tells diagnostics when they change, and where a gateway is when it has become ready. */
 function watchProjects(

@@ -6,6 +6,7 @@ export class OperatorMetrics {
   readonly #reconciles: Counter<'controller' | 'result'>;
   readonly #seconds: Histogram<'controller'>;
   readonly #compiles: Histogram<'result'>;
+  readonly #fetches: Counter<'type' | 'result'>;
   readonly #restarts: Counter<'resource'>;
   readonly #requests: Counter<'verb' | 'resource' | 'status'>;
   readonly #reads: Counter<'resource' | 'from'>;
@@ -32,6 +33,12 @@ export class OperatorMetrics {
       help: 'Time that a compilation took, by result (ok or failed)',
       labelNames: ['result'],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    });
+    this.#fetches = new Counter({
+      name: 'gw_operator_source_fetches_total',
+      help: 'Looks at registries and URLs of ApiSpecs and PluginRefs, by type (oci or url) and result (ok or error)',
+      labelNames: ['type', 'result'],
       registers,
     });
     this.#restarts = new Counter({
@@ -80,6 +87,10 @@ export class OperatorMetrics {
 
   compiled(seconds: number, ok: boolean): void {
     this.#compiles.observe({ result: ok ? 'ok' : 'failed' }, seconds);
+  }
+
+  fetched(type: 'url' | 'oci', ok: boolean): void {
+    this.#fetches.inc({ type, result: ok ? 'ok' : 'error' });
   }
 
   watchRestarted(resource: string): void {

@@ -53,6 +53,7 @@ export class Runner {
     for (const controller of controllers) {
       this.#known.set(controller.name, new Map());
       this.#queues.set(controller.name, this.#queue(controller));
+      controller.onStart?.((keys) => this.#call(controller, keys));
     }
     await filter?.start((namespace) => {
       if (this.#seen) this.#callNamespace(namespace);

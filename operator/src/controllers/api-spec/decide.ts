@@ -4,6 +4,8 @@ import type { ApiSpec, GatewayProject } from '../../api/resources.ts';
 import type { StatusDiagnostic } from '../../api/shared.ts';
 import { conditionOf, conditions, type Verdict } from '../../runtime/conditions.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
+import type { SourceState } from '../../sources/source.ts';
+import { fetchedStatus, fetchedVerdict } from '../fetched.ts';
 import { diagnosticText } from '../gateway-project/conditions.ts';
 import { takesSpec } from '../gateway-project/gather.ts';
 import type { Read } from '../source.ts';
@@ -12,6 +14,8 @@ import type { Document } from './document.ts';
 export interface ObservedApiSpec {
   readonly apiSpec: ApiSpec;
   readonly read: Read<{ readonly document: Document }>;
+  /** Of a document that is fetched. */
+  readonly fetch?: SourceState | undefined;
   /** All of the namespace. */
   readonly projects: readonly GatewayProject[];
 }
@@ -21,7 +25,7 @@ export interface ApiSpecDecision {
   readonly events: readonly EventRecord[];
 }
 
-export function decideApiSpec({ apiSpec, read, projects }: ObservedApiSpec, now: Date): ApiSpecDecision {
+export function decideApiSpec({ apiSpec, read, fetch, projects }: ObservedApiSpec, now: Date): ApiSpecDecision {
   const takers = projects.filter((project) => !project.metadata.deletionTimestamp && takesSpec(project, apiSpec));
   const diagnostics = takers.flatMap((project) =>
     (project.status?.diagnostics ?? []).filter((diagnostic) => diagnostic.apiSpec === apiSpec.metadata.name),
@@ -33,11 +37,16 @@ export function decideApiSpec({ apiSpec, read, projects }: ObservedApiSpec, now:
         reason: 'Accepted',
         message: `${read.document.file}: ${read.document.files.length} file(s)`,
       }
-    : { type: 'Accepted', status: 'False', reason: read.reason, message: read.message };
+    : {
+        type: 'Accepted',
+        status: read.reason === 'Fetching' ? 'Unknown' : 'False',
+        reason: read.reason,
+        message: read.message,
+      };
   const compiled = compiledVerdict(read, takers, apiSpec, diagnostics);
   const ready = readyVerdict(accepted, compiled, takers);
   const served = takers.find((project) => conditionOf(project, 'Programmed')?.status === 'True')?.status?.artifactHash;
-  const verdicts = [accepted, compiled, ready];
+  const verdicts = [accepted, ...fetchedVerdict(fetch), compiled, ready];
   const { generation } = apiSpec.metadata;
   return {
     status: {
@@ -45,6 +54,7 @@ export function decideApiSpec({ apiSpec, read, projects }: ObservedApiSpec, now:
       conditions: conditions(verdicts, apiSpec.status?.conditions, generation, now),
       projects: takers.map(({ metadata }) => metadata.name),
       ...(served && ready.status === 'True' ? { artifactHash: served } : {}),
+      ...fetchedStatus(fetch, apiSpec.status?.fetched),
       diagnostics,
       diagnosticsCount: diagnostics.length,
     },

@@ -1,23 +1,34 @@
 import { apiSpecs, gatewayProjects } from '../../api/resources.ts';
 import type { ObjectKey } from '../../runtime/kube-object.ts';
-import type { EventSink, Objects } from '../../runtime/objects.ts';
+import type { EventSink } from '../../runtime/objects.ts';
+import { documentRequest, ownerOfDocument } from '../../sources/request.ts';
+import { holdsWhileFetching } from '../fetched.ts';
+import type { ReadWith } from '../source.ts';
 import { writeStatus } from '../status.ts';
 import { decideApiSpec } from './decide.ts';
 import { readDocument } from './document.ts';
 
 const RESYNC_MS = 300_000;
 
+export interface ApiSpecWith extends ReadWith {
+  readonly events: EventSink;
+}
+
 /** An ApiSpec's reconcile: it writes nothing but the ApiSpec's status. */
-export async function reconcileApiSpec(
-  objects: Objects,
-  events: EventSink,
-  key: ObjectKey,
-): Promise<number | undefined> {
+export async function reconcileApiSpec(using: ApiSpecWith, key: ObjectKey): Promise<number | undefined> {
+  const { objects, sources, events } = using;
   const apiSpec = await objects.get(apiSpecs, key);
-  if (!apiSpec || apiSpec.metadata.deletionTimestamp) return undefined;
-  const read = await readDocument(objects, apiSpec);
+  if (!apiSpec || apiSpec.metadata.deletionTimestamp) {
+    sources.forget({ kind: 'ApiSpec', ...key });
+    return undefined;
+  }
+  const request = documentRequest(apiSpec);
+  if (!request) sources.forget(ownerOfDocument(apiSpec));
+  const fetch = request && sources.look(ownerOfDocument(apiSpec), request);
+  if (holdsWhileFetching(apiSpec, fetch)) return RESYNC_MS;
+  const read = await readDocument(using, apiSpec);
   const projects = await objects.list(gatewayProjects, { namespace: key.namespace });
-  const { status, events: told } = decideApiSpec({ apiSpec, read, projects }, new Date());
+  const { status, events: told } = decideApiSpec({ apiSpec, read, fetch, projects }, new Date());
   await writeStatus(objects, apiSpecs, apiSpec, status);
   for (const event of told) events.record(apiSpec, event);
   return RESYNC_MS;

@@ -37,10 +37,14 @@ export function takesSpec(project: GatewayProject, apiSpec: ApiSpec): boolean {
   return named || (selector !== undefined && selects(selector, apiSpec.metadata.labels));
 }
 
-/** Whether the project takes the PluginRef, by name or by label. */
+/** Whether the project takes the PluginRef of its own namespace, by name or by label. */
 export function takesPlugin(project: GatewayProject, ref: PluginRef): boolean {
   const { plugins = [], pluginSelector } = project.spec;
-  if (plugins.some((plugin) => plugin.pluginRef === ref.metadata.name)) return true;
+  const named = plugins.some(({ name, pluginRef, namespace }) => {
+    const isHere = namespace === undefined || namespace === project.metadata.namespace;
+    return isHere && (pluginRef ?? (namespace === undefined ? undefined : name)) === ref.metadata.name;
+  });
+  if (named) return true;
   return pluginSelector !== undefined && selects(pluginSelector, ref.metadata.labels);
 }
 
@@ -60,7 +64,8 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
   }
   for (const { apiSpec, read } of sources.specs) {
     if (!read.ok) {
-      problems.push({ reason: 'SpecNotAccepted', message: `ApiSpec "${apiSpec.metadata.name}": ${read.message}` });
+      const reason = read.reason === 'Fetching' ? read.reason : 'SpecNotAccepted';
+      problems.push({ reason, message: `ApiSpec "${apiSpec.metadata.name}": ${read.message}` });
       continue;
     }
     const folder = folderOf(apiSpec);
@@ -93,60 +98,92 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
 
 function gatherPlugins(project: GatewayProject, sources: Sources, problems: Refusal[]): readonly ProjectPlugin[] {
   const plugins = new Map<string, ProjectPlugin>();
-  const nameOf = ({ ref }: PluginSource) => ref.spec.plugin ?? ref.metadata.name;
+  const own = project.metadata.namespace;
   const listed = project.spec.plugins ?? [];
-  for (const { name, pluginRef, version, config } of listed) {
-    const candidates = sources.plugins.filter((source) =>
-      pluginRef ? source.ref.metadata.name === pluginRef : nameOf(source) === name,
-    );
-    if (candidates.length > 1) {
-      const names = candidates.map(({ ref }) => ref.metadata.name).join(', ');
-      problems.push({
-        reason: 'InvalidSpec',
-        message: `plugin "${name}" is given by several PluginRefs (${names}): name one in spec.plugins`,
-      });
-      continue;
-    }
-    const source = candidates[0];
-    if (source && !source.read.ok) {
-      problems.push({
-        reason: 'PluginNotAccepted',
-        message: `PluginRef "${source.ref.metadata.name}": ${source.read.message}`,
-      });
-      continue;
-    }
-    const found = source?.read.ok ? source.read.plugin : pluginRef ? undefined : sources.builtins.get(name);
-    if (!found) {
-      const message = pluginRef
-        ? `PluginRef "${pluginRef}" does not exist`
-        : `plugin "${name}" is not built in, and no PluginRef gives it`;
-      problems.push({ reason: 'PluginNotFound', message });
-      continue;
-    }
-    if (version !== undefined && found.manifest?.version !== version) {
-      problems.push({
-        reason: 'PluginNotFound',
-        message: `plugin "${name}" has version ${found.manifest?.version ?? '(none)'}, the project asks for ${version}`,
-      });
-      continue;
-    }
-    plugins.set(name, { ...found, name, ...(config ? { config } : {}) });
+  for (const plugin of listed) {
+    const found = pluginOf(plugin, own, sources, problems);
+    if (found)
+      plugins.set(plugin.name, { ...found, name: plugin.name, ...(plugin.config ? { config: plugin.config } : {}) });
   }
   for (const source of sources.plugins) {
     const name = nameOf(source);
     // Listed ones have been taken, or refused, above.
-    if (listed.some((plugin) => plugin.name === name || plugin.pluginRef === source.ref.metadata.name)) continue;
+    if (listed.some((plugin) => plugin.name === name || isOf(plugin, own, source))) continue;
     if (plugins.has(name))
       problems.push({
         reason: 'InvalidSpec',
         message: `plugin "${name}" is given by several PluginRefs: list it in spec.plugins with its pluginRef`,
       });
-    else if (!source.read.ok)
-      problems.push({
-        reason: 'PluginNotAccepted',
-        message: `PluginRef "${source.ref.metadata.name}": ${source.read.message}`,
-      });
+    else if (!source.read.ok) problems.push(notAccepted(source, source.read, own));
     else plugins.set(name, source.read.plugin);
   }
   return [...plugins.values()];
+}
+
+type ListedPlugin = NonNullable<GatewayProject['spec']['plugins']>[number];
+
+/** The plugin that is listed, undefined where that is a problem. */
+function pluginOf(
+  listed: ListedPlugin,
+  own: string | undefined,
+  sources: Sources,
+  problems: Refusal[],
+): ProjectPlugin | undefined {
+  const { name, version } = listed;
+  const isNamed = listed.pluginRef !== undefined || listed.namespace !== undefined;
+  const candidates = sources.plugins.filter((source) =>
+    isNamed ? isOf(listed, own, source) : nameOf(source) === name && source.ref.metadata.namespace === own,
+  );
+  const [source] = candidates;
+  if (candidates.length > 1) {
+    const names = candidates.map(({ ref }) => ref.metadata.name).join(', ');
+    const message = `plugin "${name}" is given by several PluginRefs (${names}): name one in spec.plugins`;
+    problems.push({ reason: 'InvalidSpec', message });
+    return undefined;
+  }
+  if (source && !source.read.ok) {
+    problems.push(notAccepted(source, source.read, own));
+    return undefined;
+  }
+  const found = source?.read.ok ? source.read.plugin : isNamed ? undefined : sources.builtins.get(name);
+  if (!found) {
+    problems.push({ reason: 'PluginNotFound', message: missing(listed, own) });
+    return undefined;
+  }
+  if (version !== undefined && found.manifest?.version !== version) {
+    const message = `plugin "${name}" has version ${found.manifest?.version ?? '(none)'}, the project asks for ${version}`;
+    problems.push({ reason: 'PluginNotFound', message });
+    return undefined;
+  }
+  return found;
+}
+
+function nameOf({ ref }: PluginSource): string {
+  return ref.spec.plugin ?? ref.metadata.name;
+}
+
+/** Whether the listed plugin names this PluginRef. */
+function isOf({ name, pluginRef, namespace }: ListedPlugin, own: string | undefined, { ref }: PluginSource): boolean {
+  const wanted = pluginRef ?? (namespace === undefined ? undefined : name);
+  return wanted === ref.metadata.name && (namespace ?? own) === ref.metadata.namespace;
+}
+
+/** The same for one that is not there and one that does not allow it: what others have is not theirs to know. */
+function missing({ name, pluginRef, namespace }: ListedPlugin, own: string | undefined): string {
+  if (namespace !== undefined && namespace !== own) {
+    const ref = `PluginRef "${namespace}/${pluginRef ?? name}"`;
+    return `${ref} does not exist, or its spec.allowedNamespaces does not name "${own}"`;
+  }
+  return pluginRef !== undefined || namespace !== undefined
+    ? `PluginRef "${pluginRef ?? name}" does not exist`
+    : `plugin "${name}" is not built in, and no PluginRef gives it`;
+}
+
+/** Of another namespace's only the reason: its message may speak of what is there. */
+function notAccepted({ ref }: PluginSource, refusal: Refusal, own: string | undefined): Refusal {
+  const { name, namespace } = ref.metadata;
+  const reason = refusal.reason === 'Fetching' ? refusal.reason : 'PluginNotAccepted';
+  if (namespace !== own)
+    return { reason, message: `PluginRef "${namespace}/${name}" is not accepted: ${refusal.reason}` };
+  return { reason, message: `PluginRef "${name}": ${refusal.message}` };
 }

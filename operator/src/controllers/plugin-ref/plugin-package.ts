@@ -1,39 +1,46 @@
 import { createHash } from 'node:crypto';
-import type { ProjectPlugin } from '@gw/gateway/compiler';
+import { type PluginPackage, PluginPackageError, type ProjectPlugin, pluginPackageOf } from '@gw/gateway/compiler';
+import { messageOf } from '@gw/gateway/message-of';
 import type { PluginRef } from '../../api/resources.ts';
-import type { Objects } from '../../runtime/objects.ts';
-import { type Entries, type Read, readConfigMap, readSecret, refuse } from '../source.ts';
+import { ownerOfPlugin, pluginRequest } from '../../sources/request.ts';
+import type { SourceRequest } from '../../sources/source.ts';
+import { type Entries, type Read, type ReadWith, readConfigMap, readFetched, readSecret, refuse } from '../source.ts';
+import { type Signed, signedBy } from './verify.ts';
 
 /** Where plugins come from that the project does not bring along, and what reads the packages that it does. */
 export interface PluginCatalog {
   /** A plugin that comes with gw, undefined when there is none of that name. */
   builtin(name: string): Promise<ProjectPlugin | undefined>;
   /** Reads a package. Throws with the reason when its manifest or schema is wrong. */
-  read(files: {
-    readonly wasm: Uint8Array;
-    readonly manifest?: Uint8Array;
-    readonly configSchema?: Uint8Array;
-  }): ProjectPlugin;
+  read(files: PluginPackage): ProjectPlugin;
+}
+
+export interface ReadPluginWith extends ReadWith {
+  readonly catalog: PluginCatalog;
 }
 
 export interface LoadedPlugin {
   readonly plugin: ProjectPlugin;
   /** Of the module, in hex. */
   readonly sha256: string;
+  /** Fingerprint of the key that has signed it, where spec.verify asks for one. */
+  readonly verifiedBy?: string;
+}
+
+/** A package as its source gave it. */
+interface Package {
+  readonly files: PluginPackage;
+  readonly signed: Signed;
 }
 
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Reads what the PluginRef points at, and checks the version and hash that it asks for. */
-export async function readPlugin(
-  objects: Objects,
-  catalog: PluginCatalog,
-  ref: PluginRef,
-): Promise<Read<LoadedPlugin>> {
+/** Reads what the PluginRef points at, and checks the signature, version and hash that it asks for. */
+export async function readPlugin(using: ReadPluginWith, ref: PluginRef): Promise<Read<LoadedPlugin>> {
   const name = ref.spec.plugin ?? ref.metadata.name;
-  const read = await load(objects, catalog, ref, name);
+  const read = await load(using, ref, name);
   if (!read.ok) return read;
   const { defaultConfig, version, sha256: wanted } = ref.spec;
   const plugin: ProjectPlugin = { ...read.plugin, name, ...(defaultConfig ? { defaultConfig } : {}) };
@@ -44,49 +51,85 @@ export async function readPlugin(
   const hash = sha256(plugin.wasm);
   if (wanted !== undefined && wanted !== hash)
     return refuse('SourceInvalid', `spec.sha256 asks for ${wanted}, the module has ${hash}`);
-  return { ok: true, plugin, sha256: hash };
+  return { ok: true, plugin, sha256: hash, ...(read.verifiedBy ? { verifiedBy: read.verifiedBy } : {}) };
 }
 
-async function load(
-  objects: Objects,
-  catalog: PluginCatalog,
-  ref: PluginRef,
-  name: string,
-): Promise<Read<{ plugin: ProjectPlugin }>> {
-  const { builtin, configMap, secret } = ref.spec.source;
-  const namespace = ref.metadata.namespace ?? 'default';
-  if ([builtin, configMap, secret].filter((source) => source !== undefined).length !== 1) {
-    return refuse('InvalidSpec', 'spec.source: exactly one of builtin, configMap and secret must be set');
+async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promise<Read<Omit<LoadedPlugin, 'sha256'>>> {
+  const { builtin, configMap, secret, oci, url } = ref.spec.source;
+  if ([builtin, configMap, secret, oci, url].filter((source) => source !== undefined).length !== 1) {
+    return refuse('InvalidSpec', 'spec.source: exactly one of builtin, configMap, secret, oci and url must be set');
   }
   if (builtin) {
-    const plugin = await catalog.builtin(builtin.name ?? name);
+    if (ref.spec.verify) return refuse('InvalidSpec', 'spec.verify: a built-in plugin comes with gw, and unsigned');
+    const plugin = await using.catalog.builtin(builtin.name ?? name);
     return plugin
       ? { ok: true, plugin }
       : refuse('PluginNotFound', `gw has no built-in plugin "${builtin.name ?? name}"`);
   }
+  const request = pluginRequest(ref);
+  const read = request ? remotePackage(using, ref, request, name) : await packageInCluster(using, ref);
+  if (!read.ok) return read;
+  // Before anything of the package is looked into.
+  const verified = ref.spec.verify ? await signedBy(using.objects, ref, read.signed) : undefined;
+  if (verified && !verified.ok) return verified;
+  try {
+    const plugin = using.catalog.read(read.files);
+    return { ok: true, plugin, ...(verified ? { verifiedBy: verified.key.fingerprint } : {}) };
+  } catch (error) {
+    return refuse('PluginInvalid', messageOf(error));
+  }
+}
+
+/** The keys of a ConfigMap or Secret. */
+async function packageInCluster({ objects }: ReadWith, { metadata, spec }: PluginRef): Promise<Read<Package>> {
+  const namespace = metadata.namespace ?? 'default';
+  const { configMap, secret } = spec.source;
   const keys = configMap ?? secret;
   if (!keys) return refuse('InvalidSpec', 'spec.source is empty');
   const read = configMap
     ? await readConfigMap(objects, namespace, keys.name)
     : await readSecret(objects, namespace, keys.name);
   if (!read.ok) return read;
-  const module = moduleKey(read.entries, keys.wasm);
-  const wasm = module === undefined ? undefined : read.entries.get(module);
-  if (!wasm)
+  const { entries } = read;
+  const module = moduleKey(entries, keys.wasm);
+  const wasm = module === undefined ? undefined : entries.get(module);
+  if (module === undefined || !wasm)
     return refuse(
       'SourceNotFound',
       `"${keys.name}" has no key "${keys.wasm ?? '*.wasm'}": set the key of the module in spec.source`,
     );
-  const manifest = read.entries.get(keys.manifest);
-  const configSchema = read.entries.get(keys.configSchema);
+  const signatureKey = spec.verify?.signatureKey ?? `${module}.sig`;
+  const signature = entries.get(signatureKey);
+  return {
+    ok: true,
+    files: packageOf(wasm, entries.get(keys.manifest), entries.get(keys.configSchema)),
+    signed: { bytes: wasm, file: signature, unsigned: `"${keys.name}" has no key "${signatureKey}"` },
+  };
+}
+
+/** What a registry or URL gave. */
+function remotePackage({ sources }: ReadWith, ref: PluginRef, request: SourceRequest, name: string): Read<Package> {
+  const read = readFetched(sources, ownerOfPlugin(ref), request);
+  if (!read.ok) return read;
+  const { content, signature, signatures, unsigned } = read.source;
+  const { files, file, digest } = content;
+  const missing = unsigned === undefined ? {} : { unsigned };
+  const signed: Signed = file
+    ? { bytes: file, ...(signature === undefined ? {} : { signature }), ...missing }
+    : { digest, signatures: signatures ?? [], ...missing };
+  const bare = moduleKey(files, undefined);
+  const wasm = bare === undefined || files.size > 1 ? undefined : files.get(bare);
+  if (wasm) return { ok: true, files: { wasm, name }, signed };
   try {
-    return {
-      ok: true,
-      plugin: catalog.read({ wasm, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) }),
-    };
+    return { ok: true, files: pluginPackageOf(files, name), signed };
   } catch (error) {
-    return refuse('PluginInvalid', error instanceof Error ? error.message : String(error));
+    if (!(error instanceof PluginPackageError)) throw error;
+    return refuse('PluginInvalid', error.message);
   }
+}
+
+function packageOf(wasm: Uint8Array, manifest?: Uint8Array, configSchema?: Uint8Array): PluginPackage {
+  return { wasm, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) };
 }
 
 function moduleKey(entries: Entries, named: string | undefined): string | undefined {

@@ -1,0 +1,44 @@
+/** Who may use a PluginRef from another namespace, and who does (spec.allowedNamespaces). */
+import type { PluginRef } from '../../api/resources.ts';
+import { keyText, type ObjectKey } from '../../runtime/kube-object.ts';
+import { selects } from '../../runtime/selector.ts';
+
+/** What the operator knows of namespaces. */
+export interface NamespaceView {
+  /** Whether it looks at what is in the namespace. */
+  includes(namespace: string): boolean;
+  /** Labels of a namespace, undefined where there is none; absent where the operator may not read them. */
+  readonly labels?: (namespace: string) => Promise<{ readonly [name: string]: string } | undefined>;
+}
+
+/** Whether objects of the namespace may use it. */
+export async function allows(ref: PluginRef, namespace: string, view: NamespaceView): Promise<boolean> {
+  if (ref.metadata.namespace === namespace) return true;
+  const { names, selector } = ref.spec.allowedNamespaces ?? {};
+  if (names?.includes(namespace)) return true;
+  if (!selector || !view.labels) return false;
+  const labels = await view.labels(namespace);
+  return labels !== undefined && selects(selector, labels);
+}
+
+/** Which projects name PluginRefs of other namespaces, whether those are there or not. */
+export class ForeignUses {
+  readonly #uses = new Map<string, { readonly project: ObjectKey; readonly refs: ReadonlySet<string> }>();
+
+  /** What the project names now. */
+  set(project: ObjectKey, refs: readonly ObjectKey[]): void {
+    if (refs.length === 0) this.#uses.delete(keyText(project));
+    else this.#uses.set(keyText(project), { project, refs: new Set(refs.map(keyText)) });
+  }
+
+  /** The projects that name it. */
+  of(ref: ObjectKey): readonly ObjectKey[] {
+    const text = keyText(ref);
+    return [...this.#uses.values()].filter(({ refs }) => refs.has(text)).map(({ project }) => project);
+  }
+
+  /** The projects of the namespace that name any. */
+  in(namespace: string): readonly ObjectKey[] {
+    return [...this.#uses.values()].map(({ project }) => project).filter((project) => project.namespace === namespace);
+  }
+}

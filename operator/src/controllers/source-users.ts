@@ -1,0 +1,35 @@
+/** Whom it concerns when there is news of a source that is fetched, or of a PluginRef that other namespaces use. */
+import { apiSpecs, gatewayProjects, pluginRefs } from '../api/resources.ts';
+import { keyOf, type ObjectKey } from '../runtime/kube-object.ts';
+import type { Objects } from '../runtime/objects.ts';
+import type { SourceOwner } from '../sources/source.ts';
+import type { Concerned } from './concerned.ts';
+import { takesPlugin, takesSpec } from './gateway-project/gather.ts';
+import type { ForeignUses } from './plugin-ref/grants.ts';
+
+/** The projects that the owner's document or plugin is compiled into. */
+export async function projectsOfSource(
+  objects: Objects,
+  foreignUses: ForeignUses,
+  { kind, namespace, name }: SourceOwner,
+): Promise<readonly ObjectKey[]> {
+  const key = { namespace, name };
+  const elsewhere = kind === 'PluginRef' ? foreignUses.of(key) : [];
+  const apiSpec = kind === 'ApiSpec' ? await objects.get(apiSpecs, key) : undefined;
+  const ref = kind === 'PluginRef' ? await objects.get(pluginRefs, key) : undefined;
+  const projects = await objects.list(gatewayProjects, { namespace });
+  const here = projects.filter(
+    (project) => (apiSpec && takesSpec(project, apiSpec)) || (ref && takesPlugin(project, ref)),
+  );
+  return [...here.map(keyOf), ...elsewhere];
+}
+
+/** The projects of other namespaces that name the PluginRef, whether it is there, and theirs, or not. */
+export function foreignProjectsOf(foreignUses: ForeignUses): Concerned {
+  return async ({ object }) => foreignUses.of(keyOf(object));
+}
+
+/** The projects in the namespace that name PluginRefs of others: its labels may be what allows them. */
+export function foreignUsersIn(foreignUses: ForeignUses): Concerned {
+  return async ({ object }) => foreignUses.in(object.metadata.name);
+}

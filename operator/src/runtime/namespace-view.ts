@@ -1,0 +1,21 @@
+/** What an operator on a cluster knows of namespaces. */
+import { namespaces } from '../api/resources.ts';
+import type { NamespaceView } from '../controllers/plugin-ref/grants.ts';
+import type { Objects } from './objects.ts';
+import type { NamespaceFilter } from './selected-namespaces.ts';
+
+/** `watched`: none means all; then labels may be read too. `filter`: of all those that are looked at. */
+export function namespaceView(
+  objects: Objects,
+  watched: readonly string[],
+  filter: NamespaceFilter | undefined,
+): NamespaceView {
+  if (watched.length > 0) return { includes: (namespace) => watched.includes(namespace) };
+  return {
+    includes: (namespace) => filter?.includes(namespace) ?? true,
+    async labels(name) {
+      const found = await objects.getMetadata(namespaces, { namespace: '', name });
+      return found && (found.metadata.labels ?? {});
+    },
+  };
+}

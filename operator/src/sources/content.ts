@@ -1,0 +1,45 @@
+/** The files in what was fetched: a document or an archive of several, a plugin's module or package. */
+import { projectFiles } from '@gw/control';
+import {
+  ArchiveError,
+  isGzip,
+  isTar,
+  type PluginPackage,
+  PluginPackageError,
+  readPluginArchive,
+} from '@gw/gateway/compiler';
+import { messageOf } from '@gw/gateway/message-of';
+import { SourceError, type SourceOwner } from './source.ts';
+
+/** Of one file or archive, and of all layers of an image together: as much as an upload may have. */
+export const MAX_BYTES = 32 << 20;
+
+/** Of the file that a URL leads to. Rejects with SourceError. */
+export async function filesOfFile(
+  owner: SourceOwner,
+  name: string,
+  file: Buffer,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  try {
+    if (owner.kind === 'PluginRef') return packageFiles(await readPluginArchive(file, owner.name));
+    const form = isGzip(file) || isTar(file) ? 'archive' : 'document';
+    return new Map((await projectFiles(form, name, file)).map((each) => [each.name, each.bytes]));
+  } catch (error) {
+    if (!(error instanceof ArchiveError || error instanceof PluginPackageError)) throw error;
+    throw new SourceError('SourceInvalid', messageOf(error), { cause: error });
+  }
+}
+
+/** The names that a plugin package has in its keys, whatever it was called in the archive. */
+export function packageFiles({ wasm, manifest, configSchema }: PluginPackage): ReadonlyMap<string, Uint8Array> {
+  const files = new Map([['plugin.wasm', wasm]]);
+  if (manifest) files.set('plugin.toml', manifest);
+  if (configSchema) files.set('config-schema.json', configSchema);
+  return files;
+}
+
+/** Bytes that are held; files may be views of the one that came. */
+export function sizeOf(files: ReadonlyMap<string, Uint8Array>, file?: Uint8Array): number {
+  const others = [...files.values()].filter((bytes) => bytes !== file);
+  return others.reduce((sum, bytes) => sum + bytes.length, file?.length ?? 0);
+}

@@ -1,0 +1,184 @@
+/** Fetches what an ApiSpec or PluginRef finds at a URL: only ever the file with the sha256 that was asked for. */
+import { hash } from 'node:crypto';
+import { type HttpAnswer, HttpCallError, type HttpClient } from '@gw/gateway/egress';
+import { checksumIn } from './checksum.ts';
+import { filesOfFile, MAX_BYTES, sizeOf } from './content.ts';
+import { signatureText } from './signature.ts';
+import { type Fetched, type FetchedSource, SourceError, type SourceOwner, type UrlRequest } from './source.ts';
+
+export interface FetchUrlWith {
+  /** Behind the egress guard; `plain` where `http:` may be spoken. */
+  readonly client: HttpClient;
+  readonly plain: HttpClient;
+  /** Hosts, with a port where it is not 80, that may be asked over `http:`. */
+  readonly plainHosts: ReadonlySet<string>;
+  /** The value of a Secret's key in the namespace. Rejects with SourceError. */
+  secret(namespace: string, name: string, key: string): Promise<Buffer>;
+}
+
+const TIMEOUT_MS = 60_000;
+const REDIRECTS = 5;
+const MAX_TEXT = 64 << 10;
+
+/** `before`: what the last fetch gave. Rejects with SourceError. */
+export async function fetchUrl(
+  using: FetchUrlWith,
+  owner: SourceOwner,
+  request: UrlRequest,
+  before: FetchedSource | undefined,
+): Promise<FetchedSource> {
+  const authorization = await authorizationOf(using, owner, request);
+  const get = (url: string, more: GetOptions) => getFile(using, url, more);
+  const checksum = request.sha256Url
+    ? await fetchChecksum(get, request.sha256Url, request.url, authorization, before)
+    : undefined;
+  const wanted = checksum?.sha256 ?? request.sha256 ?? '';
+  const content =
+    before?.content.digest === wanted
+      ? before.content
+      : await fetchContent(get, owner, request.url, authorization, wanted);
+  const signature = request.signatureUrl ? await fetchSignature(get, request, authorization) : {};
+  return {
+    content,
+    fetchedAt: before?.content === content ? before.fetchedAt : new Date(),
+    ...signature,
+    // A signature may be there later than what it signs.
+    final: request.sha256Url === undefined && !('unsigned' in signature),
+    ...(checksum?.etag ? { checksum: { etag: checksum.etag, sha256: wanted } } : {}),
+  };
+}
+
+interface GetOptions {
+  readonly authorization?: string | undefined;
+  readonly etag?: string | undefined;
+  readonly maxBytes: number;
+}
+
+type Get = (url: string, options: GetOptions) => Promise<HttpAnswer>;
+
+async function fetchContent(
+  get: Get,
+  owner: SourceOwner,
+  url: string,
+  authorization: string | undefined,
+  wanted: string,
+): Promise<Fetched> {
+  const answer = await get(url, { authorization, maxBytes: MAX_BYTES });
+  if (answer.status !== 200) throw statusError(url, answer.status);
+  const has = hash('sha256', answer.body, 'hex');
+  if (has !== wanted) {
+    throw new SourceError('SourceInvalid', `${shown(url)} has sha256 ${has}, and ${wanted} is asked for`);
+  }
+  const files = await filesOfFile(owner, fileName(url), answer.body).catch((error: unknown) => {
+    throw error instanceof SourceError ? new SourceError(error.reason, `${shown(url)}: ${error.message}`) : error;
+  });
+  return { digest: has, files, file: answer.body, size: sizeOf(files, answer.body) };
+}
+
+async function fetchChecksum(
+  get: Get,
+  sha256Url: string,
+  url: string,
+  authorization: string | undefined,
+  before: FetchedSource | undefined,
+): Promise<{ readonly sha256: string; readonly etag?: string | undefined }> {
+  const answer = await get(sha256Url, { authorization, etag: before?.checksum?.etag, maxBytes: MAX_TEXT });
+  if (answer.status === 304 && before?.checksum) return before.checksum;
+  if (answer.status !== 200) throw statusError(sha256Url, answer.status);
+  const sha256 = checksumIn(answer.body.toString('utf8'), fileName(url));
+  if (sha256 === undefined) {
+    const form = `a line "SHA256  ${fileName(url)}", as sha256sum writes it`;
+    throw new SourceError('SourceInvalid', `${shown(sha256Url)} does not hold ${form}`);
+  }
+  return { sha256, etag: headerOf(answer, 'etag') };
+}
+
+async function fetchSignature(
+  get: Get,
+  { url, signatureUrl = '' }: UrlRequest,
+  authorization: string | undefined,
+): Promise<Pick<FetchedSource, 'signature' | 'unsigned'>> {
+  const sameOrigin = new URL(url).origin === new URL(signatureUrl).origin;
+  const answer = await get(signatureUrl, { authorization: sameOrigin ? authorization : undefined, maxBytes: MAX_TEXT });
+  if (answer.status === 404 || answer.status === 410) {
+    return { unsigned: `there is no signature at ${shown(signatureUrl)} (${answer.status})` };
+  }
+  if (answer.status !== 200) throw statusError(signatureUrl, answer.status);
+  return { signature: signatureText(answer.body) };
+}
+
+async function authorizationOf(
+  { secret }: FetchUrlWith,
+  { namespace }: SourceOwner,
+  { authorization: from }: UrlRequest,
+): Promise<string | undefined> {
+  if (!from) return undefined;
+  const value = (await secret(namespace, from.name, from.key)).toString('utf8').replace(/\r?\n$/, '');
+  if (!/^[\x20-\x7e]+$/.test(value)) {
+    const what = `key "${from.key}" of Secret "${from.name}"`;
+    throw new SourceError('SourceInvalid', `${what} is no value of a header: put in "Bearer TOKEN" or the like`);
+  }
+  return value;
+}
+
+async function getFile(
+  { client, plain, plainHosts }: FetchUrlWith,
+  url: string,
+  { authorization, etag, maxBytes }: GetOptions,
+): Promise<HttpAnswer> {
+  const { protocol, host } = urlOf(url);
+  if (protocol === 'http:' && !plainHosts.has(host)) {
+    const hint = `the operator's --plain-http-source ${host} would allow it`;
+    throw new SourceError('InvalidSpec', `${shown(url)} is plaintext: use https:// (${hint})`);
+  }
+  const headers = ['accept', '*/*', 'accept-encoding', 'identity', 'user-agent', 'gw-operator'];
+  if (authorization !== undefined) headers.push('authorization', authorization);
+  if (etag !== undefined) headers.push('if-none-match', etag);
+  try {
+    const by = protocol === 'http:' ? plain : client;
+    return await by.call({ method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, maxBytes, redirects: REDIRECTS });
+  } catch (error) {
+    if (!(error instanceof HttpCallError)) throw error;
+    const { failure, message } = error;
+    const said = message.startsWith('http') ? message : `${shown(url)}: ${message}`;
+    if (failure === 'too-large') throw new SourceError('SourceInvalid', said, { cause: error });
+    const hint = failure === 'refused' ? "; the operator's --egress-allow opens what is internal" : '';
+    throw new SourceError('SourceUnavailable', `${said}${hint}`, { cause: error });
+  }
+}
+
+/** Throws SourceError for what no request can be made of. */
+function urlOf(text: string): URL {
+  if (!URL.canParse(text)) throw new SourceError('InvalidSpec', 'the URL is not a valid URL');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    throw new SourceError('InvalidSpec', `${shown(text)} holds credentials: put them in the Secret of authorization`);
+  }
+  return url;
+}
+
+function statusError(url: string, status: number): SourceError {
+  const hint = status === 401 || status === 403 ? ': see authorization' : '';
+  return new SourceError('SourceUnavailable', `${shown(url)} answers ${status}${hint}`);
+}
+
+/** Tokens of signed URLs travel in the query. */
+function shown(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+/** The last segment of the path. */
+export function fileName(url: string): string {
+  const segment = new URL(url).pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function headerOf({ headers }: HttpAnswer, name: string): string | undefined {
+  const at = headers.findIndex((each, i) => i % 2 === 0 && each === name);
+  return at < 0 ? undefined : headers[at + 1];
+}

@@ -1,0 +1,71 @@
+/** The fetcher of sources, as the operator and local mode run it. */
+import { BufferBudget, type EgressGuard, HttpClient } from '@gw/gateway/egress';
+import { secrets } from '../api/resources.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import type { Objects } from '../runtime/objects.ts';
+import { MAX_BYTES } from './content.ts';
+import { fetchOci } from './fetch-oci.ts';
+import { fetchUrl } from './fetch-url.ts';
+import { SourceFetcher } from './fetcher.ts';
+import { SourceError, type SourceRequest } from './source.ts';
+
+/** What users' registries and URLs may be, for the whole operator. */
+export interface EgressSettings {
+  /** What may be connected to (`--egress-allow`). */
+  readonly guard: EgressGuard;
+  /** The same as it was written, for pods that fetch in the operator's place. */
+  readonly egressAllow: readonly string[];
+  /** HOST or HOST:PORT (`--plain-http-registry`). */
+  readonly plainHttpRegistries: readonly string[];
+  /** Hosts, with a port where it is not 80, whose URLs may be `http:` (`--plain-http-source`). */
+  readonly plainHttpSources: readonly string[];
+  /** Bytes of everything that is fetched and kept (`--source-cache`). */
+  readonly sourceCacheBytes: number;
+}
+
+export interface SourceFetcherOptions {
+  readonly egress: EgressSettings;
+  /** For the Secrets that sources name, each of its owner's namespace. */
+  readonly objects: Objects;
+  readonly registries: RegistryClient;
+  readonly onFetched?: (type: SourceRequest['type'], ok: boolean) => void;
+}
+
+export interface OpenFetcher {
+  readonly sources: SourceFetcher;
+  close(): Promise<void>;
+}
+
+/** Of answers that are being read. */
+const MAX_READING = 4 * MAX_BYTES;
+
+export function openFetcher({ egress, objects, registries, onFetched }: SourceFetcherOptions): OpenFetcher {
+  const { guard, plainHttpSources, sourceCacheBytes } = egress;
+  const shared = { guard, maxResponseBytes: MAX_BYTES, budget: new BufferBudget(MAX_READING) };
+  const client = new HttpClient({ ...shared, allowPlaintext: false });
+  const plain = new HttpClient({ ...shared, allowPlaintext: true });
+  const secret = (namespace: string, name: string, key: string) => secretValue(objects, namespace, name, key);
+  const url = { client, plain, plainHosts: new Set(plainHttpSources.map((host) => host.toLowerCase())), secret };
+  const oci = { registries, secret };
+  const sources = new SourceFetcher({
+    maxBytes: sourceCacheBytes,
+    ...(onFetched ? { onFetched } : {}),
+    fetch: (owner, request, before) =>
+      request.type === 'url' ? fetchUrl(url, owner, request, before) : fetchOci(oci, owner, request, before),
+  });
+  return {
+    sources,
+    async close() {
+      sources.close();
+      await Promise.all([client.close(), plain.close()]);
+    },
+  };
+}
+
+async function secretValue(objects: Objects, namespace: string, name: string, key: string): Promise<Buffer> {
+  const found = await objects.get(secrets, { namespace, name });
+  if (!found) throw new SourceError('SourceNotFound', `Secret "${name}" is not in namespace "${namespace}"`);
+  const base64 = found.data?.[key];
+  if (base64 === undefined) throw new SourceError('SourceNotFound', `Secret "${name}" has no key "${key}"`);
+  return Buffer.from(base64, 'base64');
+}

@@ -1,0 +1,48 @@
+/** What is to be fetched for an ApiSpec or a PluginRef. */
+import type { ApiSpec, PluginRef } from '../api/resources.ts';
+import type { SourceOwner, SourceRequest } from './source.ts';
+
+type Remote = Pick<ApiSpec['spec']['source'], 'oci' | 'url'>;
+
+export function ownerOfDocument({ metadata }: ApiSpec): SourceOwner {
+  return { kind: 'ApiSpec', namespace: metadata.namespace ?? 'default', name: metadata.name };
+}
+
+export function ownerOfPlugin({ metadata }: PluginRef): SourceOwner {
+  return { kind: 'PluginRef', namespace: metadata.namespace ?? 'default', name: metadata.name };
+}
+
+/** Undefined where the document is in the cluster. */
+export function documentRequest({ spec }: ApiSpec): SourceRequest | undefined {
+  return remoteRequest(spec.source, undefined, false);
+}
+
+/** Undefined where the plugin comes with gw or is in the cluster. */
+export function pluginRequest({ spec: { source, verify } }: PluginRef): SourceRequest | undefined {
+  const ownSignature = verify === undefined || verify.signature !== undefined;
+  const signatureUrl =
+    ownSignature || !source.url ? undefined : (verify.signatureUrl ?? besides(source.url.url, '.sig'));
+  return remoteRequest(source, signatureUrl, verify !== undefined);
+}
+
+function remoteRequest(
+  { oci, url }: Remote,
+  signatureUrl: string | undefined,
+  signatures: boolean,
+): SourceRequest | undefined {
+  if (url) {
+    const { sha256, sha256Url, authorization, intervalSeconds } = url;
+    return { type: 'url', url: url.url, sha256, sha256Url, authorization, signatureUrl, intervalSeconds };
+  }
+  if (!oci) return undefined;
+  const { reference, pullSecret, plainHttp, intervalSeconds } = oci;
+  return { type: 'oci', reference, pullSecret, plainHttp, signatures, intervalSeconds };
+}
+
+/** The URL of the file beside it; a query stays. */
+function besides(text: string, suffix: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.pathname += suffix;
+  return url.href;
+}

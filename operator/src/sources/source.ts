@@ -1,0 +1,99 @@
+/** What is fetched for ApiSpecs and PluginRefs, and what comes of it (D2). */
+import type { ReasonName } from '../api/reasons.ts';
+
+/** The object that a source belongs to: it is fetched for that one alone, with the Secrets of its namespace. */
+export interface SourceOwner {
+  readonly kind: 'ApiSpec' | 'PluginRef';
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function ownerText({ kind, namespace, name }: SourceOwner): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** A key of a Secret in the owner's namespace. */
+export interface SecretKey {
+  readonly name: string;
+  readonly key: string;
+}
+
+export interface UrlRequest {
+  readonly type: 'url';
+  readonly url: string;
+  /** In hex: then the file is fetched once. */
+  readonly sha256?: string | undefined;
+  /** Where it is found; looked at again each interval. */
+  readonly sha256Url?: string | undefined;
+  readonly authorization?: SecretKey | undefined;
+  /** Where a signature of the file is to be had; absent where none is wanted. */
+  readonly signatureUrl?: string | undefined;
+  readonly intervalSeconds: number;
+}
+
+export interface OciRequest {
+  readonly type: 'oci';
+  readonly reference: string;
+  /** Name of a Secret of type kubernetes.io/dockerconfigjson. */
+  readonly pullSecret?: string | undefined;
+  readonly plainHttp: boolean;
+  /** Whether the signatures of cosign are wanted too. */
+  readonly signatures: boolean;
+  readonly intervalSeconds: number;
+}
+
+export type SourceRequest = UrlRequest | OciRequest;
+
+/** A signature as `cosign sign` makes it: of a payload that names the image. */
+export interface ImageSignature {
+  readonly payload: Uint8Array;
+  /** Base64. */
+  readonly signature: string;
+}
+
+export interface Fetched {
+  /** `sha256:HEX` of the manifest, or the sha256 of the file in hex. */
+  readonly digest: string;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** The file that a URL leads to, as it came: what is signed. */
+  readonly file?: Uint8Array;
+  /** Bytes that it takes in memory. */
+  readonly size: number;
+}
+
+/** What belongs to one owner's look at a source, beside the content that others may share. */
+export interface FetchedSource {
+  readonly content: Fetched;
+  readonly fetchedAt: Date;
+  /** Of the file of a URL, in base64 or hex. */
+  readonly signature?: string;
+  /** Of an image. */
+  readonly signatures?: readonly ImageSignature[];
+  /** Why there is no signature, where one is wanted. */
+  readonly unsigned?: string;
+  /** Nothing of it can change any more. */
+  readonly final: boolean;
+  /** The last answer of sha256Url, for a conditional request. */
+  readonly checksum?: { readonly etag: string; readonly sha256: string };
+}
+
+/** Why nothing could be fetched; the message never holds a credential or a query. */
+export class SourceError extends Error {
+  readonly reason: ReasonName;
+
+  constructor(reason: ReasonName, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+export interface Problem {
+  readonly reason: ReasonName;
+  readonly message: string;
+}
+
+/** How things stand with a source. `problem` beside what is there: the last look at it failed. */
+export type SourceState =
+  | { readonly state: 'fetching' }
+  | { readonly state: 'failed'; readonly problem: Problem }
+  | { readonly state: 'fetched'; readonly source: FetchedSource; readonly problem?: Problem };
