@@ -46,7 +46,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
   const served = new ServedArtifact(options, log);
   const connected = await openConnectedMode(options, log);
-  const file = await served.readFile();
+  const file = await served.readFirst(connected !== null);
   const traffic = await createTraffic(options, deps, keyPair);
   let draining = false;
   await served.loadFirst(file, traffic, connected);

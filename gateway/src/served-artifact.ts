@@ -38,6 +38,20 @@ export class ServedArtifact {
     return path === undefined ? null : read(path, trustedKeys);
   }
 
+  /**
+   * As `readFile`, for the start. Where a control plane will send one there may be nothing to read: a volume whose
+   * ConfigMap is gone must not keep a gateway from what it has in its cache.
+   */
+  async readFirst(connected: boolean): Promise<LoadedArchive | null> {
+    try {
+      return await this.readFile();
+    } catch (error) {
+      if (!connected || !(error instanceof ArtifactError) || error.reason !== 'unreadable') throw error;
+      this.#log.logger.warn({ reason: error.message }, 'waiting for the control plane: --artifact is not there');
+      return null;
+    }
+  }
+
   /** The last good artifact of the control plane, or else what is in `file`. Rejects as `Traffic.load`. */
   async loadFirst(file: LoadedArchive | null, traffic: Traffic, connected: ConnectedMode | null): Promise<void> {
     const cached = await connected?.cached(file?.artifact.manifest.artifact_hash ?? null);

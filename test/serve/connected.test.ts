@@ -399,6 +399,17 @@ describe('connected mode', () => {
       expect(await text(gw)).toMatch(/^503 /);
     });
 
+    it('is served, or else awaited, where the folder of --artifact has lost its parts', async () => {
+      const empty = mkdtempSync(join(dir, 'artifact-'));
+      const args = ['--cache-dir', join(dir, 'cache'), '--artifact', empty];
+      const first = await start({ args });
+      await first.logged(({ msg }) => msg.startsWith('waiting for the control plane'));
+      await control.outcome(await control.deploy(await artifact('one')), 'applied');
+      await first.stop();
+      await control.kill();
+      expect(await text(await start({ args }))).toBe('200 one');
+    });
+
     it('is newer than --artifact, unless that is another one since', async () => {
       await cached('cached', {}, await artifact('start'));
       await control.kill();
