@@ -79,17 +79,24 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
   };
 }
 
-/** The command line of `gw serve`; options left out of the project keep the program's defaults. */
-export function serveArguments({ metadata, spec }: GatewayProject, drainDelay?: number): readonly string[] {
+/** The command line of `gw serve` in a gateway pod. */
+export function serveArguments(project: GatewayProject, drainDelay?: number): readonly string[] {
+  return [
+    'serve',
+    ...['--artifact', ARTIFACT_DIR],
+    ...['--listen', `0.0.0.0:${TRAFFIC_PORT}`],
+    ...['--admin-bind', `0.0.0.0:${ADMIN_PORT}`],
+    ...projectArguments(project, drainDelay),
+  ];
+}
+
+/** What the project says of `gw serve`, wherever it runs; options that it leaves out keep the program's defaults. */
+export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
   const { trustedProxies, state, ...plain } = serve;
   const option = (name: string, value: string | number | boolean | undefined) =>
     value === undefined ? [] : [name, String(value)];
   return [
-    'serve',
-    ...option('--artifact', ARTIFACT_DIR),
-    ...option('--listen', `0.0.0.0:${TRAFFIC_PORT}`),
-    ...option('--admin-bind', `0.0.0.0:${ADMIN_PORT}`),
     ...Object.entries({ ...plain, drainDelay: drainDelay ?? plain.drainDelay }).flatMap(([name, value]) =>
       option(flagOf(name), value),
     ),
