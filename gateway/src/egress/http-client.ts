@@ -37,6 +37,8 @@ export interface HttpCall {
   readonly exchange?: Exchange | null;
   /** It goes on when the client of that request leaves, since others wait for it too. Default false. */
   readonly shared?: boolean;
+  /** Ends it as failed. */
+  readonly signal?: AbortSignal;
 }
 
 export interface HttpAnswer {
@@ -89,6 +91,9 @@ export class HttpClient {
     const withdraw = (call.shared ? null : call.exchange)?.onClose(() =>
       ended.abort(new HttpCallError('failed', 'the client has gone')),
     );
+    const stop = () => ended.abort(new HttpCallError('failed', 'it was given up'));
+    if (call.signal?.aborted) stop();
+    call.signal?.addEventListener('abort', stop);
     let at = this.#urlOf(call.url);
     try {
       let { method, headers = [], body = null } = call;
@@ -110,6 +115,7 @@ export class HttpClient {
     } finally {
       clearTimeout(late);
       withdraw?.();
+      call.signal?.removeEventListener('abort', stop);
     }
   }
 

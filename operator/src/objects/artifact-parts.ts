@@ -1,6 +1,6 @@
 import { DEFAULT_PART_BYTES, splitArtifact } from '@gw/gateway/artifact';
 import type { Revision } from '../api/gateway-project.ts';
-import { controlledBy, type KubeObject } from '../runtime/kube-object.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
 import {
   ANNOTATION_ARCHIVE,
   ANNOTATION_HASH,
@@ -47,36 +47,4 @@ export function artifactParts(project: KubeObject, revision: Revision, archive: 
     };
     return object;
   });
-}
-
-/** The revisions whose parts are all there, newest first: the ConfigMaps are the record, the status only shows it. */
-export function storedRevisions(project: KubeObject, parts: readonly KubeObject[]): readonly Revision[] {
-  const byArchive = new Map<string, KubeObject[]>();
-  for (const part of parts) {
-    const archive = part.metadata.annotations?.[ANNOTATION_ARCHIVE];
-    if (archive === undefined || !controlledBy(part, project)) continue;
-    byArchive.set(archive, [...(byArchive.get(archive) ?? []), part]);
-  }
-  const revisions: Revision[] = [];
-  for (const [archive, found] of byArchive) {
-    const { annotations, creationTimestamp } = found[0]!.metadata;
-    const count = Number(annotations?.[ANNOTATION_PARTS]);
-    const revision = Number(annotations?.[ANNOTATION_REVISION]);
-    const artifactHash = annotations?.[ANNOTATION_HASH];
-    const names = new Set(found.map((part) => part.metadata.name));
-    const whole = Array.from({ length: count || 0 }, (_, index) => partName(project, archive, index)).every((name) =>
-      names.has(name),
-    );
-    if (!Number.isInteger(revision) || revision < 1 || !count || !whole || artifactHash === undefined) continue;
-    const signedBy = annotations?.[ANNOTATION_SIGNED_BY];
-    revisions.push({
-      revision,
-      artifactHash,
-      archive,
-      createdAt: creationTimestamp ?? '',
-      parts: count,
-      ...(signedBy ? { signedBy } : {}),
-    });
-  }
-  return revisions.sort((a, b) => b.revision - a.revision);
 }

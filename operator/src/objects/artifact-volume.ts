@@ -2,6 +2,7 @@
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { partName } from './artifact-parts.ts';
+import { registryAccess, repositoryOf } from './artifact-record.ts';
 
 export const ARTIFACT_DIR = '/artifact';
 export const ARTIFACT_VOLUME = 'artifact';
@@ -12,15 +13,117 @@ export interface ArtifactSource {
   readonly volumeMounts: readonly object[];
   /** Before the gateway starts, in this order. */
   readonly initContainers: readonly object[];
+  /** Secrets that the kubelet pulls with, beside spec.pods.imagePullSecrets. */
+  readonly imagePullSecrets: readonly string[];
 }
 
-export function artifactSource(project: GatewayProject, revision: Revision): ArtifactSource {
+export interface ArtifactSettings {
+  /** Image where the project names none. */
+  readonly image: string;
+  /** Whether the cluster has image volumes. Default: no. */
+  readonly imageVolumes?: boolean;
+  /** What the operator may connect to beside public addresses: so may what fetches in its place. */
+  readonly egressAllow?: readonly string[];
+}
+
+/** Where the image holds the bundled operator, which fetches images. */
+const OPERATOR_ENTRY = '/app/gw-operator.js';
+const CREDENTIALS_DIR = '/var/run/gw-registry';
+const CREDENTIALS_VOLUME = 'gw-registry';
+/** An artifact has at most this. */
+const SIZE_LIMIT = '256Mi';
+
+export function artifactSource(
+  project: GatewayProject,
+  revision: Revision,
+  settings: ArtifactSettings,
+): ArtifactSource {
+  const { image } = revision;
+  if (image === undefined) return fromConfigMaps(project, revision);
+  const access = registryAccess(project, image, revision.registry);
+  const mount = project.spec.storage.oci?.mount ?? 'Auto';
+  const asVolume = mount === 'Auto' ? settings.imageVolumes === true : mount === 'ImageVolume';
+  return asVolume ? fromImageVolume(image, access.pullSecret) : fromInitContainer(project, image, access, settings);
+}
+
+function fromConfigMaps(project: GatewayProject, revision: Revision): ArtifactSource {
   const parts = Array.from({ length: revision.parts ?? 0 }, (_, index) => partName(project, revision.archive, index));
   // One folder out of all parts (D29).
   const sources = parts.map((name) => ({ configMap: { name } }));
   return {
     volumes: [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources } }],
-    volumeMounts: [{ name: ARTIFACT_VOLUME, mountPath: ARTIFACT_DIR, readOnly: true }],
+    volumeMounts: [readOnlyMount(ARTIFACT_VOLUME, ARTIFACT_DIR)],
     initContainers: [],
+    imagePullSecrets: [],
   };
+}
+
+function fromImageVolume(image: string, pullSecret: string | undefined): ArtifactSource {
+  return {
+    // By digest: what is there already is what it is.
+    volumes: [{ name: ARTIFACT_VOLUME, image: { reference: image, pullPolicy: 'IfNotPresent' } }],
+    volumeMounts: [readOnlyMount(ARTIFACT_VOLUME, ARTIFACT_DIR)],
+    initContainers: [],
+    imagePullSecrets: pullSecret === undefined ? [] : [pullSecret],
+  };
+}
+
+/** The gateway's own image fetches it, without a shell. */
+function fromInitContainer(
+  { spec }: GatewayProject,
+  image: string,
+  access: ReturnType<typeof registryAccess>,
+  settings: ArtifactSettings,
+): ArtifactSource {
+  const { pods } = spec;
+  const secrets = access.pullSecret === undefined ? (pods.imagePullSecrets ?? []) : [access.pullSecret];
+  const registry = repositoryOf(image).split('/', 1)[0] ?? '';
+  const files = secrets.map((_, index) => `${index}.json`);
+  return {
+    volumes: [
+      { name: ARTIFACT_VOLUME, emptyDir: { sizeLimit: SIZE_LIMIT } },
+      ...(secrets.length > 0 ? [credentialsVolume(secrets, files)] : []),
+    ],
+    volumeMounts: [readOnlyMount(ARTIFACT_VOLUME, ARTIFACT_DIR)],
+    initContainers: [
+      {
+        name: 'artifact',
+        image: pods.image ?? settings.image,
+        imagePullPolicy: pods.imagePullPolicy,
+        command: ['node', OPERATOR_ENTRY],
+        args: [
+          'fetch',
+          image,
+          ARTIFACT_DIR,
+          ...files.flatMap((file) => ['--docker-config', `${CREDENTIALS_DIR}/${file}`]),
+          ...(access.plainHttp ? ['--plain-http-registry', registry] : []),
+          ...(settings.egressAllow ?? []).flatMap((target) => ['--egress-allow', target]),
+        ],
+        resources: pods.resources,
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          runAsNonRoot: true,
+          capabilities: { drop: ['ALL'] },
+        },
+        volumeMounts: [
+          { name: ARTIFACT_VOLUME, mountPath: ARTIFACT_DIR },
+          ...(secrets.length > 0 ? [readOnlyMount(CREDENTIALS_VOLUME, CREDENTIALS_DIR)] : []),
+        ],
+      },
+    ],
+    imagePullSecrets: [],
+  };
+}
+
+/** Those that are not there are left out, as the kubelet does with its pull secrets. */
+function credentialsVolume(secrets: readonly string[], files: readonly string[]): object {
+  const sources = secrets.map((name, index) => ({
+    secret: { name, optional: true, items: [{ key: '.dockerconfigjson', path: files[index] }] },
+  }));
+  return { name: CREDENTIALS_VOLUME, projected: { defaultMode: 0o440, sources } };
+}
+
+function readOnlyMount(name: string, mountPath: string): object {
+  return { name, mountPath, readOnly: true };
 }

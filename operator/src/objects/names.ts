@@ -12,7 +12,15 @@ export const ANNOTATION_HASH = `${GROUP}/artifact-hash`;
 export const ANNOTATION_ARCHIVE = `${GROUP}/archive`;
 export const ANNOTATION_REVISION = `${GROUP}/revision`;
 export const ANNOTATION_PARTS = `${GROUP}/parts`;
+/** Of the record of an artifact in a registry: REGISTRY/REPOSITORY@DIGEST. */
+export const ANNOTATION_IMAGE = `${GROUP}/image`;
+/** Beside it, how that registry is reached: RegistryAccess in JSON. */
+export const ANNOTATION_REGISTRY = `${GROUP}/registry`;
 export const ANNOTATION_SIGNED_BY = `${GROUP}/signed-by`;
+/** On a workload: an autoscaler owns its number of pods. */
+export const ANNOTATION_AUTOSCALED = `${GROUP}/autoscaled`;
+/** On pods: the versions of the Secrets that are their variables. */
+export const ANNOTATION_SECRETS = `${GROUP}/secrets`;
 
 /** Where gateway pods serve traffic, and where health, metrics and provenance. */
 export const TRAFFIC_PORT = 8080;
@@ -22,9 +30,20 @@ export function hashLabel(artifactHash: string): string {
   return artifactHash.replace(/^sha256:/, '').slice(0, 63);
 }
 
+/** On a workload: what its template is but for the revision. */
+export const ANNOTATION_TEMPLATE = `${GROUP}/template`;
+/** What a pod is there for, where it is not one of the stable pods: `canary`. */
+export const LABEL_ROLE = `${GROUP}/role`;
+export const CANARY = 'canary';
+
 /** Name of the workload, Service, ServiceAccount, NetworkPolicy and PodDisruptionBudget of a project. */
 export function gatewayName(project: KubeObject): string {
   return `${project.metadata.name}-gateway`;
+}
+
+/** Name of the workload with the pods of a canary. */
+export function canaryName(project: KubeObject): string {
+  return `${gatewayName(project)}-canary`;
 }
 
 /** What selects the pods of a project; never changes, since a Deployment's selector cannot. */

@@ -46,6 +46,7 @@ export class RegistryClient {
       base: new URL(`${plainHttp ? 'http' : 'https'}://${host}/v2/${repository}/`),
       authorization: new Authorization(name, credentialFor(credentials, name), call),
       call,
+      closed: this.#http.closed,
     });
   }
 

@@ -1,5 +1,4 @@
 /** One HTTP call to a registry, through the egress guard; and the patience that registries want. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BufferBudget,
   type EgressGuard,
@@ -8,6 +7,7 @@ import {
   HttpCallError,
   HttpClient,
 } from '@gw/gateway/egress';
+import { pause } from '../runtime/backoff.ts';
 import { RegistryError } from './error.ts';
 
 /** Rejects with RegistryError. */
@@ -25,6 +25,7 @@ const LONGEST_PAUSE_MS = 15_000;
 export class RegistryHttp {
   readonly #tls: HttpClient;
   readonly #plain: HttpClient;
+  readonly #closed = new AbortController();
 
   constructor(guard: EgressGuard) {
     const options = { guard, maxResponseBytes: MAX_BLOB_BYTES, budget: new BufferBudget(MAX_HELD_BYTES) };
@@ -32,15 +33,22 @@ export class RegistryHttp {
     this.#plain = new HttpClient({ ...options, allowPlaintext: true });
   }
 
+  /** Aborts when nothing shall be asked any more. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
   async call(plain: boolean, call: HttpCall): Promise<HttpAnswer> {
     try {
-      return await (plain ? this.#plain : this.#tls).call(call);
+      return await (plain ? this.#plain : this.#tls).call({ ...call, signal: this.closed });
     } catch (error) {
       throw registryError(error, plain);
     }
   }
 
+  /** Ends what is under way. */
   async close(): Promise<void> {
+    this.#closed.abort();
     await Promise.all([this.#tls.close(), this.#plain.close()]);
   }
 }
@@ -58,16 +66,16 @@ function registryError(error: unknown, plain: boolean): unknown {
   return new RegistryError('refused', message, cause);
 }
 
-/** Does it again while the registry is unavailable, with growing pauses or those that it asks for. */
-export async function patiently<T>(operation: () => Promise<T>): Promise<T> {
+/** Does it again while the registry is unavailable, with growing pauses or those that it asks for, until the signal. */
+export async function patiently<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await operation();
     } catch (error) {
       if (!(error instanceof RegistryError) || error.failure !== 'unavailable' || attempt === ATTEMPTS) throw error;
-      const pause = error.retryAfterMs ?? FIRST_PAUSE_MS * 4 ** (attempt - 1) * (0.5 + Math.random());
-      if (pause > LONGEST_PAUSE_MS) throw error;
-      await sleep(pause);
+      const ms = error.retryAfterMs ?? FIRST_PAUSE_MS * 4 ** (attempt - 1) * (0.5 + Math.random());
+      if (ms > LONGEST_PAUSE_MS || signal.aborted) throw error;
+      await pause(ms, signal);
     }
   }
 }

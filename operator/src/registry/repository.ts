@@ -24,6 +24,8 @@ export interface RepositoryOptions {
   readonly base: URL;
   readonly authorization: Authorization;
   readonly call: Call;
+  /** Ends all patience. */
+  readonly closed: AbortSignal;
 }
 
 interface RegistryCall extends Partial<HttpCall> {
@@ -42,7 +44,7 @@ export class Repository {
 
   /** By tag or digest. `not-found` where there is none. */
   async manifest(tagOrDigest: string): Promise<PulledManifest> {
-    const answer = await patiently(() =>
+    const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, {
         actions: 'pull',
         takes: [200],
@@ -60,7 +62,7 @@ export class Repository {
 
   /** The digest of what a tag or digest names now, undefined where there is none: cheaper than to pull it. */
   async resolve(tagOrDigest: string): Promise<string | undefined> {
-    const answer = await patiently(() =>
+    const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, {
         method: 'HEAD',
         actions: 'pull',
@@ -77,7 +79,7 @@ export class Repository {
   /** What a descriptor names; `too-large` past `maxBytes`, before anything is read. */
   async blob({ digest, size }: Descriptor, maxBytes: number): Promise<Buffer> {
     if (size > maxBytes) throw this.#error('too-large', `has ${size} bytes, more than ${maxBytes}, in`, digest);
-    const { body } = await patiently(() =>
+    const { body } = await this.#patiently(() =>
       this.#request(`blobs/${digest}`, { actions: 'pull', takes: [200], maxBytes: size, timeoutMs: timeFor(size) }),
     );
     if (body.length !== size || digestOf(body) !== digest) {
@@ -87,7 +89,7 @@ export class Repository {
   }
 
   async hasBlob(digest: string): Promise<boolean> {
-    return (await patiently(() => this.#headBlob(digest, 'pull'))).status === 200;
+    return (await this.#patiently(() => this.#headBlob(digest, 'pull'))).status === 200;
   }
 
   /** Uploads bytes unless they are there; gives their digest and size. */
@@ -100,7 +102,7 @@ export class Repository {
       );
     }
     const digest = digestOf(bytes);
-    await patiently(async () => {
+    await this.#patiently(async () => {
       if ((await this.#headBlob(digest, 'pull,push')).status === 200) return;
       const started = await this.#request('blobs/uploads/', { method: 'POST', actions: 'pull,push', takes: [202] });
       const location = header(started, 'location');
@@ -124,7 +126,7 @@ export class Repository {
   /** Under its digest and, when given, a tag. Gives the digest. */
   async pushManifest(bytes: Uint8Array, mediaType: string, tag?: string): Promise<string> {
     const digest = digestOf(bytes);
-    const answer = await patiently(() =>
+    const answer = await this.#patiently(() =>
       this.#request(`manifests/${tag ?? digest}`, {
         method: 'PUT',
         actions: 'pull,push',
@@ -138,10 +140,10 @@ export class Repository {
     return digest;
   }
 
-  /** False when it was not there. `unsupported` where the registry deletes nothing. */
-  async deleteManifest(digest: string): Promise<boolean> {
-    const answer = await patiently(() =>
-      this.#request(`manifests/${digest}`, { method: 'DELETE', actions: 'pull,delete', takes: [200, 202, 404] }),
+  /** By tag or digest; false when it was not there. `unsupported` where the registry deletes nothing. */
+  async deleteManifest(tagOrDigest: string): Promise<boolean> {
+    const answer = await this.#patiently(() =>
+      this.#request(`manifests/${tagOrDigest}`, { method: 'DELETE', actions: 'pull,delete', takes: [200, 202, 404] }),
     );
     return answer.status !== 404;
   }
@@ -152,7 +154,7 @@ export class Repository {
     let next: URL | undefined = new URL('tags/list', this.#options.base);
     while (next && tags.length < MAX_TAGS) {
       const page: URL = next;
-      const answer = await patiently(() => this.#request(page, { actions: 'pull', takes: [200, 404] }));
+      const answer = await this.#patiently(() => this.#request(page, { actions: 'pull', takes: [200, 404] }));
       if (answer.status === 404) return tags;
       const found = tagsOf(answer.body);
       if (!found) throw this.#error('corrupt', 'answers with no list of', 'tags');
@@ -161,6 +163,10 @@ export class Repository {
       next = link !== undefined && found.length > 0 && URL.canParse(link, page) ? new URL(link, page) : undefined;
     }
     return tags.slice(0, MAX_TAGS);
+  }
+
+  #patiently<T>(operation: () => Promise<T>): Promise<T> {
+    return patiently(this.#options.closed, operation);
   }
 
   #headBlob(digest: string, actions: Actions): Promise<HttpAnswer> {

@@ -1,0 +1,128 @@
+/**
+ * The record of an artifact that lies in a registry: a ConfigMap of metadata only, which is there before the image is
+ * pushed and goes after it was deleted, so that no image of ours is ever unknown. It goes with its project.
+ */
+import { createHash } from 'node:crypto';
+import type { Revision } from '../api/gateway-project.ts';
+import type { GatewayProject } from '../api/resources.ts';
+import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
+import {
+  ANNOTATION_ARCHIVE,
+  ANNOTATION_HASH,
+  ANNOTATION_IMAGE,
+  ANNOTATION_REGISTRY,
+  ANNOTATION_REVISION,
+  ANNOTATION_SIGNED_BY,
+  hashLabel,
+  LABEL_HASH,
+  LABEL_PART,
+  ownedMeta,
+} from './names.ts';
+
+/** How the registry of an image is reached. */
+export type RegistryAccess = NonNullable<Revision['registry']>;
+
+/** The value of LABEL_PART that tells a record from a part. */
+const IMAGE_PART = 'image';
+
+export function isImageRecord({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[LABEL_PART] === IMAGE_PART;
+}
+
+/** REGISTRY/REPOSITORY of an image. */
+export function repositoryOf(image: string): string {
+  return image.split('@', 1)[0] ?? '';
+}
+
+/** By archive and repository: the same archive may lie in two while it moves from one to the other. */
+export function recordName(project: KubeObject, archive: string, image: string): string {
+  const repository = createHash('sha256').update(repositoryOf(image)).digest('hex').slice(0, 8);
+  return `${project.metadata.name}-${archive}-${repository}`;
+}
+
+/** How an image is reached: as the project says where it is of its repository, else as it was when it was pushed. */
+export function registryAccess({ spec }: GatewayProject, image: string, recorded: RegistryAccess = {}): RegistryAccess {
+  const { oci } = spec.storage;
+  return oci?.repository === repositoryOf(image) ? accessOf(oci) : recorded;
+}
+
+export function accessOf({ pushSecret, pullSecret, plainHttp }: RegistryAccess): RegistryAccess {
+  return {
+    ...(pushSecret ? { pushSecret } : {}),
+    ...(pullSecret ? { pullSecret } : {}),
+    ...(plainHttp ? { plainHttp } : {}),
+  };
+}
+
+/** What is about to be pushed: no revision yet. */
+export interface PendingImage {
+  readonly archive: string;
+  readonly image: string;
+  readonly access: RegistryAccess;
+}
+
+export function pendingRecord(project: KubeObject, pending: PendingImage): KubeObject {
+  return record(project, pending, {}, {});
+}
+
+/** Of an image that was pushed; the revision has `image`. */
+export function artifactRecord(project: KubeObject, revision: Revision, pending: PendingImage): KubeObject {
+  return record(
+    project,
+    pending,
+    { [LABEL_HASH]: hashLabel(revision.artifactHash) },
+    {
+      [ANNOTATION_HASH]: revision.artifactHash,
+      [ANNOTATION_REVISION]: String(revision.revision),
+      ...(revision.signedBy ? { [ANNOTATION_SIGNED_BY]: revision.signedBy } : {}),
+    },
+  );
+}
+
+function record(
+  project: KubeObject,
+  { archive, image, access }: PendingImage,
+  labels: { readonly [name: string]: string },
+  annotations: { readonly [name: string]: string },
+): KubeObject {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: ownedMeta(project, recordName(project, archive, image), {
+      labels: { ...labels, [LABEL_PART]: IMAGE_PART },
+      annotations: {
+        ...annotations,
+        [ANNOTATION_ARCHIVE]: archive,
+        [ANNOTATION_IMAGE]: image,
+        [ANNOTATION_REGISTRY]: JSON.stringify(accessOf(access)),
+      },
+    }),
+    immutable: true,
+  };
+  return object;
+}
+
+/** The image that a record is of, undefined where it is none of ours any more. */
+export function imageOf({
+  metadata,
+}: KubeObject): { readonly image: string; readonly registry: RegistryAccess } | undefined {
+  const image = metadata.annotations?.[ANNOTATION_IMAGE];
+  if (image === undefined) return undefined;
+  return { image, registry: parseAccess(metadata.annotations?.[ANNOTATION_REGISTRY]) };
+}
+
+function parseAccess(json: string | undefined): RegistryAccess {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json ?? '{}');
+  } catch {
+    return {};
+  }
+  if (!isRecord(parsed)) return {};
+  const { pushSecret, pullSecret, plainHttp } = parsed;
+  return {
+    ...(typeof pushSecret === 'string' ? { pushSecret } : {}),
+    ...(typeof pullSecret === 'string' ? { pullSecret } : {}),
+    ...(plainHttp === true ? { plainHttp } : {}),
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * An artifact as an image (D35): a config and one layer, a tar with the one file. Every runtime mounts it, since it is
+ * an ordinary image; equal archives of one project give equal bytes, and so one digest.
+ */
+import { writeTar } from '@gw/gateway/artifact';
+import { GROUP } from '../api/schema.ts';
+import { IMAGE_CONFIG, IMAGE_MANIFEST, TAR_LAYER } from '../registry/media-types.ts';
+import { digestOf } from '../registry/repository.ts';
+
+export interface ArtifactImage {
+  readonly layer: Uint8Array;
+  readonly config: Uint8Array;
+  readonly manifest: Uint8Array;
+  /** Of the manifest: what the image is named by. */
+  readonly digest: string;
+  /** `sha256-<tar>`. */
+  readonly tag: string;
+}
+
+export interface ArtifactImageOptions {
+  /** The .gwa. */
+  readonly archive: Uint8Array;
+  /** sha256 of its tar, in hex. */
+  readonly tarSha256: string;
+  readonly artifactHash: string;
+  /** uid of the GatewayProject: no two share an image, so that one may be deleted without asking the others. */
+  readonly owner: string;
+}
+
+export const LABEL_IMAGE_HASH = `${GROUP}/artifact-hash`;
+
+export async function artifactImage(options: ArtifactImageOptions): Promise<ArtifactImage> {
+  const { archive, tarSha256, artifactHash, owner } = options;
+  // Not compressed: the archive inside is.
+  const layer = await writeTar([{ name: fileName(tarSha256), bytes: archive }]);
+  const labels = {
+    [LABEL_IMAGE_HASH]: artifactHash,
+    [`${GROUP}/archive`]: tarSha256,
+    [`${GROUP}/owner`]: owner,
+  };
+  const config = json({
+    // It runs nowhere; runtimes that pull a single image take it on any platform.
+    architecture: 'amd64',
+    os: 'linux',
+    created: '1970-01-01T00:00:00Z',
+    config: { Labels: labels },
+    rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
+    history: [{ created: '1970-01-01T00:00:00Z', created_by: 'gw-operator', comment: artifactHash }],
+  });
+  const manifest = json({
+    schemaVersion: 2,
+    mediaType: IMAGE_MANIFEST,
+    config: { mediaType: IMAGE_CONFIG, digest: digestOf(config), size: config.length },
+    layers: [{ mediaType: TAR_LAYER, digest: digestOf(layer), size: layer.length }],
+    annotations: labels,
+  });
+  return { layer, config, manifest, digest: digestOf(manifest), tag: `sha256-${tarSha256}` };
+}
+
+/** The file in the folder that `gw serve` reads (D29). */
+export function fileName(tarSha256: string): string {
+  return `${tarSha256}.gwa`;
+}
+
+function json(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
