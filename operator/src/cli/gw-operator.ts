@@ -3,6 +3,7 @@ import { VERSION } from '@gw/gateway/version';
 import { Command } from 'commander';
 import { kubectlGwCommand } from '../kubectl/command.ts';
 import { crdsCommand } from './crds.ts';
+import { fetchCommand } from './fetch.ts';
 import { localCommand } from './local.ts';
 import type { Program } from './program.ts';
 import { runCommand } from './run.ts';
@@ -16,7 +17,7 @@ export function gwOperatorCommand(program: Program): Command {
       'after',
       '\nExamples:\n  $ gw-operator local examples/bookstore\n  $ gw-operator run --image registry.example.org/gw:0.8.0',
     );
-  for (const add of [runCommand, localCommand, crdsCommand]) add(command, program);
+  for (const add of [runCommand, localCommand, crdsCommand, fetchCommand]) add(command, program);
   command.addCommand(kubectlGwCommand(program).name('kubectl'));
   return command;
 }
