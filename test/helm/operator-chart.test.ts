@@ -1,64 +1,146 @@
-/** The operator's chart, as helm renders it. Needs helm. */
-import { spawnSync } from 'node:child_process';
+/** The operator's chart: rights, arguments, webhooks, CustomResourceDefinitions. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import {
+  CERTIFICATE_RULES,
+  CLUSTER_RULES,
+  OWN_RULES,
+  RULES,
+  type Rule,
+  WEBHOOK_RULES,
+} from '../../operator/src/api/rbac.ts';
 import { execute } from '../e2e/kubectl.ts';
+import { at, fromValues, hasHelm, type Manifest, ofKind, render, root, valuesFiles, withoutHelm } from './helm.ts';
 
-const chart = join(import.meta.dirname, '..', '..', 'charts', 'operator');
-const hasHelm = spawnSync('helm', ['version'], { stdio: 'ignore' }).status === 0;
+const set = (...values: readonly string[]) => values.flatMap((value) => ['--set', value]);
+const operator = (...values: readonly string[]) => render('operator', ...set(...values));
 
-async function render(...values: readonly string[]): Promise<readonly { readonly [name: string]: unknown }[]> {
-  const sets = values.flatMap((value) => ['--set', value]);
-  const text = await execute('helm', [
-    'template',
-    'gw-operator',
-    chart,
-    '-n',
-    'gw-system',
-    '--kube-version',
-    '1.34',
-    ...sets,
-  ]);
-  return parseAllDocuments(text)
-    .map((document) => document.toJS())
-    .filter(isRecord);
+/** Rules of the roles of a kind, without those of `helm test`. */
+function rulesOf(objects: readonly Manifest[], kind: string): readonly unknown[] {
+  return ofKind(objects, kind)
+    .filter((role) => at(role, 'metadata.annotations') === undefined)
+    .map((role) => role['rules']);
 }
 
-const kindsOf = (objects: readonly { readonly [name: string]: unknown }[], kind: string) =>
-  objects.filter((object) => object['kind'] === kind);
+function argumentsOf(objects: readonly Manifest[]): readonly string[] {
+  const args = at(ofKind(objects, 'Deployment')[0], 'spec.template.spec.containers.0.args');
+  return Array.isArray(args) ? args : [];
+}
 
-describe.skipIf(!hasHelm)(`the operator's chart${hasHelm ? '' : ' (skipped: helm is not installed)'}`, () => {
-  it('is clean to helm lint', async () => {
-    expect(await execute('helm', ['lint', '--strict', chart])).toContain('0 chart(s) failed');
+function webhooksOf(objects: readonly Manifest[], kind: string): readonly Manifest[] {
+  const webhooks = ofKind(objects, kind)[0]?.['webhooks'];
+  return Array.isArray(webhooks) ? webhooks : [];
+}
+
+describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
+  it('gives the rights of the list and no others', async () => {
+    const plain = (rules: readonly Rule[]) => rules.map(({ why: _, ...rule }) => rule);
+    const named = WEBHOOK_RULES.map(({ why: _, ...rule }) => ({ ...rule, resourceNames: ['gw-operator.gw-system'] }));
+    const everywhere = await operator();
+    expect(rulesOf(everywhere, 'ClusterRole')).toEqual([[...plain([...RULES, ...CLUSTER_RULES]), ...named]]);
+    expect(rulesOf(everywhere, 'Role')).toEqual([plain([...OWN_RULES, ...CERTIFICATE_RULES])]);
+    const two = await operator('watchNamespaces={a,b}');
+    expect(rulesOf(two, 'ClusterRole')).toEqual([named]);
+    expect(rulesOf(two, 'Role')).toEqual([plain([...OWN_RULES, ...CERTIFICATE_RULES]), plain(RULES), plain(RULES)]);
+    const certManager = await operator('watchNamespaces={a}', 'webhooks.certManager.enabled=true');
+    expect(rulesOf(certManager, 'ClusterRole')).toEqual([]);
+    expect(rulesOf(certManager, 'Role')).toEqual([plain(OWN_RULES), plain(RULES)]);
   });
 
-  it('gives the rights of the list and no others', async () => {
-    const plain = (rules: typeof RULES) => rules.map(({ why: _, ...rule }) => rule);
-    const everywhere = await render();
-    expect(kindsOf(everywhere, 'ClusterRole').map((role) => role['rules'])).toEqual([plain(RULES)]);
-    expect(kindsOf(everywhere, 'Role').map((role) => role['rules'])).toEqual([plain(OWN_RULES)]);
-    const two = await render('watchNamespaces={a,b}');
-    expect(kindsOf(two, 'ClusterRole')).toEqual([]);
-    expect(kindsOf(two, 'Role').map((role) => role['rules'])).toEqual([plain(OWN_RULES), plain(RULES), plain(RULES)]);
+  it.each(valuesFiles('operator'))('passes with %s no argument that the program does not know', async (file) => {
+    const known = await execute(process.execPath, [join(root, 'operator', 'src', 'main.ts'), 'run', '--help']);
+    const options = argumentsOf(await render('operator', ...fromValues('operator', file))).filter((each) =>
+      each.startsWith('--'),
+    );
+    expect(options.length).toBeGreaterThan(0);
+    for (const option of options) expect(known).toMatch(new RegExp(`${option}\\b`));
+  });
+
+  it('sends pods that ask for a sidecar to the webhook, each to one, and never its own or those that refuse', async () => {
+    const asks = (webhook: Manifest, pod: string | undefined, namespace: string | undefined, name: string) =>
+      matches(at(webhook, 'objectSelector'), { 'gw.dev/sidecar': pod }) &&
+      matches(at(webhook, 'namespaceSelector'), { 'gw.dev/sidecar': namespace, 'kubernetes.io/metadata.name': name });
+    const webhooks = webhooksOf(await operator(), 'MutatingWebhookConfiguration');
+    const count = (...given: readonly [string | undefined, string | undefined, string]) =>
+      webhooks.filter((webhook) => asks(webhook, ...given)).length;
+    expect(count('true', undefined, 'shop')).toBe(1);
+    expect(count('true', 'true', 'shop')).toBe(1);
+    expect(count(undefined, 'true', 'shop')).toBe(1);
+    expect(count('true', 'false', 'shop')).toBe(1);
+    expect(count('false', 'true', 'shop')).toBe(0);
+    expect(count(undefined, undefined, 'shop')).toBe(0);
+    expect(count('true', 'true', 'gw-system')).toBe(0);
+    expect(count('true', 'true', 'kube-system')).toBe(0);
+    const [validating] = webhooksOf(await operator('watchNamespaces={a,b}'), 'ValidatingWebhookConfiguration');
+    const watched = (name: string) =>
+      matches(at(validating, 'namespaceSelector'), { 'kubernetes.io/metadata.name': name });
+    expect(['a', 'b', 'c'].map(watched)).toEqual([true, true, false]);
+  });
+
+  it('looks at namespaces by name or by label, not both', async () => {
+    const objects = await operator('watchNamespaceLabels.team=shop');
+    const env = at(ofKind(objects, 'Deployment')[0], 'spec.template.spec.containers.0.env');
+    expect(env).toContainEqual({ name: 'GW_OPERATOR_NAMESPACE_SELECTOR', value: 'team=shop' });
+    const [validating] = webhooksOf(objects, 'ValidatingWebhookConfiguration');
+    expect(matches(at(validating, 'namespaceSelector'), { team: 'shop' })).toBe(true);
+    expect(matches(at(validating, 'namespaceSelector'), { team: 'billing' })).toBe(false);
+    await expect(operator('watchNamespaceLabels.team=shop', 'watchNamespaces={a}')).rejects.toThrow('not both');
+  });
+
+  it('leaves certificates to cert-manager where that is wanted', async () => {
+    const objects = await operator('webhooks.certManager.enabled=true');
+    for (const kind of ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'])
+      expect(at(ofKind(objects, kind)[0], 'metadata.annotations')).toEqual({
+        'cert-manager.io/inject-ca-from': 'gw-system/gw-operator',
+      });
+    expect(argumentsOf(objects).join(' ')).toContain('--tls-dir /var/run/gw-operator/tls');
+    expect(argumentsOf(objects)).not.toContain('--validating-webhook');
+    expect(ofKind(objects, 'Issuer')).toHaveLength(1);
+    const theirs = await operator('webhooks.certManager.enabled=true', 'webhooks.certManager.issuerRef.name=ca');
+    expect(ofKind(theirs, 'Issuer')).toEqual([]);
+    expect(at(ofKind(theirs, 'Certificate')[0], 'spec.issuerRef.name')).toBe('ca');
+  });
+
+  it('has no listener, and no Service, where nothing is served', async () => {
+    const objects = await operator('webhooks.enabled=false', 'link.enabled=false');
+    expect(
+      ['Service', 'ValidatingWebhookConfiguration', 'Certificate'].flatMap((kind) => ofKind(objects, kind)),
+    ).toEqual([]);
+    expect(rulesOf(objects, 'Role')).toEqual([OWN_RULES.map(({ why: _, ...rule }) => rule)]);
+    const withoutLink = await operator('link.enabled=false');
+    expect(ofKind(withoutLink, 'MutatingWebhookConfiguration')).toEqual([]);
+    expect(argumentsOf(withoutLink)).not.toContain('--mutating-webhook');
   });
 
   it('installs the CustomResourceDefinitions, kept or not, or leaves them out', async () => {
-    const policies = (objects: readonly { readonly [name: string]: unknown }[]) =>
-      kindsOf(objects, 'CustomResourceDefinition').map(({ metadata }) =>
-        isRecord(metadata) ? metadata['annotations'] : undefined,
-      );
-    expect(policies(await render())).toEqual(Array(4).fill({ 'helm.sh/resource-policy': 'keep' }));
-    expect(policies(await render('crds.keep=false'))).toEqual(Array(4).fill(undefined));
-    expect(policies(await render('crds.install=false'))).toEqual([]);
+    const policies = (objects: readonly Manifest[]) =>
+      ofKind(objects, 'CustomResourceDefinition').map((object) => at(object, 'metadata.annotations'));
+    expect(policies(await operator())).toEqual(Array(4).fill({ 'helm.sh/resource-policy': 'keep' }));
+    expect(policies(await operator('crds.keep=false'))).toEqual(Array(4).fill(undefined));
+    expect(policies(await operator('crds.install=false'))).toEqual([]);
   });
 
-  it.each(['bogus=1', 'image.tagg=x', 'replicas=-1', 'logLevel=loud', 'watchNamespaces={A_b}'])(
-    'refuses %s',
-    async (value) => {
-      await expect(render(value)).rejects.toThrow(/don't meet the specifications of the schema/);
-    },
-  );
+  it.each([
+    'bogus=1',
+    'image.tagg=x',
+    'replicas=-1',
+    'logLevel=loud',
+    'watchNamespaces={A_b}',
+    'webhooks.failurePolicy=x',
+  ])('refuses %s', async (value) => {
+    await expect(operator(value)).rejects.toThrow(/don't meet the specifications of the schema/);
+  });
 });
+
+/** Whether labels match a selector, as the API server decides. */
+function matches(selector: unknown, labels: { readonly [name: string]: string | undefined }): boolean {
+  const wanted = Object.entries(Object(at(selector, 'matchLabels')));
+  const expressions = at(selector, 'matchExpressions');
+  return (
+    wanted.every(([name, value]) => labels[name] === value) &&
+    (Array.isArray(expressions) ? expressions : []).every(({ key, operator: how, values }) => {
+      const among = labels[key] !== undefined && values.includes(labels[key]);
+      return how === 'In' ? among : !among;
+    })
+  );
+}
