@@ -4,6 +4,7 @@ import { serveAdmin } from './admin/admin.ts';
 import { watchSource } from './artifact/index.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { messageOf } from './message-of.ts';
+import { watchSecrets } from './secrets/watch.ts';
 import { bind, isLoopback, shownAddress } from './serve-address.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { ServedArtifact } from './served-artifact.ts';
@@ -119,16 +120,22 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     });
 
   /** What does not load is reported, and what served before serves on. */
-  async function replaced(): Promise<void> {
+  const reloadOr = (refused: string) => async () => {
     try {
       await served.reload(traffic);
     } catch (error) {
-      const reason = messageOf(error);
-      logger.error({ reason }, 'new artifact refused: the previous one goes on serving');
+      logger.error({ reason: messageOf(error) }, refused);
     }
-  }
+  };
   const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
-  const stopLooking = watched === undefined ? () => {} : watchSource(watched, replaced);
+  const stopLooking = [
+    ...(watched === undefined
+      ? []
+      : [watchSource(watched, reloadOr('new artifact refused: the previous one goes on serving'))]),
+    ...(options.secretsDir === undefined
+      ? []
+      : [watchSecrets(options.secretsDir, reloadOr('new secrets refused: the previous ones go on being used'))]),
+  ];
   connected?.start({
     served: () => served.hash,
     load: (next) => served.load(next, traffic),
@@ -144,7 +151,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     setLogLevel,
     async stop() {
       draining = true;
-      stopLooking();
+      for (const stop of stopLooking) stop();
       const disconnected = connected?.stop();
       stopWatching?.();
       expiry?.stop();

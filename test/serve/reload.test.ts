@@ -101,4 +101,31 @@ describe('reload', () => {
     expect(line['reason']).toContain('body');
     expect(await text()).toBe('second');
   });
+
+  it('resolves secrets anew when their directory changes, as a kubelet changes it, and keeps the old ones where that fails', async () => {
+    const version = (name: string, files: Readonly<Record<string, string>>) => {
+      mkdirSync(join(dir, name));
+      for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, name, file), text);
+      symlinkSync(name, join(dir, '..data_tmp'));
+      renameSync(join(dir, '..data_tmp'), join(dir, '..data'));
+    };
+    version('..1', { body: 'first\n' });
+    symlinkSync('..data/body', join(dir, 'body'));
+    gw = await startGateway(await artifact(`file://${join(dir, 'body')}`), {
+      args: ['--workers', '2'],
+      env: { GW_SECRETS_DIR: dir },
+    });
+    const text = async () => (await fetch(`${gw?.url}/a`)).text();
+    expect(await text()).toBe('first');
+    version('..2', { body: 'second\n' });
+    await loaded(2);
+    expect(await text()).toBe('second');
+    version('..3', { other: 'third' });
+    const line = await gw.logged(({ msg }) => msg.startsWith('new secrets refused'));
+    expect(line['reason']).toContain('body');
+    expect(await text()).toBe('second');
+    version('..4', { body: 'fourth' });
+    await loaded(3);
+    expect(await text()).toBe('fourth');
+  });
 });
