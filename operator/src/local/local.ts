@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
+import { type GatewayProject, gatewayProjects, type Pod } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
 import type { StatusDiagnostic } from '../api/shared.ts';
 import { catalog } from '../catalog.ts';

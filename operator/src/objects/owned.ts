@@ -15,24 +15,26 @@ import {
 } from '../api/resources.ts';
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
 import { autoscaler } from './autoscaler.ts';
+import { type Canary, canaryWorkload } from './canary-workload.ts';
 import { dashboard, dashboardName } from './dashboard.ts';
-import type { PodSettings } from './gateway-container.ts';
 import { httpRoute } from './http-route.ts';
 import { ingress } from './ingress.ts';
-import { gatewayName, LABEL_PART } from './names.ts';
+import { canaryName, gatewayName } from './names.ts';
 import { networkPolicy } from './network-policy.ts';
 import { hasDisruptionBudget, podDisruptionBudget } from './pod-disruption-budget.ts';
 import { podMonitor } from './pod-monitor.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './service-account.ts';
-import { workload } from './workload.ts';
+import { type WorkloadSettings, workload } from './workload.ts';
 
 /** What objects are built from beside their project. */
-export interface OwnedContext extends PodSettings {
+export interface OwnedContext extends WorkloadSettings {
   /** Where the operator runs, for the NetworkPolicy. */
   readonly operatorNamespace: string;
-  /** What the pods shall serve; absent while there is nothing to serve. */
+  /** What the pods start with; absent while there is nothing to serve. */
   readonly revision?: Revision;
+  /** The revision that is tried beside it. */
+  readonly canary?: Canary;
 }
 
 export interface OwnedObject {
@@ -75,6 +77,11 @@ export const OWNED: readonly OwnedObject[] = [
     vital: true,
   },
   {
+    resource: workloads,
+    name: canaryName,
+    build: (project, context) => context.canary && canaryWorkload(project, context.canary, context),
+  },
+  {
     resource: autoscalers,
     name: gatewayName,
     wanted: ({ spec }) => spec.pods.autoscaling !== undefined,
@@ -115,20 +122,25 @@ export const optionalResources: ReadonlySet<Resource<KubeObject>> = new Set(
   OWNED.filter(({ optionalApi }) => optionalApi).map(({ resource }) => resource),
 );
 
-/** What to apply, in this order, and which of those that exist to remove. */
+/** What to apply, in this order, and which of those that exist to remove: of other names than these, none. */
 export function ownedObjects(
   project: GatewayProject,
   context: OwnedContext,
   existing: readonly KubeObject[],
 ): { readonly apply: readonly KubeObject[]; readonly remove: readonly KubeObject[] } {
   const apply: KubeObject[] = [];
-  const keep = new Set<string>();
+  const unwanted = new Set<string>();
   for (const { resource, name, wanted, build, vital } of OWNED) {
     const object = (wanted?.(project) ?? true) ? build(project, context) : undefined;
     if (object) apply.push(object);
-    if (object || vital) keep.add(id(resource.kind, name(project)));
+    else if (!vital) unwanted.add(id(resource.kind, name(project)));
   }
-  return { apply, remove: existing.filter(({ kind, metadata }) => !keep.has(id(kind, metadata.name))) };
+  return { apply, remove: existing.filter(({ kind, metadata }) => unwanted.has(id(kind, metadata.name))) };
+}
+
+/** Whether there is no gateway without this object of a project. */
+export function isVital(project: GatewayProject, { kind, metadata }: KubeObject): boolean {
+  return OWNED.some((row) => row.vital && row.resource.kind === kind && row.name(project) === metadata.name);
 }
 
 function id(kind: string, name: string): string {

@@ -2,7 +2,7 @@
 import type { DeploymentStatus } from '../../api/deployment.ts';
 import type { Deployment, GatewayProject } from '../../api/resources.ts';
 import { conditionOf, conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
-import { activeDeployment, requestedRevision } from '../gateway-project/rollout.ts';
+import { activeDeployment, requestedRevision } from '../gateway-project/rollout/target.ts';
 
 export interface ObservedDeployment {
   readonly deployment: Deployment;
@@ -39,7 +39,7 @@ export function decideDeployment({ deployment, project, siblings }: ObservedDepl
     ...(revision ? { artifactHash: revision.artifactHash, revision: revision.revision } : {}),
     outcome,
     ...(project && outcome !== 'Superseded'
-      ? { pods: { updated: project.status?.pods?.programmed ?? 0, total: project.spec.pods.replicas } }
+      ? { pods: { updated: project.status?.pods?.programmed ?? 0, total: project.status?.pods?.wanted ?? project.spec.pods.replicas } }
       : {}),
     ...(done ? { completedAt: done } : {}),
   };
@@ -84,6 +84,11 @@ function progress(
   }
   if (accepted.status !== 'True' || !project) {
     return { outcome: 'Pending', verdict: { status: 'False', reason: accepted.reason, message: accepted.message } };
+  }
+  const failed = project.status?.failed;
+  if (failed && failed.revision === revision && project.status?.revision !== revision) {
+    const message = `revision ${revision} failed to roll out, revision ${project.status?.revision} is served: ${failed.message}`;
+    return { outcome: 'Failed', verdict: { status: 'False', reason: 'RolledBack', message } };
   }
   const programmed = conditionOf(project, 'Programmed');
   // Until the project has taken up this revision, what it says is about another one.

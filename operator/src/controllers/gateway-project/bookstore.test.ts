@@ -17,6 +17,7 @@ import type { EventRecord } from '../../runtime/objects.ts';
 import { Compilations } from './compilation.ts';
 import { gather } from './gather.ts';
 import { observe } from './observe.ts';
+import { Measurements } from './rollout/measurements.ts';
 import { reconcileGatewayProject } from './reconcile.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
@@ -36,6 +37,8 @@ async function start() {
     probe: async () => {
       throw new Error('no pods here');
     },
+    readMetrics: async () => '',
+    measurements: new Measurements(),
     events: { record: (_: unknown, event: EventRecord) => void told.push(event) },
     compilations: new Compilations({ onCompiled: () => compilations++ }),
     settings: { image: 'gw:test', operatorNamespace: 'gw-system' },

@@ -1,7 +1,9 @@
 /** The verdicts on a GatewayProject. Pure. */
 import type { Revision } from '../../api/gateway-project.ts';
 import type { GatewayProject, Workload } from '../../api/resources.ts';
+import type { FailedRevision, RolloutStatus } from '../../api/rollout.ts';
 import type { StatusDiagnostic } from '../../api/shared.ts';
+import { wantedReplicas } from '../../objects/replicas.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
@@ -15,11 +17,13 @@ export function diagnosticText({ code, message, hint, file, pointer, line }: Sta
 }
 
 export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
-  const [first] = problems;
+  // What someone must see to comes before what is under way.
+  const first = problems.find(({ reason }) => reason !== 'Fetching') ?? problems[0];
   if (!first)
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'every ApiSpec and plugin is there' };
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return { type: 'Accepted', status: 'False', reason: first.reason, message: first.message + more };
+  const status = problems.every(({ reason }) => reason === 'Fetching') ? 'Unknown' : 'False';
+  return { type: 'Accepted', status, reason: first.reason, message: first.message + more };
 }
 
 export function compiledVerdict(compilation: Compilation | undefined): Verdict {
@@ -33,20 +37,6 @@ export function compiledVerdict(compilation: Compilation | undefined): Verdict {
   return { type: 'Compiled', status: 'False', reason: 'CompileFailed', message };
 }
 
-export function storedVerdict(latest: Revision | undefined, tooLarge: number | undefined): Verdict {
-  if (tooLarge !== undefined) {
-    const message = `the artifact needs ${tooLarge} ConfigMaps; 8 are the most, an OCI registry is the place for more`;
-    return { type: 'Stored', status: 'False', reason: 'ArtifactTooLarge', message };
-  }
-  if (!latest) return { type: 'Stored', status: 'False', reason: 'NotStored', message: 'there is no artifact yet' };
-  return {
-    type: 'Stored',
-    status: 'True',
-    reason: 'Stored',
-    message: `revision ${latest.revision} is in ${latest.parts} ConfigMap(s)`,
-  };
-}
-
 export interface PodsSummary {
   readonly wanted: number;
   readonly ready: number;
@@ -57,10 +47,11 @@ export function podsSummary(
   project: GatewayProject,
   pods: readonly PodState[],
   target: Revision | undefined,
+  workload: Workload | undefined,
 ): PodsSummary {
   const ready = pods.filter((pod) => pod.ready && !pod.terminating);
   return {
-    wanted: project.spec.pods.replicas,
+    wanted: wantedReplicas(project, workload),
     ready: ready.length,
     programmed: target ? ready.filter((pod) => pod.serves === target.artifactHash).length : 0,
   };
@@ -71,9 +62,9 @@ export function programmedVerdict(
   target: Revision | undefined,
   pods: readonly PodState[],
   summary: PodsSummary,
-  workload: Workload | undefined,
   foreign: readonly string[],
   autoDeploy: boolean,
+  rollout: RolloutStatus | undefined,
 ): Verdict {
   const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
     type: 'Programmed',
@@ -94,29 +85,25 @@ export function programmedVerdict(
     .filter((pod) => !pod.ready && !pod.terminating && pod.waiting !== undefined)
     .map((pod) => `pod ${pod.name}: ${pod.waiting}`);
   const why = waiting[0] ? `; ${waiting[0]}` : '';
-  const progressing = workload?.status?.conditions?.find(({ type }) => type === 'Progressing');
+  const its = rollout?.revision === target.revision ? rollout : undefined;
   if (programmed < ready || ready === 0) {
-    if (progressing?.reason === 'ProgressDeadlineExceeded') {
-      return verdict(
-        'False',
-        'RolloutFailed',
-        `${programmed} of ${ready} ready pods serve revision ${target.revision}${why}`,
-      );
-    }
+    if (its?.phase === 'Failed') return verdict('False', 'RolloutFailed', its.message ?? 'the rollout failed');
     const silent = pods.find((pod) => pod.unreachable !== undefined);
     if (silent)
       return verdict('Unknown', 'PodsUnreachable', `pod ${silent.name} does not answer: ${silent.unreachable}`);
     if (ready === 0) return verdict('False', 'NoReadyPods', `no pod is ready${why}`);
-    return verdict(
-      'False',
-      'RollingOut',
-      `${programmed} of ${ready} ready pods serve revision ${target.revision}${why}`,
-    );
+    const counted = `${programmed} of ${ready} ready pods serve revision ${target.revision}`;
+    return verdict('False', 'RollingOut', `${its?.strategy === 'Canary' ? `canary, ${its.message}` : counted}${why}`);
   }
   return verdict('True', 'Programmed', `${programmed} of ${summary.wanted} pods serve revision ${target.revision}`);
 }
 
-export function readyVerdict(verdicts: readonly Verdict[], summary: PodsSummary, pinned: boolean): Verdict {
+export function readyVerdict(
+  verdicts: readonly Verdict[],
+  summary: PodsSummary,
+  pinned: boolean,
+  failed?: FailedRevision,
+): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {
     const serving = failing.type !== 'Programmed' && summary.programmed > 0;
@@ -137,6 +124,10 @@ export function readyVerdict(verdicts: readonly Verdict[], summary: PodsSummary,
       reason: 'RollingOut',
       message: `${summary.programmed} of ${summary.wanted} pods are ready`,
     };
+  }
+  if (failed) {
+    const message = `revision ${failed.revision} failed to roll out, the last good one is served. ${failed.message}`;
+    return { type: 'Ready', status: 'False', reason: 'RolledBack', message };
   }
   if (pinned)
     return {

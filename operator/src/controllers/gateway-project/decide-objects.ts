@@ -29,12 +29,13 @@ export interface ObjectsDecision {
 
 /** What objects are built from, but for what is rolled out: `settings` with what is observed. */
 export function ownedContext(
-  { trustedKeys, secrets, workload }: Observed,
-  settings: Pick<OwnedContext, 'image' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'link'>,
+  { trustedKeys, secrets, workload, registry }: Observed,
+  settings: Pick<OwnedContext, 'image' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'egressAllow' | 'link'>,
 ): OwnedContext {
   return {
     ...settings,
     trustedKeys,
+    ...(registry?.imageVolumes ? { imageVolumes: true } : {}),
     ...(secrets.version ? { secretsVersion: secrets.version } : {}),
     ...(workload ? { running: workload } : {}),
   };

@@ -66,6 +66,11 @@ function observed(of: GatewayProject, more: Partial<Observed> = {}): Observed {
     owned: [],
     foreign: [],
     pods: [],
+    refusals: [],
+    keyProblems: [],
+    taken: [],
+    notInstalled: [],
+    secrets: { named: false, problems: [] },
     ...more,
   };
 }

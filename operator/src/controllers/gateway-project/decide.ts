@@ -1,25 +1,22 @@
 /** Decides, from what was observed and compiled, what a GatewayProject's objects and status shall be. Pure. */
-import type { GatewayProjectStatus, Revision } from '../../api/gateway-project.ts';
+import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
+import type { GatewayProject } from '../../api/resources.ts';
 import { MAX_DIAGNOSTICS, type StatusDiagnostic } from '../../api/shared.ts';
-import { artifactParts, MAX_PARTS, partCount, storedRevisions } from '../../objects/artifact-parts.ts';
-import { ANNOTATION_ARCHIVE, ANNOTATION_REVISION } from '../../objects/names.ts';
-import { ownedObjects } from '../../objects/owned.ts';
+import type { Link } from '../../objects/link.ts';
+import { ANNOTATION_REVISION } from '../../objects/names.ts';
 import { serviceAddress } from '../../objects/service.ts';
-import { conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
-import { controlledBy, type KubeObject } from '../../runtime/kube-object.ts';
+import { conditions, type Verdict } from '../../runtime/conditions.ts';
+import type { KubeObject } from '../../runtime/kube-object.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
-import {
-  acceptedVerdict,
-  compiledVerdict,
-  podsSummary,
-  programmedVerdict,
-  readyVerdict,
-  storedVerdict,
-} from './conditions.ts';
+import { acceptedVerdict, compiledVerdict, podsSummary, programmedVerdict, readyVerdict } from './conditions.ts';
+import { decideObjects, ownedContext } from './decide-objects.ts';
 import type { Observed } from './observe.ts';
-import { obsolete, target } from './rollout.ts';
+import { rolloutOf } from './rollout/rollout-of.ts';
+import { obsolete } from './rollout/target.ts';
+import { obsoleteArtifacts, storing } from './storing.ts';
+import { statusWhileFetching, verdictIn } from './while-fetching.ts';
 
 export interface Settings {
   /** Image of gateway pods where the project names none. */
@@ -28,24 +25,34 @@ export interface Settings {
   readonly operatorNamespace: string;
   /** Seconds in place of the project's `serve.drainDelay`, where endpoints are withdrawn at once. */
   readonly drainDelay?: number;
+  /** What the operator may connect to beside public addresses, for pods that fetch in its place. */
+  readonly egressAllow?: readonly string[];
+  /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
+  readonly autoscales?: boolean;
+  /** How pods of a project reach who tells them of artifacts; absent: they cannot. */
+  readonly linkOf?: (project: GatewayProject) => Link;
 }
 
 export interface Decision {
   /** New ConfigMaps with the artifact, before everything else. */
   readonly parts: readonly KubeObject[];
+  /** What we say no longer, to be applied under another name. */
+  readonly handOver?: KubeObject;
   /** To be applied, in this order. */
   readonly apply: readonly KubeObject[];
   /** To be deleted: ours, and no longer needed. */
   readonly remove: readonly KubeObject[];
+  /** Records of images to be deleted from their registry, and then themselves. */
+  readonly forget: readonly KubeObject[];
   readonly status: GatewayProjectStatus;
   readonly events: readonly EventRecord[];
   /** Milliseconds after which to look again, without being called. */
   readonly again: number;
 }
 
-const RESYNC_MS = 60_000;
+const RESYNC_MS = 600_000;
 /** Pods that became ready tell us at once; only what they serve must be asked for. */
-const ROLLOUT_MS = 1000;
+const ROLLOUT_MS = 500;
 
 export function decide(
   observed: Observed,
@@ -54,102 +61,82 @@ export function decide(
   settings: Settings,
   now: Date,
 ): Decision {
-  const { project, deployments, pods, foreign } = observed;
+  const { project, pods, foreign } = observed;
   const { spec, status: before, metadata } = project;
-  const kept = storedRevisions(project, observed.parts);
-  const made = compilation?.ok ? latestRevision(observed, kept, compilation, now) : undefined;
-  const tooLarge = compilation?.ok && made === undefined ? partCount(compilation.archive) : undefined;
-  const revisions = made && !kept.includes(made) ? [made, ...kept] : kept;
-  // What does not compile leaves the last that did.
-  const latest =
-    made?.revision ??
-    revisions.find(({ revision }) => revision === before?.latestRevision)?.revision ??
-    revisions[0]?.revision;
+  const { revisions, latest, write, verdict: stored } = storing(observed, compilation, now);
   const served = Number(observed.workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
-  const { revision: wanted, pinned } = target(project, deployments, revisions, latest, served);
-  const summary = podsSummary(project, pods, wanted);
+  const context = ownedContext(observed, podSettings(project, settings));
+  const rollout = rolloutOf(observed, { revisions, latest }, context, now);
+  const { goal: wanted, pinned, failed } = rollout;
+  const summary = podsSummary(project, pods, wanted, observed.workload);
+  const objects = decideObjects(observed, rollout, context, now);
 
+  const held = statusWhileFetching(project, problems);
   const verdicts: Verdict[] = [
-    acceptedVerdict(problems),
-    compiledVerdict(compilation),
-    storedVerdict(
-      revisions.find(({ revision }) => revision === latest),
-      tooLarge,
-    ),
-    programmedVerdict(wanted, pods, summary, observed.workload, foreign, spec.autoDeploy),
+    verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]),
+    verdictIn(held, 'Compiled') ?? compiledVerdict(compilation),
+    stored,
+    programmedVerdict(wanted, pods, summary, foreign, spec.autoDeploy, rollout.status),
+    ...objects.verdicts,
   ];
   const programmed = verdicts[3]?.status === 'True';
-  const ready = readyVerdict(verdicts, summary, pinned);
+  const ready = readyVerdict(verdicts, summary, pinned, wanted?.revision === failed?.revision ? undefined : failed);
   // Pods of the revision before may still be needed while the next is being rolled out.
   const forgotten = programmed
-    ? obsolete(revisions, spec.revisionHistoryLimit, [wanted?.revision, latest, served])
+    ? obsolete(revisions, spec.revisionHistoryLimit, [
+        ...[wanted?.revision, latest, served, rollout.stable?.revision],
+        ...[rollout.status?.revision, rollout.status?.from],
+      ])
     : [];
-  const { apply, remove } = ownedObjects(
-    project,
-    { ...settings, trustedKeys: observed.trustedKeys, ...(wanted ? { revision: wanted } : {}) },
-    observed.owned,
-  );
-  const diagnostics = sorted(compilation?.diagnostics ?? []);
+  const garbage = programmed
+    ? obsoleteArtifacts(
+        observed,
+        revisions.filter((revision) => !forgotten.includes(revision)),
+        compilation,
+      )
+    : { parts: [], records: [] };
+  const diagnostics = sorted(held?.diagnostics ?? compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
     conditions: conditions([...verdicts, ready], before?.conditions, metadata.generation, now),
     ...(wanted ? { artifactHash: wanted.artifactHash, revision: wanted.revision } : {}),
     ...(latest === undefined ? {} : { latestRevision: latest }),
     revisions: revisions.filter((revision) => !forgotten.includes(revision)),
-    specs: observed.sources.specs.flatMap(({ apiSpec, read }) =>
-      read.ok
-        ? [{ name: apiSpec.metadata.name, generation: apiSpec.metadata.generation ?? 0, sha256: read.document.sha256 }]
-        : [],
-    ),
+    specs: held?.specs ?? compiledSpecs(observed),
     diagnostics: diagnostics.slice(0, MAX_DIAGNOSTICS),
-    diagnosticsCount: diagnostics.length,
+    diagnosticsCount: held?.diagnosticsCount ?? diagnostics.length,
     pods: summary,
+    ...(rollout.status ? { rollout: rollout.status } : {}),
+    ...(failed ? { failed } : {}),
+    ...(observed.sidecars ? { sidecars: observed.sidecars } : {}),
     address: serviceAddress(project),
   };
   return {
-    parts: made && !kept.includes(made) && compilation?.ok ? artifactParts(project, made, compilation.archive) : [],
-    apply: foreign.length > 0 ? [] : apply,
-    remove: [...remove, ...(programmed ? obsoleteParts(observed, revisions, forgotten) : [])],
+    parts: write,
+    ...(objects.handOver ? { handOver: objects.handOver } : {}),
+    apply: objects.apply,
+    remove: [...objects.remove, ...garbage.parts],
+    forget: garbage.records,
     status,
-    events: events(before, status, [...verdicts, ready]),
-    again: programmed || !wanted ? RESYNC_MS : ROLLOUT_MS,
+    events: [...rollout.events, ...events(before, status, [...verdicts, ready])],
+    again: Math.min(
+      programmed || !wanted ? RESYNC_MS : ROLLOUT_MS,
+      rollout.again ?? RESYNC_MS,
+      observed.registry?.again ?? RESYNC_MS,
+      objects.again ?? RESYNC_MS,
+    ),
   };
 }
 
-/** The kept revision that the compilation equals, else a new one; undefined when it is too large to keep. */
-function latestRevision(
-  { project, signedBy }: Observed,
-  kept: readonly Revision[],
-  compilation: Extract<Compilation, { ok: true }>,
-  now: Date,
-): Revision | undefined {
-  // By hash, not by archive: `compiled_at` differs from one compilation to the next, what is served does not.
-  const same = kept.find(
-    (revision) => revision.artifactHash === compilation.artifactHash && revision.signedBy === signedBy,
-  );
-  if (same) return same;
-  const parts = partCount(compilation.archive);
-  if (parts > MAX_PARTS) return undefined;
-  const highest = Math.max(0, project.status?.latestRevision ?? 0, ...kept.map(({ revision }) => revision));
-  return {
-    revision: highest + 1,
-    artifactHash: compilation.artifactHash,
-    archive: compilation.tarSha256,
-    createdAt: rfc3339(now),
-    parts,
-    ...(signedBy ? { signedBy } : {}),
-  };
+/** Gateway pods are linked where they take artifacts in place. */
+function podSettings(project: GatewayProject, { linkOf, ...settings }: Settings) {
+  const link = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
+  return link ? { ...settings, link } : settings;
 }
 
-/** ConfigMaps of revisions that are forgotten, and those left behind where not all parts could be written. */
-function obsoleteParts(
-  { project, parts }: Observed,
-  revisions: readonly Revision[],
-  forgotten: readonly Revision[],
-): readonly KubeObject[] {
-  const needed = new Set(revisions.filter((revision) => !forgotten.includes(revision)).map(({ archive }) => archive));
-  return parts.filter(
-    (part) => controlledBy(part, project) && !needed.has(part.metadata.annotations?.[ANNOTATION_ARCHIVE] ?? ''),
+function compiledSpecs({ sources }: Observed): NonNullable<GatewayProjectStatus['specs']> {
+  return sources.specs.flatMap(({ apiSpec: { metadata }, read }) =>
+    read.ok ? [{ name: metadata.name, generation: metadata.generation ?? 0, sha256: read.document.sha256 }] : [],
   );
 }
 
@@ -172,7 +159,11 @@ function events(
   });
   const told = changed.map(({ type, status, reason, message }) => ({
     type:
-      status === 'True' || reason === 'RollingOut' || reason === 'NoReadyPods' || reason === 'NotStored'
+      status === 'True' ||
+      reason === 'Storing' ||
+      reason === 'RollingOut' ||
+      reason === 'NoReadyPods' ||
+      reason === 'NotStored'
         ? ('Normal' as const)
         : ('Warning' as const),
     reason,

@@ -17,9 +17,9 @@ import type { Sources } from './gather.ts';
 import { type OwnedObjects, readOwned } from './owned-objects.ts';
 import { type PodSecrets, readPodSecrets } from './pod-secrets.ts';
 import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
+import { type ReadSourcesWith, readSources } from './read-sources.ts';
 import type { Judgement } from './rollout/analysis.ts';
 import { type ObserveRolloutWith, observeRollout, type PodRefusal } from './rollout/observe-rollout.ts';
-import { type ReadSourcesWith, readSources } from './read-sources.ts';
 import { readSigningKeys } from './signing-keys.ts';
 
 export interface Observed extends OwnedObjects {

@@ -1,19 +1,29 @@
-/** What a gateway pod is doing: ready or not, and which artifact it says that it serves. */
+/** What a gateway pod is doing: ready or not, which artifact it says that it serves, why it fails. */
+import { messageOf } from '@gw/gateway/message-of';
 import { request } from 'undici';
 import type { Pod } from '../../api/resources.ts';
-import { ADMIN_PORT } from '../../objects/names.ts';
+import { ADMIN_PORT, ANNOTATION_REVISION, CANARY, LABEL_ROLE } from '../../objects/names.ts';
 import { isRecord } from '../../runtime/kube-object.ts';
+import { podFailure } from './rollout/pod-failure.ts';
 
 export interface PodState {
   readonly name: string;
   readonly ready: boolean;
   readonly terminating: boolean;
+  /** It is there to try a revision beside the others. */
+  readonly canary?: boolean;
+  /** Revision that it was started with; undefined where its template does not say. */
+  readonly revision?: number;
+  /** Its address, once it has one. */
+  readonly host?: string;
   /** `artifact_hash` that it reports; undefined when it is not ready or does not answer. */
   readonly serves?: string;
   /** Why a ready pod could not be asked. */
   readonly unreachable?: string;
   /** Why it is not ready, as far as its containers say. */
   readonly waiting?: string;
+  /** Why it will not become ready by waiting. */
+  readonly fails?: string;
 }
 
 /** Asks a pod what it serves; `host` is its address. Throws when there is no answer. */
@@ -27,21 +37,26 @@ export const probeProvenance: ProvenanceProbe = (_, host) => readProvenance(host
 
 /** Reads `artifact_hash` from `/provenance` (D38). */
 export async function readProvenance(host: string, port: number): Promise<string> {
+  const body: unknown = JSON.parse(await readAdmin(host, port, '/provenance', MAX_ANSWER));
+  const hash = isRecord(body) ? body['artifact_hash'] : undefined;
+  if (typeof hash !== 'string') throw new Error('/provenance names no artifact_hash');
+  return hash;
+}
+
+/** A page of a pod's admin port, of at most so many bytes. */
+export async function readAdmin(host: string, port: number, path: string, maxBytes: number): Promise<string> {
   const address = host.includes(':') ? `[${host}]` : host;
-  const answer = await request(`http://${address}:${port}/provenance`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const answer = await request(`http://${address}:${port}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > MAX_ANSWER) throw new Error('the answer of /provenance is too large');
+    if (size > maxBytes) throw new Error(`the answer of ${path} is too large`);
     chunks.push(bytes);
   }
-  if (answer.statusCode !== 200) throw new Error(`/provenance answers ${answer.statusCode}`);
-  const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  const hash = isRecord(body) ? body['artifact_hash'] : undefined;
-  if (typeof hash !== 'string') throw new Error('/provenance names no artifact_hash');
-  return hash;
+  if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodState> {
@@ -50,17 +65,23 @@ export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodSta
   const waiting = pod.status?.containerStatuses
     ?.map(({ state }) => state?.waiting)
     .find((state) => state !== undefined);
+  const fails = ready ? undefined : podFailure(pod);
+  const revision = Number(pod.metadata.annotations?.[ANNOTATION_REVISION]);
+  const host = pod.status?.podIP;
   const base = {
     name: pod.metadata.name,
     ready,
     terminating,
+    ...(pod.metadata.labels?.[LABEL_ROLE] === CANARY ? { canary: true } : {}),
+    ...(revision ? { revision } : {}),
+    ...(host ? { host } : {}),
     ...(waiting ? { waiting: [waiting.reason, waiting.message].filter(Boolean).join(': ') } : {}),
+    ...(fails === undefined ? {} : { fails }),
   };
-  const host = pod.status?.podIP;
   if (!ready || terminating || !host) return base;
   try {
     return { ...base, serves: await probe(pod, host) };
   } catch (error) {
-    return { ...base, unreachable: error instanceof Error ? error.message : String(error) };
+    return { ...base, unreachable: messageOf(error) };
   }
 }

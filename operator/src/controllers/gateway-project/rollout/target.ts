@@ -1,6 +1,6 @@
 /** Which revision a project's pods shall serve, and which revisions are kept. Pure. */
-import type { Revision } from '../../api/gateway-project.ts';
-import type { Deployment, GatewayProject } from '../../api/resources.ts';
+import type { Revision } from '../../../api/gateway-project.ts';
+import type { Deployment, GatewayProject } from '../../../api/resources.ts';
 
 /** The Deployment that counts: the newest, by creation and then by name (D39). */
 export function activeDeployment(deployments: readonly Deployment[]): Deployment | undefined {

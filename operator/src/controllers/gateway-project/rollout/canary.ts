@@ -1,0 +1,28 @@
+/** How many pods a canary has, and what may be read of how it does. Pure. */
+import type { RolloutSpec } from '../../../api/rollout.ts';
+
+export interface CanaryStep {
+  /** Percent of the pods. */
+  readonly weight: number;
+  readonly pauseSeconds: number;
+}
+
+const DEFAULT_STEPS: readonly CanaryStep[] = [10, 25, 50].map((weight) => ({ weight, pauseSeconds: 60 }));
+
+export function canarySteps({ canary }: RolloutSpec): readonly CanaryStep[] {
+  return canary.steps ?? DEFAULT_STEPS;
+}
+
+/**
+ * Pods beside so many others which make that share of all. The others are not touched, so that an abort takes nothing
+ * away from what serves: there are at most as many beside them, and at least one.
+ */
+export function canaryPods(weight: number, others: number): number {
+  const exact = (others * weight) / (100 - weight);
+  return Math.max(1, Math.min(others, Math.round(exact)));
+}
+
+/** Percent of them, for people. */
+export function shareOf(canary: number, others: number): number {
+  return canary + others === 0 ? 0 : Math.round((100 * canary) / (canary + others));
+}

@@ -1,0 +1,425 @@
+/** The rollout's state machine, as tables and as stories of what happens one look after another. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../../../test/property-runs.ts';
+import type { Revision } from '../../../api/gateway-project.ts';
+import { gatewayProjects } from '../../../api/resources.ts';
+import type { RolloutSpec } from '../../../api/rollout.ts';
+import type { PodState } from '../pod-state.ts';
+import { canaryPods } from './canary.ts';
+import { decideRollout, type RolloutDecision, type RolloutInput } from './decide-rollout.ts';
+
+const T0 = Date.parse('2026-01-02T03:04:05Z');
+const hash = (revision: number) => `sha256:${String(revision).repeat(64).slice(0, 64)}`;
+const revisionOf = (revision: number): Revision => ({
+  revision,
+  artifactHash: hash(revision),
+  archive: String(revision),
+  createdAt: '',
+  parts: 1,
+});
+const R = [1, 2, 3].map(revisionOf);
+
+function specOf(rollout: object = {}): RolloutSpec {
+  return gatewayProjects.parse({
+    metadata: { name: 'shop' },
+    spec: { specs: { selector: {} }, rollout },
+  }).spec.rollout;
+}
+
+const pod = (serves: number, more: Partial<PodState> = {}): PodState => ({
+  name: `p${serves}`,
+  ready: true,
+  terminating: false,
+  revision: serves,
+  serves: hash(serves),
+  ...more,
+});
+const canaryPod = (serves: number, more: Partial<PodState> = {}) => pod(serves, { canary: true, ...more });
+const starting = (revision: number, more: Partial<PodState> = {}): PodState => ({
+  name: `s${revision}`,
+  ready: false,
+  terminating: false,
+  revision,
+  ...more,
+});
+
+/** One project, looked at again and again: what one look decides, the next one finds. */
+class Story {
+  input: RolloutInput;
+  last: RolloutDecision | undefined;
+
+  constructor(rollout: object, more: Partial<RolloutInput> = {}) {
+    this.input = {
+      spec: specOf(rollout),
+      linked: false,
+      revisions: R,
+      desired: R[0],
+      latest: 1,
+      generation: 1,
+      before: undefined,
+      failed: undefined,
+      templated: undefined,
+      wanted: 2,
+      stalled: { stable: false, canary: false },
+      pods: [],
+      refusals: [],
+      programmedBefore: 0,
+      now: new Date(T0),
+      ...more,
+    };
+  }
+
+  /** `seconds` later, with what has changed in the cluster. */
+  look(more: Partial<RolloutInput> = {}, seconds = 1): RolloutDecision {
+    const { last, input } = this;
+    this.input = {
+      ...input,
+      ...(last ? { before: last.status, failed: last.failed, templated: last.stable?.revision } : {}),
+      now: new Date(input.now.getTime() + seconds * 1000),
+      ...more,
+    };
+    this.last = decideRollout(this.input);
+    return this.last;
+  }
+
+  /** Revision 1 is served, as it was for long. */
+  static serving(rollout: object, more: Partial<RolloutInput> = {}): Story {
+    const story = new Story(rollout, more);
+    story.look({ pods: [pod(1), pod(1)] });
+    expect(shown(story.last)).toEqual(['Succeeded', 1, 1, undefined]);
+    return story;
+  }
+
+  to(revision: number, more: Partial<RolloutInput> = {}, seconds = 1): RolloutDecision {
+    return this.look({ desired: R[revision - 1], latest: revision, ...more }, seconds);
+  }
+}
+
+/** Phase, goal, what stable pods serve, and of a canary its revision and pods. */
+function shown(decision: RolloutDecision | undefined) {
+  const { status, goal, stable, canary } = decision ?? {};
+  return [status?.phase, goal?.revision, stable?.revision, canary && `${canary.revision.revision} x${canary.pods}`];
+}
+
+const reasons = (decision: RolloutDecision | undefined) => decision?.events.map(({ reason }) => reason);
+
+describe('rolling', () => {
+  it('the first revision is rolled out, without anything to go back to', () => {
+    const story = new Story({});
+    expect(shown(story.look())).toEqual(['Progressing', 1, 1, undefined]);
+    expect(story.last?.status?.from).toBeUndefined();
+    expect(shown(story.look({ pods: [pod(1)] }))).toEqual(['Progressing', 1, 1, undefined]);
+    expect(shown(story.look({ pods: [pod(1), pod(1)] }))).toEqual(['Succeeded', 1, 1, undefined]);
+  });
+
+  it('succeeds when every ready pod serves it, and there are enough', () => {
+    const story = Story.serving({});
+    expect(shown(story.to(2))).toEqual(['Progressing', 2, 2, undefined]);
+    expect(shown(story.look({ pods: [pod(1), pod(2), pod(2)] }))).toEqual(['Progressing', 2, 2, undefined]);
+    expect(shown(story.look({ pods: [pod(1, { terminating: true }), pod(2), pod(2)] }))[0]).toBe('Succeeded');
+    expect(story.last?.again).toBeUndefined();
+  });
+
+  it.each([
+    ['its pods end again and again', { pods: [pod(1), starting(2, { fails: 'it ended with exit code 1' })] }],
+    ['it makes no progress', { stalled: { stable: true, canary: false } }],
+  ])('returns to the last good one where %s, once that is written down', (_, trouble) => {
+    const story = Story.serving({});
+    story.to(2);
+    const failing = story.look(trouble);
+    // Nothing is done in the look that finds it: whoever goes on finds what was decided.
+    expect(shown(failing)).toEqual(['Failed', 2, 2, undefined]);
+    expect(failing.failed).toMatchObject({ revision: 2, generation: 1 });
+    expect([reasons(failing), failing.again]).toEqual([['RolledBack'], 0]);
+    const returned = story.look({ stalled: { stable: false, canary: false }, pods: [pod(1), pod(1)] });
+    expect(shown(returned)).toEqual(['Failed', 1, 1, undefined]);
+    expect([returned.failed?.revision, reasons(returned)]).toEqual([2, []]);
+  });
+
+  it.each<[string, Partial<RolloutInput>, boolean]>([
+    ['nothing changes', {}, false],
+    ['another compiles', { desired: R[2], latest: 3 }, true],
+    ['the spec changes', { generation: 2 }, true],
+    ['a Deployment asks for it', { asking: { revision: 2, id: 'uid/1' } }, true],
+    ['a Deployment asks for another', { desired: R[0], asking: { revision: 1, id: 'uid/1' } }, false],
+  ])('does not try what failed again while %s', (_, change, tried) => {
+    const story = Story.serving({});
+    story.to(2);
+    story.look({ stalled: { stable: true, canary: false } });
+    story.look({ stalled: { stable: false, canary: false } });
+    const after = story.look(change);
+    expect(after.status?.phase === 'Progressing' && after.goal?.revision !== 1).toBe(tried);
+  });
+
+  it('the Deployment that asked for what failed does not ask again by being there', () => {
+    const story = Story.serving({});
+    const asking = { revision: 2, id: 'uid/1' };
+    story.to(2, { asking });
+    story.look({ stalled: { stable: true, canary: false } });
+    expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Failed', 1, 1, undefined]);
+    expect(shown(story.look())).toEqual(['Failed', 1, 1, undefined]);
+    expect(shown(story.look({ asking: { revision: 2, id: 'uid/2' } }))).toEqual(['Progressing', 2, 2, undefined]);
+  });
+
+  it('stays where it is where automaticRollback is off, and succeeds if it comes up after all', () => {
+    const story = Story.serving({ automaticRollback: false });
+    story.to(2);
+    const failing = story.look({ stalled: { stable: true, canary: false } });
+    expect([shown(failing), failing.failed, reasons(failing)]).toEqual([
+      ['Failed', 2, 2, undefined],
+      undefined,
+      ['RolloutFailed'],
+    ]);
+    expect(reasons(story.look())).toEqual([]);
+    expect(shown(story.look({ pods: [pod(2), pod(2)] }))).toEqual(['Succeeded', 2, 2, undefined]);
+  });
+
+  it('the first revision that fails stays, there is nothing to go back to', () => {
+    const story = new Story({});
+    story.look();
+    expect(shown(story.look({ stalled: { stable: true, canary: false } }))).toEqual(['Failed', 1, 1, undefined]);
+    expect(story.last?.failed).toBeUndefined();
+  });
+
+  it('goes back to what was good, not to what was on its way, where a newer one fails', () => {
+    const story = Story.serving({});
+    story.to(2);
+    story.to(3, { pods: [pod(1), pod(2)] });
+    story.look({ stalled: { stable: true, canary: false } });
+    expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Failed', 1, 1, undefined]);
+  });
+
+  it('a rollout that is called off is a rollout back', () => {
+    const story = Story.serving({});
+    story.to(2, { pods: [pod(1), pod(2)] });
+    expect(shown(story.look({ desired: R[0] }))).toEqual(['Progressing', 1, 1, undefined]);
+    expect(shown(story.look({ pods: [pod(1), pod(1)] }))[0]).toBe('Succeeded');
+  });
+});
+
+describe('a canary', () => {
+  const STEPS = {
+    strategy: 'Canary',
+    canary: {
+      steps: [
+        { weight: 25, pauseSeconds: 10 },
+        { weight: 50, pauseSeconds: 20 },
+      ],
+    },
+  };
+  const stable = [pod(1), pod(1), pod(1), pod(1)];
+  /** Revision 1 is served by four pods. */
+  const serving = () => {
+    const story = new Story(STEPS, { wanted: 4 });
+    story.look({ pods: stable });
+    return story;
+  };
+
+  it('has its share of pods beside the others, step by step, and is promoted', () => {
+    const story = serving();
+    expect(shown(story.to(2))).toEqual(['Progressing', 2, 1, '2 x1']);
+    expect(shown(story.look({ pods: [...stable, starting(2, { canary: true })] }))).toEqual([
+      'Progressing',
+      2,
+      1,
+      '2 x1',
+    ]);
+    // The pause begins when the step has all its pods.
+    expect(story.look({ pods: [...stable, canaryPod(2)] }, 100).status).toMatchObject({ step: 0, share: 20 });
+    expect(story.look({}, 9).status).toMatchObject({ step: 0, weight: 25 });
+    expect(story.look({}, 1).status).toMatchObject({ step: 1, weight: 50 });
+    expect(reasons(story.last)).toEqual(['CanaryStep']);
+    expect(shown(story.look())).toEqual(['Progressing', 2, 1, '2 x4']);
+    const four = Array.from({ length: 4 }, () => canaryPod(2));
+    expect(story.look({ pods: [...stable, ...four] }).status).toMatchObject({ step: 1, share: 50 });
+    story.look({}, 20);
+    // Promoted: the others get it, and the canary goes when they have it.
+    expect(shown(story.look())).toEqual(['Progressing', 2, 2, '2 x4']);
+    expect(shown(story.look({ pods: [pod(1), pod(2), pod(2), pod(2), ...four] }))).toEqual([
+      'Progressing',
+      2,
+      2,
+      '2 x4',
+    ]);
+    expect(shown(story.look({ pods: [pod(2), pod(2), pod(2), pod(2), ...four] }))).toEqual(['Succeeded', 2, 2, '2 x4']);
+    expect(shown(story.look())).toEqual(['Succeeded', 2, 2, undefined]);
+  });
+
+  it.each<[string, Partial<RolloutInput>]>([
+    ['it is measured to be worse', { judgement: { verdict: 'worse', message: '9 % of its answers are 5xx' } }],
+    ['its pods fail', { pods: [...stable, starting(2, { canary: true, fails: 'it ended with exit code 13' })] }],
+    ['its pods do not come up', { stalled: { stable: false, canary: true } }],
+  ])('is aborted where %s: it goes, and the others are not touched', (_, trouble) => {
+    const story = serving();
+    story.to(2);
+    story.look({ pods: [...stable, canaryPod(2)] });
+    const aborted = story.look(trouble);
+    expect(shown(aborted)).toEqual(['Aborted', 2, 1, '2 x1']);
+    expect([reasons(aborted), aborted.failed?.revision]).toEqual([['CanaryAborted'], 2]);
+    const { judgement: _judgement, ...rest } = story.input;
+    story.input = rest;
+    const after = story.look({ pods: stable, stalled: { stable: false, canary: false } });
+    expect(shown(after)).toEqual(['Aborted', 1, 1, undefined]);
+    expect(shown(story.look({}, 1000))).toEqual(['Aborted', 1, 1, undefined]);
+  });
+
+  it('is aborted even where automaticRollback is off', () => {
+    const story = new Story({ ...STEPS, automaticRollback: false }, { wanted: 4 });
+    story.look({ pods: stable });
+    story.to(2);
+    story.look({ stalled: { stable: false, canary: true } });
+    expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Aborted', 1, 1, undefined]);
+  });
+
+  it('does not judge what was too little to judge', () => {
+    const story = serving();
+    story.to(2);
+    story.look({ pods: [...stable, canaryPod(2)] });
+    expect(story.look({ judgement: { verdict: 'unknown', message: 'too few' } }, 10).status?.step).toBe(1);
+  });
+
+  it('is replaced by a newer revision, from the first step on', () => {
+    const story = serving();
+    story.to(2);
+    story.look({ pods: [...stable, canaryPod(2)] });
+    story.look({}, 10);
+    expect(shown(story.to(3))).toEqual(['Progressing', 3, 1, '3 x1']);
+    expect(story.last?.status).toMatchObject({ step: 0, from: 1 });
+    // Pods of the one before do not count.
+    expect(story.look({ pods: [...stable, canaryPod(2)] }).status?.steppedAt).toBeUndefined();
+  });
+
+  it('whose promotion fails leaves the revision before', () => {
+    const story = serving();
+    story.to(2);
+    story.look({ pods: [...stable, canaryPod(2)] });
+    story.look({}, 10);
+    story.look({ pods: [...stable, canaryPod(2), canaryPod(2), canaryPod(2), canaryPod(2)] });
+    story.look({}, 20);
+    story.look();
+    expect(shown(story.look({ stalled: { stable: true, canary: false } }))[0]).toBe('Aborted');
+    expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Aborted', 1, 1, undefined]);
+  });
+
+  it.each<[string, (story: Story) => void]>([
+    ['a first revision', () => {}],
+    ['a way back', (story) => story.look({ desired: R[0] })],
+  ])('is none for %s', (what, change) => {
+    const story = new Story(STEPS, { wanted: 4, desired: what === 'a way back' ? R[1] : R[0] });
+    story.look({ pods: what === 'a way back' ? stable.map(() => pod(2)) : [] });
+    change(story);
+    expect(story.last?.canary).toBeUndefined();
+    expect(story.last?.status?.strategy).toBe('Rolling');
+  });
+
+  it('takes up where the operator stopped', () => {
+    const story = serving();
+    story.to(2);
+    story.look({ pods: [...stable, canaryPod(2)] });
+    story.look({}, 10);
+    const before = story.last;
+    // Another operator finds the status, and decides the same.
+    expect(decideRollout({ ...story.input, before: before?.status, failed: undefined }).canary).toEqual({
+      revision: R[1],
+      pods: 4,
+    });
+  });
+});
+
+describe('in place', () => {
+  const linked = { linked: true };
+
+  it('running pods are told, and the rollout is done when they serve it', () => {
+    const story = Story.serving({ strategy: 'InPlace' }, linked);
+    expect(story.to(2).status?.strategy).toBe('InPlace');
+    // They were started with the one before, which is no matter.
+    expect(shown(story.look({ pods: [pod(1, { serves: hash(2) }), pod(1)] }))[0]).toBe('Progressing');
+    expect(shown(story.look({ pods: [pod(1, { serves: hash(2) }), pod(1, { serves: hash(2) })] }))[0]).toBe(
+      'Succeeded',
+    );
+  });
+
+  it('a pod that refuses it is the end of it, with its reason', () => {
+    const story = Story.serving({ strategy: 'InPlace' }, linked);
+    story.to(2);
+    story.look({ refusals: [{ pod: 'p', artifactHash: hash(1), detail: 'of another time' }] });
+    expect(story.last?.status?.phase).toBe('Progressing');
+    const failing = story.look({ refusals: [{ pod: 'p', artifactHash: hash(2), detail: 'env://X is not set' }] });
+    expect(failing.failed?.message).toBe('pod p refused it: env://X is not set');
+    expect(shown(story.look())).toEqual(['Failed', 1, 1, undefined]);
+  });
+
+  it('pods that do not take it fail it after the deadline, counted from the last that did', () => {
+    const story = Story.serving({ strategy: 'InPlace', progressDeadlineSeconds: 30 }, linked);
+    story.to(2);
+    story.look({ pods: [pod(1, { serves: hash(2) }), pod(1)] }, 29);
+    expect(story.look({ programmedBefore: 1 }, 29).status?.phase).toBe('Progressing');
+    expect(story.look({}, 2).failed?.message).toContain('pod p1 does not serve it after 30 s');
+  });
+
+  it('is rolling where there is no link, and for the first revision', () => {
+    expect(Story.serving({ strategy: 'InPlace' }).to(2).status?.strategy).toBe('Rolling');
+    expect(new Story({ strategy: 'InPlace' }, linked).look().status?.strategy).toBe('Rolling');
+  });
+});
+
+describe('the pods of a canary', () => {
+  it.each([
+    [2, 10, 1],
+    [10, 10, 1],
+    [10, 25, 3],
+    [10, 50, 10],
+    [10, 99, 10],
+    [1, 50, 1],
+  ])('beside %d others, at %d percent, are %d', (others, weight, pods) => {
+    expect(canaryPods(weight, others)).toBe(pods);
+  });
+});
+
+describe('whatever happens, in whatever order', () => {
+  it('only kept revisions are served, canaries never by the others, and what failed is not tried on', () => {
+    const pods = fc.array(
+      fc.record({ serves: fc.integer({ min: 1, max: 3 }), ready: fc.boolean(), canary: fc.boolean() }),
+      { maxLength: 6 },
+    );
+    const events = fc.array(
+      fc.record({
+        desired: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+        pods,
+        stable: fc.boolean(),
+        canary: fc.boolean(),
+        seconds: fc.integer({ min: 0, max: 90 }),
+      }),
+      { minLength: 1, maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(fc.constantFrom('Rolling', 'Canary', 'InPlace'), fc.boolean(), events, (strategy, linked, all) => {
+        const story = new Story({ strategy }, { linked });
+        for (const { desired, pods: found, stable, canary, seconds } of all) {
+          const before = story.last?.failed;
+          const {
+            goal,
+            stable: served,
+            canary: tried,
+            failed,
+          } = story.look(
+            {
+              desired: desired === undefined ? undefined : R[desired - 1],
+              latest: desired ?? story.input.latest,
+              pods: found.map((each) => pod(each.serves, { ready: each.ready, canary: each.canary })),
+              stalled: { stable, canary },
+            },
+            seconds,
+          );
+          expect(served === undefined).toBe(goal === undefined);
+          if (tried) expect(tried.pods).toBeGreaterThan(0);
+          if (before && failed && before.revision === failed.revision && before.at === failed.at) {
+            expect([goal?.revision, tried?.revision.revision]).not.toContain(failed.revision);
+          }
+        }
+      }),
+      propertyRuns(300),
+    );
+  });
+});

@@ -1,0 +1,270 @@
+/**
+ * The rollout of one revision after another: a state machine over status.rollout and status.failed. Pure. A change of
+ * phase is written down before anything is done about it, so that whoever goes on from there does the same.
+ */
+import type { Revision } from '../../../api/gateway-project.ts';
+import type { FailedRevision, RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
+import { rfc3339 } from '../../../runtime/conditions.ts';
+import type { EventRecord } from '../../../runtime/objects.ts';
+import type { PodState } from '../pod-state.ts';
+import type { Judgement } from './analysis.ts';
+import { canaryPods, canarySteps, shareOf } from './canary.ts';
+
+export interface RolloutInput {
+  readonly spec: RolloutSpec;
+  /** Pods can be told of artifacts over the link. */
+  readonly linked: boolean;
+  readonly revisions: readonly Revision[];
+  /** What the project or a Deployment asks for; undefined: nothing can be served. */
+  readonly desired: Revision | undefined;
+  readonly latest: number | undefined;
+  /** Of the project's spec. */
+  readonly generation: number;
+  /** The Deployment that counts: which revision it asks for, and what tells it from others. */
+  readonly asking?: { readonly revision: number; readonly id: string };
+  readonly before: RolloutStatus | undefined;
+  readonly failed: FailedRevision | undefined;
+  /** Revision in the template of the stable pods; undefined before there are any. */
+  readonly templated: number | undefined;
+  /** Stable pods that shall be there. */
+  readonly wanted: number;
+  /** Of the workload whose template has the revision that is rolled out: it has made no progress for too long. */
+  readonly stalled: { readonly stable: boolean; readonly canary: boolean };
+  readonly pods: readonly PodState[];
+  /** Pods that refused an artifact over the link. */
+  readonly refusals: readonly { readonly pod: string; readonly artifactHash: string; readonly detail: string }[];
+  /** Stable pods that served the goal when it was looked last. */
+  readonly programmedBefore: number;
+  /** What the measurements say of the canary's step; undefined before there are any. */
+  readonly judgement?: Judgement;
+  readonly now: Date;
+}
+
+export interface RolloutDecision {
+  /** What pods shall serve in the end. */
+  readonly goal?: Revision;
+  /** What the stable pods shall serve now. */
+  readonly stable?: Revision;
+  readonly canary?: { readonly revision: Revision; readonly pods: number };
+  readonly status?: RolloutStatus;
+  readonly failed?: FailedRevision;
+  readonly events: readonly EventRecord[];
+  /** Milliseconds after which to look again, undefined when nothing is under way. */
+  readonly again?: number;
+}
+
+const LOOK_MS = 1000;
+
+export function decideRollout(input: RolloutInput): RolloutDecision {
+  const { desired, before, spec, revisions } = input;
+  const failed = standingFailure(input);
+  const kept = failed ? { failed } : {};
+  if (!desired) return { ...kept, ...(before ? { status: before } : {}), events: [] };
+  const good = lastGood(input);
+  if (failed?.revision === desired.revision && before && good && returns(spec, before)) {
+    // Back to the last good one; the record of what failed stays.
+    return { goal: good, stable: good, status: before, failed, events: [] };
+  }
+  const again = input.failed !== undefined && failed === undefined && before?.phase !== 'Succeeded';
+  if (before?.revision !== desired.revision || before.phase === 'Aborted' || again) {
+    return { ...advance(input, desired, begin(input, desired, good)), ...kept };
+  }
+  if (before.phase === 'Succeeded') return { goal: desired, stable: desired, status: before, ...kept, events: [] };
+  const from = revisions.find(({ revision }) => revision === before.from);
+  if (before.phase === 'Failed') {
+    // There is nothing to go back to, or it is not wanted: it may come up yet.
+    const done = isServed(input, desired) ? succeed(before, input.now) : before;
+    return { goal: desired, stable: desired, status: done, ...kept, events: [] };
+  }
+  return { ...kept, ...advance(input, desired, { status: before, from }) };
+}
+
+interface Underway {
+  readonly status: RolloutStatus;
+  readonly from: Revision | undefined;
+}
+
+/** What failed is remembered until another revision is the newest, the spec changes, or a Deployment asks for it. */
+function standingFailure({ failed, latest, generation, asking }: RolloutInput): FailedRevision | undefined {
+  if (!failed || failed.generation !== generation) return undefined;
+  if (asking?.revision === failed.revision) return asking.id === failed.deployment ? failed : undefined;
+  return latest === failed.revision ? failed : undefined;
+}
+
+/** A canary is taken away whatever the spec says: the revision before serves anyway. */
+function returns({ automaticRollback }: RolloutSpec, { phase }: RolloutStatus): boolean {
+  return automaticRollback || phase === 'Aborted';
+}
+
+function lastGood({ before, revisions, templated }: RolloutInput): Revision | undefined {
+  const number = before === undefined ? templated : before.phase === 'Succeeded' ? before.revision : before.from;
+  return revisions.find(({ revision }) => revision === number);
+}
+
+function begin({ spec, linked, wanted, now }: RolloutInput, goal: Revision, good: Revision | undefined): Underway {
+  // What serves is gone back to where a rollout is called off: the way there is the way back from it.
+  const from = good;
+  const forward = from !== undefined && goal.revision > from.revision;
+  const strategy =
+    spec.strategy === 'Canary' && forward && wanted > 0
+      ? 'Canary'
+      : spec.strategy === 'InPlace' && linked && from
+        ? 'InPlace'
+        : 'Rolling';
+  const at = rfc3339(now);
+  const status: RolloutStatus = {
+    strategy,
+    phase: 'Progressing',
+    revision: goal.revision,
+    artifactHash: goal.artifactHash,
+    ...(from ? { from: from.revision } : {}),
+    ...(strategy === 'Canary' ? { step: 0, weight: canarySteps(spec)[0]?.weight ?? 0 } : {}),
+    startedAt: at,
+    progressedAt: at,
+    message: `revision ${goal.revision} is rolled out (${strategy})`,
+  };
+  return { status, from };
+}
+
+function advance(input: RolloutInput, goal: Revision, { status, from }: Underway): RolloutDecision {
+  if (status.strategy === 'Canary' && from) return advanceCanary(input, goal, status, from);
+  const failure = status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal);
+  const decision = { goal, stable: goal, events: [] };
+  if (isServed(input, goal)) return { ...decision, status: succeed(status, input.now) };
+  if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
+  const programmed = servedBy(input.pods, goal);
+  const moved = programmed > input.programmedBefore ? { progressedAt: rfc3339(input.now) } : {};
+  const message = `${programmed} of ${input.wanted} pods serve revision ${goal.revision}`;
+  return { ...decision, status: { ...status, ...moved, message }, again: LOOK_MS };
+}
+
+function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): RolloutDecision {
+  const { spec, wanted, now } = input;
+  const steps = canarySteps(spec);
+  const index = Math.min(before.step ?? 0, steps.length);
+  const step = steps[index];
+  const weight = (step ?? steps.at(-1))?.weight ?? 0;
+  const canary = { revision: goal, pods: canaryPods(weight, wanted) };
+  const others = input.pods.filter((pod) => pod.ready && !pod.terminating && !pod.canary).length;
+  const own = input.pods.filter(({ canary: its, revision }) => its && revision === goal.revision);
+  const ready = servedBy(own, goal, true);
+  const status = { ...before, share: shareOf(ready, others) };
+  if (!step) {
+    const failure = stableFailure(input, goal);
+    const decision = { goal, stable: goal, canary, events: [] };
+    if (isServed(input, goal)) return { ...decision, status: succeed(status, now) };
+    if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
+    const message = `promoted: ${servedBy(input.pods, goal)} of ${wanted} pods serve revision ${goal.revision}`;
+    return { ...decision, status: { ...status, message }, again: LOOK_MS };
+  }
+  const decision = { goal, stable: from, canary, events: [] };
+  const failure = failureOf(own) ?? (input.stalled.canary ? 'its pods did not become ready in time' : undefined);
+  if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
+  const judged = input.judgement;
+  if (judged?.verdict === 'worse') return { ...decision, ...fail(input, goal, status, judged.message) };
+  const name = `step ${index + 1} of ${steps.length}`;
+  if (before.steppedAt === undefined && ready < canary.pods) {
+    const message = `${name}: ${ready} of ${canary.pods} canary pods serve revision ${goal.revision}`;
+    return { ...decision, status: { ...status, weight, message }, again: LOOK_MS };
+  }
+  const steppedAt = before.steppedAt ?? rfc3339(now);
+  const left = Date.parse(steppedAt) + step.pauseSeconds * 1000 - now.getTime();
+  if (left > 0) {
+    const said = judged ? `; ${judged.message}` : '';
+    const message = `${name}: ${canary.pods} of ${canary.pods + others} pods have revision ${goal.revision}${said}`;
+    return { ...decision, status: { ...status, weight, steppedAt, message }, again: Math.min(left, LOOK_MS) };
+  }
+  const { steppedAt: _, ...rest } = status;
+  const next = steps[index + 1];
+  const message = next ? `step ${index + 2} of ${steps.length}: ${next.weight} % of the pods` : 'promoted to all pods';
+  return {
+    ...decision,
+    status: { ...rest, step: index + 1, weight: next?.weight ?? 100, progressedAt: rfc3339(now), message },
+    events: [event('Normal', 'CanaryStep', `revision ${goal.revision}: ${message}`)],
+    again: 0,
+  };
+}
+
+/** Every ready stable pod says that it serves it, and there are as many as are wanted (D38). */
+function isServed({ pods, wanted }: RolloutInput, goal: Revision): boolean {
+  const ready = pods.filter((pod) => pod.ready && !pod.terminating && !pod.canary);
+  return ready.length >= wanted && ready.every(({ serves }) => serves === goal.artifactHash);
+}
+
+function servedBy(pods: readonly PodState[], goal: Revision, canary = false): number {
+  return pods.filter(
+    (pod) => pod.ready && !pod.terminating && (pod.canary ?? false) === canary && pod.serves === goal.artifactHash,
+  ).length;
+}
+
+/** Why pods that were started with it do not come up. */
+function stableFailure({ pods, stalled }: RolloutInput, goal: Revision): string | undefined {
+  const own = pods.filter((pod) => !pod.canary && pod.revision === goal.revision);
+  return failureOf(own) ?? (stalled.stable ? `its pods did not become ready in time${waitingOf(own)}` : undefined);
+}
+
+function inPlaceFailure(
+  { refusals, pods, spec, now, linked }: RolloutInput,
+  goal: Revision,
+  { progressedAt }: RolloutStatus,
+): string | undefined {
+  const refusal = refusals.find(({ artifactHash }) => artifactHash === goal.artifactHash);
+  if (refusal) return `pod ${refusal.pod} refused it: ${refusal.detail}`;
+  if (now.getTime() - Date.parse(progressedAt ?? '') <= spec.progressDeadlineSeconds * 1000) return undefined;
+  const late = pods.find((pod) => pod.ready && !pod.terminating && pod.serves !== goal.artifactHash);
+  const why = linked ? '' : '; the operator has no link any more';
+  return `${late ? `pod ${late.name} does not serve it` : 'too few pods are ready'} after ${spec.progressDeadlineSeconds} s${why}`;
+}
+
+function failureOf(pods: readonly PodState[]): string | undefined {
+  const failing = pods.find(({ fails, terminating }) => fails !== undefined && !terminating);
+  return failing && `pod ${failing.name}: ${failing.fails}`;
+}
+
+function waitingOf(pods: readonly PodState[]): string {
+  const waiting = pods.find((pod) => pod.waiting !== undefined && !pod.terminating);
+  return waiting ? `: pod ${waiting.name}: ${waiting.waiting}` : '';
+}
+
+function succeed(status: RolloutStatus, now: Date): RolloutStatus {
+  const { steppedAt: _, step: _s, weight: _w, share: _h, ...rest } = status;
+  const message = `revision ${status.revision} is served by all pods`;
+  return { ...rest, phase: 'Succeeded', endedAt: rfc3339(now), message };
+}
+
+/** What it leads to is done when this is written down. */
+function fail(
+  { spec, generation, asking, now }: RolloutInput,
+  goal: Revision,
+  status: RolloutStatus,
+  why: string,
+): Pick<RolloutDecision, 'status' | 'failed' | 'events' | 'again'> {
+  const canary = status.strategy === 'Canary';
+  const goesBack = status.from !== undefined && status.from !== goal.revision && (canary || spec.automaticRollback);
+  const message = `revision ${goal.revision} failed: ${why}`.slice(0, 4000);
+  const at = rfc3339(now);
+  const { steppedAt: _, share: _h, ...rest } = status;
+  const ended = { ...rest, phase: canary ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
+  if (!goesBack) {
+    return { status: ended, events: [event('Warning', 'RolloutFailed', message)], again: LOOK_MS };
+  }
+  const failed: FailedRevision = {
+    revision: goal.revision,
+    artifactHash: goal.artifactHash,
+    message: why.slice(0, 4000),
+    at,
+    generation,
+    ...(asking?.revision === goal.revision ? { deployment: asking.id } : {}),
+  };
+  const told = `${message}; revision ${status.from} is served`;
+  return {
+    status: ended,
+    failed,
+    events: [event('Warning', canary ? 'CanaryAborted' : 'RolledBack', told)],
+    again: 0,
+  };
+}
+
+function event(type: EventRecord['type'], reason: EventRecord['reason'], note: string): EventRecord {
+  return { type, reason, action: 'Rollout', note };
+}

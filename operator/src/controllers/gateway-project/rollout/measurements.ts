@@ -1,0 +1,70 @@
+/** The measurements of canaries: what each pod has answered since the step began. */
+import { BoundedMap } from '@gw/gateway/bounded-map';
+import type { RolloutSpec } from '../../../api/rollout.ts';
+import { type Judgement, judge, NOTHING, readSample, type Sample, since, sum } from './analysis.ts';
+
+export interface MeasuredPod {
+  /** Its uid. */
+  readonly id: string;
+  readonly canary: boolean;
+  /** Its `/metrics`. */
+  read(): Promise<string>;
+}
+
+interface Step {
+  readonly name: string;
+  /** By pod, as it was when the step began; a pod that came later began with nothing. */
+  readonly before: ReadonlyMap<string, Sample>;
+  readAt: number;
+  judgement: Judgement;
+}
+
+/** Milliseconds between looking at the pods. */
+const EVERY_MS = 2000;
+const MOST_PROJECTS = 1000;
+
+export class Measurements {
+  readonly #steps = new BoundedMap<Step>(MOST_PROJECTS);
+
+  /**
+   * Of the step `name` of a project's canary, since it was first asked about: where the operator has begun anew in the
+   * midst of it, from then on. Pods that do not answer are left out.
+   */
+  async judge(
+    project: string,
+    name: string,
+    pods: readonly MeasuredPod[],
+    spec: RolloutSpec,
+    now: number,
+  ): Promise<Judgement> {
+    const known = this.#steps.get(project);
+    const current = known?.name === name ? known : undefined;
+    if (current && now - current.readAt < EVERY_MS) return current.judgement;
+    const read = await Promise.all(pods.map((pod) => sampleOf(pod)));
+    const samples = read.filter((sample) => sample !== undefined);
+    if (!current) {
+      const before = new Map(samples.map(({ pod, sample }) => [pod.id, sample]));
+      const judgement = judge(spec, NOTHING, NOTHING);
+      this.#steps.set(project, { name, before, readAt: now, judgement });
+      return judgement;
+    }
+    const of = (canary: boolean) =>
+      sum(
+        samples
+          .filter(({ pod }) => pod.canary === canary)
+          .map(({ pod, sample }) => since(sample, current.before.get(pod.id) ?? NOTHING)),
+      );
+    current.judgement = judge(spec, of(true), of(false));
+    current.readAt = now;
+    return current.judgement;
+  }
+}
+
+async function sampleOf(pod: MeasuredPod): Promise<{ pod: MeasuredPod; sample: Sample } | undefined> {
+  try {
+    return { pod, sample: readSample(await pod.read()) };
+  } catch {
+    // One that does not answer is not ready for long: the rollout hears of that.
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+/** What else a rollout looks at: what pods refused over the link, what a canary's measurements say. */
+import type { GatewayProject, Pod } from '../../../api/resources.ts';
+import { ADMIN_PORT, CANARY, LABEL_ROLE } from '../../../objects/names.ts';
+import type { Observed } from '../observe.ts';
+import { readAdmin } from '../pod-state.ts';
+import type { Measurements } from './measurements.ts';
+
+/** A pod that did not take an artifact. */
+export interface PodRefusal {
+  readonly pod: string;
+  readonly artifactHash: string;
+  readonly detail: string;
+}
+
+/** What is known of a project's data planes that hold the link, by the project's uid. */
+export interface ProjectLink {
+  refusals(uid: string): readonly PodRefusal[];
+  /** Undefined where there has never been one. */
+  sidecars(uid: string): Observed['sidecars'];
+  /** What its data planes shall serve has been written down in the status. */
+  decided(project: GatewayProject): void;
+}
+
+/** Reads a pod's metrics; `host` is its address. Rejects when there is no answer. */
+export type MetricsProbe = (pod: Pod, host: string) => Promise<string>;
+
+/** Bytes of them. */
+export const MAX_METRICS = 8 << 20;
+
+export const probeMetrics: MetricsProbe = (_, host) => readAdmin(host, ADMIN_PORT, '/metrics', MAX_METRICS);
+
+export interface ObserveRolloutWith {
+  readonly measurements: Measurements;
+  readonly readMetrics: MetricsProbe;
+  readonly link?: ProjectLink;
+}
+
+export async function observeRollout(
+  { measurements, readMetrics, link }: ObserveRolloutWith,
+  { metadata, spec, status }: GatewayProject,
+  pods: readonly Pod[],
+): Promise<Pick<Observed, 'refusals' | 'judgement' | 'sidecars'>> {
+  const uid = metadata.uid ?? '';
+  const sidecars = link?.sidecars(uid);
+  const linked = { refusals: link?.refusals(uid) ?? [], ...(sidecars ? { sidecars } : {}) };
+  const { strategy, phase, revision, step, steppedAt } = status?.rollout ?? {};
+  if (strategy !== 'Canary' || phase !== 'Progressing' || steppedAt === undefined) return linked;
+  const judgement = await measurements.judge(
+    uid,
+    `${revision}/${step}`,
+    pods.flatMap((pod) => {
+      const host = pod.status?.podIP;
+      const going = pod.metadata.deletionTimestamp !== undefined;
+      if (!host || going) return [];
+      const canary = pod.metadata.labels?.[LABEL_ROLE] === CANARY;
+      return [{ id: pod.metadata.uid ?? '', canary, read: () => readMetrics(pod, host) }];
+    }),
+    spec.rollout,
+    Date.now(),
+  );
+  return { ...linked, judgement };
+}

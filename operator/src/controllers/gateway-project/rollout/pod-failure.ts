@@ -1,0 +1,31 @@
+/** Why a pod will not become ready by waiting: what its containers ended with, again and again. Pure. */
+import type { Pod } from '../../../api/resources.ts';
+
+/** Restarts after which a pod that was never ready is given up. */
+const RESTARTS = 3;
+/** A secret reference does not resolve: it will not by itself (reference 1, section 2.5). */
+const EXIT_SECRET = 13;
+const MAX_MESSAGE = 500;
+
+/** In words; undefined while it may come up yet. */
+export function podFailure(pod: Pod): string | undefined {
+  for (const { state, lastState, restartCount = 0 } of pod.status?.containerStatuses ?? []) {
+    const ended = state?.terminated ?? lastState?.terminated;
+    if (ended === undefined || !ended.exitCode) continue;
+    const again = ended.exitCode === EXIT_SECRET ? 1 : RESTARTS;
+    if (restartCount < again) continue;
+    const said = lastWords(ended.message);
+    return `it ended with exit code ${ended.exitCode}${said ? `: ${said}` : ''}`;
+  }
+  return undefined;
+}
+
+/** The line that says why, of the end of a log. */
+export function lastWords(log: string | undefined): string {
+  const lines = (log ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const line = lines.findLast((each) => each.startsWith('gw serve: ')) ?? lines.at(-1) ?? '';
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line;
+}

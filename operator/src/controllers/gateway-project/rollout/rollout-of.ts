@@ -1,0 +1,86 @@
+/** A project's rollout, from what was observed of it: which revision is served by which pods. Pure. */
+import type { Revision } from '../../../api/gateway-project.ts';
+import type { GatewayProject, Workload } from '../../../api/resources.ts';
+import type { PodSettings } from '../../../objects/gateway-container.ts';
+import { ANNOTATION_REVISION, ANNOTATION_TEMPLATE } from '../../../objects/names.ts';
+import { wantedReplicas } from '../../../objects/replicas.ts';
+import { templateDigest } from '../../../objects/template-digest.ts';
+import type { Observed } from '../observe.ts';
+import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
+import { activeDeployment, requestedRevision, target } from './target.ts';
+
+export interface Rollout extends RolloutDecision {
+  /** What the template of the stable pods names: what a pod starts with. */
+  readonly template?: Revision;
+  /** A Deployment holds it to another artifact than the newest. */
+  readonly pinned: boolean;
+  /** Stable pods that shall be there. */
+  readonly wanted: number;
+}
+
+export function rolloutOf(
+  observed: Observed,
+  { revisions, latest }: { readonly revisions: readonly Revision[]; readonly latest: number | undefined },
+  settings: PodSettings,
+  now: Date,
+): Rollout {
+  const { project, deployments, workload, canary, pods, refusals, judgement } = observed;
+  const { spec, status, metadata } = project;
+  const templated = revisionOf(workload);
+  const wanted = wantedReplicas(project, workload);
+  const served = status?.rollout ? status.revision : templated;
+  const asked = target(project, deployments, revisions, latest, served);
+  const active = activeDeployment(deployments);
+  const requested = active && requestedRevision(active, revisions, latest);
+  const decision = decideRollout({
+    spec: spec.rollout,
+    linked: settings.link !== undefined,
+    revisions,
+    desired: asked.revision,
+    latest,
+    generation: metadata.generation ?? 0,
+    ...(active && requested
+      ? { asking: { revision: requested.revision, id: `${active.metadata.uid}/${active.metadata.generation}` } }
+      : {}),
+    before: status?.rollout,
+    failed: status?.failed,
+    templated,
+    wanted,
+    stalled: {
+      stable: hasStalled(workload, asked.revision),
+      canary: hasStalled(canary, asked.revision),
+    },
+    pods,
+    refusals,
+    programmedBefore: status?.pods?.programmed ?? 0,
+    ...(judgement ? { judgement } : {}),
+    now,
+  });
+  const { stable } = decision;
+  const started = revisions.find(({ revision }) => revision === templated);
+  const kept = isInPlace(project, settings) && started && hasTemplate(workload, project, settings);
+  const template = kept ? started : stable;
+  return { ...decision, ...(stable && template ? { template } : {}), pinned: asked.pinned, wanted };
+}
+
+function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
+  return spec.rollout.strategy === 'InPlace' && link !== undefined;
+}
+
+/** Whether its pods differ from those that we would make in nothing but the revision that they start with. */
+function hasTemplate(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
+  return workload?.metadata.annotations?.[ANNOTATION_TEMPLATE] === templateDigest(project, settings);
+}
+
+function revisionOf(workload: Workload | undefined): number | undefined {
+  return Number(workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
+}
+
+/** Its pods of that revision have made no progress for `progressDeadlineSeconds`. */
+function hasStalled(workload: Workload | undefined, revision: Revision | undefined): boolean {
+  if (revision === undefined || revisionOf(workload) !== revision.revision) return false;
+  // What it says of the template before is no news.
+  if ((workload?.status?.observedGeneration ?? 0) < (workload?.metadata.generation ?? 0)) return false;
+  const progressing = workload?.status?.conditions?.find(({ type }) => type === 'Progressing');
+  return progressing?.reason === 'ProgressDeadlineExceeded';
+}

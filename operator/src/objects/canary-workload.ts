@@ -1,0 +1,31 @@
+import type { Revision } from '../api/gateway-project.ts';
+import type { GatewayProject } from '../api/resources.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import type { PodSettings } from './gateway-container.ts';
+import { CANARY, canaryName, LABEL_ROLE, ownedMeta, podLabels } from './names.ts';
+import { podTemplate, revisionAnnotations } from './pod-template.ts';
+
+export interface Canary {
+  readonly revision: Revision;
+  readonly pods: number;
+}
+
+/** The apps/v1 Deployment whose pods try a revision, behind the Service of the others. */
+export function canaryWorkload(project: GatewayProject, { revision, pods }: Canary, settings: PodSettings): KubeObject {
+  const role = { [LABEL_ROLE]: CANARY };
+  const object = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: ownedMeta(project, canaryName(project), { labels: role, annotations: revisionAnnotations(revision) }),
+    spec: {
+      replicas: pods,
+      revisionHistoryLimit: 0,
+      progressDeadlineSeconds: project.spec.rollout.progressDeadlineSeconds,
+      // They are few: what takes the place of another revision's need not wait for it.
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: { ...podLabels(project), ...role } },
+      template: podTemplate(project, revision, { ...settings, role: CANARY }),
+    },
+  };
+  return object;
+}
