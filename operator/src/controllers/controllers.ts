@@ -26,8 +26,10 @@ import {
   specsOfProject,
 } from './concerned.ts';
 import { reconcileDeployment } from './deployment/reconcile.ts';
+import { ProvenanceMemory } from './gateway-project/provenance-memory.ts';
 import { type GatewayProjectWith, reconcileGatewayProject } from './gateway-project/reconcile.ts';
 import { reconcilePluginRef } from './plugin-ref/reconcile.ts';
+import { rememberingPods, resynced } from './resync.ts';
 import { foreignProjectsOf, foreignUsersIn, projectsOfSource } from './source-users.ts';
 
 export interface Trigger {
@@ -68,6 +70,7 @@ const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] 
 /** The controllers of the four kinds. */
 export function controllers(using: ControllerOptions): readonly Controller[] {
   const { objects, events, sources, foreignUses } = using;
+  const provenance = new ProvenanceMemory(using.probe);
   const inConfigMaps = (calls: Concerned): Trigger => ({
     resource: configMaps,
     metadataOnly: true,
@@ -111,7 +114,10 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
           // Both are of what watches have seen: should one fail all the same, the next resync makes up for it.
           projectsOfSource(objects, foreignUses, owner).then(call, () => undefined);
         }),
-      reconcile: (key) => reconcileGatewayProject(using, key),
+      reconcile: (key) =>
+        resynced(using, gatewayProjects, key, (tracked) =>
+          rememberingPods(tracked, provenance, key, (remembering) => reconcileGatewayProject(remembering, key)),
+        ),
     },
     {
       name: 'apispec',
@@ -122,7 +128,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         inConfigMaps(configMapReaders(objects, apiSpecs)),
       ],
       onStart: (call) => sources.onChange((owner) => owner.kind === 'ApiSpec' && call([keyOfOwner(owner)])),
-      reconcile: (key) => reconcileApiSpec(using, key),
+      reconcile: (key) => resynced(using, apiSpecs, key, (tracked) => reconcileApiSpec(tracked, key)),
     },
     {
       name: 'pluginref',
@@ -133,7 +139,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         ...inSecrets,
       ],
       onStart: (call) => sources.onChange((owner) => owner.kind === 'PluginRef' && call([keyOfOwner(owner)])),
-      reconcile: (key) => reconcilePluginRef(using, key),
+      reconcile: (key) => resynced(using, pluginRefs, key, (tracked) => reconcilePluginRef(tracked, key)),
     },
     {
       name: 'deployment',
@@ -142,7 +148,8 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         { resource: deployments, calls: 'namespace', when: moreThanStatus },
         { resource: gatewayProjects, calls: 'namespace' },
       ],
-      reconcile: (key) => reconcileDeployment(objects, events, key),
+      reconcile: (key) =>
+        resynced(using, deployments, key, (tracked) => reconcileDeployment(tracked.objects, events, key)),
     },
   ];
 }

@@ -1,14 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Condition } from '../api/shared.ts';
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
+import { withProgress } from './progress.ts';
 
-/** Applies the status where it differs from the one there is. */
-export async function writeStatus<S>(
+interface WithConditions {
+  readonly conditions?: readonly Condition[];
+}
+
+/**
+ * Applies the status, with Reconciling or Stalled, where it differs from the one there is. Refused with 409 where the
+ * object has changed since it was read: a decision on an older state must not stand as one on the newer.
+ */
+export async function writeStatus<S extends WithConditions>(
   objects: Objects,
   resource: Resource<KubeObject>,
   object: KubeObject & { readonly status?: S },
-  status: S,
+  decided: S,
 ): Promise<void> {
+  const status = {
+    ...decided,
+    ...(decided.conditions
+      ? { conditions: withProgress(decided.conditions, object.status?.conditions, new Date()) }
+      : {}),
+  };
   // By way of JSON: what is left out and what is undefined are the same there.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(object.status ?? null)), JSON.parse(JSON.stringify(status)))) return;
   const { apiVersion, kind, metadata } = object;
@@ -20,6 +35,7 @@ export async function writeStatus<S>(
       name: metadata.name,
       ...(metadata.namespace ? { namespace: metadata.namespace } : {}),
       ...(metadata.uid ? { uid: metadata.uid } : {}),
+      ...(metadata.resourceVersion ? { resourceVersion: metadata.resourceVersion } : {}),
     },
     status,
   };

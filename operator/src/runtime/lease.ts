@@ -4,6 +4,9 @@ import { pause } from './backoff.ts';
 import { isRecord } from './kube-object.ts';
 import { microTime } from './micro-time.ts';
 
+/** Name of the operator's. */
+export const LEASE = 'gw-operator';
+
 export interface LeaseOptions {
   readonly namespace: string;
   readonly name: string;

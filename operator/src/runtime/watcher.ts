@@ -27,8 +27,9 @@ const PAGE = '250';
 const SERVER_TIMEOUT_S = 290;
 const BASE_MS = 200;
 const MAX_MS = 30_000;
-/** A kind that is not installed, or that we may not see, is asked for again after so long at most. */
-const MAX_ABSENT_MS = 60_000;
+/** A kind that we may not see, or that is not installed, is asked for again after so long at most. */
+const MAX_REFUSED_MS = 60_000;
+const MAX_ABSENT_MS = 300_000;
 
 export class Watcher implements Watch {
   readonly synced: Promise<void>;
@@ -95,7 +96,8 @@ export class Watcher implements Watch {
         if (error instanceof ApiError && (error.status === 404 || error.status === 403)) {
           this.#absent(error.status === 404);
           version = undefined;
-          await pause(backoff(failures++, 1000, MAX_ABSENT_MS), signal);
+          const longest = this.#options.optional ? MAX_ABSENT_MS : MAX_REFUSED_MS;
+          await pause(backoff(failures++, 1000, longest), signal);
           continue;
         }
         if (error instanceof ApiError && error.retryAfter) await pause(error.retryAfter * 1000, signal);

@@ -8,7 +8,7 @@ import { writeStatus } from '../status.ts';
 import { decideApiSpec } from './decide.ts';
 import { readDocument } from './document.ts';
 
-const RESYNC_MS = 300_000;
+const RESYNC_MS = 600_000;
 
 export interface ApiSpecWith extends ReadWith {
   readonly events: EventSink;

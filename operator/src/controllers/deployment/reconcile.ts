@@ -5,7 +5,7 @@ import type { EventSink, Objects } from '../../runtime/objects.ts';
 import { writeStatus } from '../status.ts';
 import { decideDeployment } from './decide.ts';
 
-const RESYNC_MS = 300_000;
+const RESYNC_MS = 600_000;
 
 /** A Deployment's reconcile: it writes its status only, the rollout itself is the GatewayProject's. */
 export async function reconcileDeployment(

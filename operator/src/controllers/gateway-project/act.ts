@@ -8,6 +8,7 @@ import { type KubeObject, keyOf, type Resource } from '../../runtime/kube-object
 import type { EventSink, Objects } from '../../runtime/objects.ts';
 import { writeStatus } from '../status.ts';
 import type { Decision } from './decide.ts';
+import { type Conflict, fieldConflicts } from './field-conflicts.ts';
 
 const RESOURCES: readonly Resource<KubeObject>[] = [configMaps, ...ownedResources];
 
@@ -25,10 +26,12 @@ export async function act(
   decision: Decision,
 ): Promise<void> {
   const failures: Failure[] = [];
+  const conflicts: Conflict[] = [];
   if (decision.handOver) await objects.handOver(resourceOf(decision.handOver), decision.handOver);
   for (const object of [...decision.parts, ...decision.apply]) {
     try {
-      await objects.apply(resourceOf(object), object);
+      const conflict = await objects.apply(resourceOf(object), object);
+      if (conflict) conflicts.push({ object, conflict });
     } catch (error) {
       const vital = decision.parts.includes(object) || isVital(project, object);
       failures.push({ error, what: `${object.kind} "${object.metadata.name}"`, vital });
@@ -47,7 +50,13 @@ export async function act(
     throw failure.error;
   }
   for (const object of decision.remove) await objects.remove(resourceOf(object), keyOf(object), object.metadata.uid);
-  await writeStatus(objects, gatewayProjects, project, decision.status);
+  const told = fieldConflicts(project, conflicts, new Date());
+  const before = decision.status.conditions ?? [];
+  await writeStatus(objects, gatewayProjects, project, {
+    ...decision.status,
+    conditions: [...before, ...told.conditions],
+  });
+  for (const event of told.events) events.record(project, event);
   for (const event of decision.events) events.record(project, event);
 }
 

@@ -8,8 +8,7 @@ import { decidePluginRef } from './decide.ts';
 import type { NamespaceView } from './grants.ts';
 import { type ReadPluginWith, readPlugin } from './plugin-package.ts';
 
-/** Secrets are not watched. */
-const RESYNC_MS = 60_000;
+const RESYNC_MS = 600_000;
 
 export interface PluginRefWith extends ReadPluginWith {
   readonly events: EventSink;

@@ -1,0 +1,45 @@
+/** What is said of other managers that set fields of what a project owns. Pure. */
+import type { GatewayProject } from '../../api/resources.ts';
+import type { Condition } from '../../api/shared.ts';
+import { conditionOf, conditions } from '../../runtime/conditions.ts';
+import type { KubeObject } from '../../runtime/kube-object.ts';
+import type { EventRecord, FieldConflict } from '../../runtime/objects.ts';
+
+export interface Conflict {
+  readonly object: KubeObject;
+  readonly conflict: FieldConflict;
+}
+
+const TYPE = 'FieldConflict';
+
+/** An Event for fields that were taken back; a condition, while it lasts, for those that are left to the other. */
+export function fieldConflicts(
+  project: GatewayProject,
+  conflicts: readonly Conflict[],
+  now: Date,
+): { readonly conditions: readonly Condition[]; readonly events: readonly EventRecord[] } {
+  const events = conflicts
+    .filter(({ conflict }) => !conflict.left)
+    .map((conflict) => event(`${textOf(conflict)}: they are taken back`));
+  const left = conflicts.filter(({ conflict }) => conflict.left);
+  if (left.length === 0) return { conditions: [], events };
+  const message = `${left.map(textOf).join('; ')} again and again: they are left to it for now`;
+  const before = conditionOf(project, TYPE);
+  return {
+    conditions: conditions(
+      [{ type: TYPE, status: 'True', reason: TYPE, message }],
+      project.status?.conditions,
+      project.metadata.generation,
+      now,
+    ),
+    events: before?.message === message ? events : [...events, event(message)],
+  };
+}
+
+function textOf({ object, conflict }: Conflict): string {
+  return `"${conflict.manager}" sets ${conflict.fields.join(', ')} of ${object.kind} "${object.metadata.name}"`;
+}
+
+function event(note: string): EventRecord {
+  return { type: 'Warning', reason: TYPE, action: 'Apply', note };
+}

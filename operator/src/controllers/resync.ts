@@ -1,0 +1,50 @@
+/** When to look again without being called: what is not watched, soon; what is, seldom. */
+import { secrets } from '../api/resources.ts';
+import type { Condition } from '../api/shared.ts';
+import { type KubeObject, keyText, type ObjectKey, type Resource } from '../runtime/kube-object.ts';
+import type { Objects } from '../runtime/objects.ts';
+import { TrackedObjects } from '../runtime/tracked-objects.ts';
+import type { ProvenanceProbe } from './gateway-project/pod-state.ts';
+import type { ProvenanceMemory } from './gateway-project/provenance-memory.ts';
+import { GRACE_MS, isWaiting } from './progress.ts';
+
+/** Changes of Secrets, which may not be watched, are seen within a minute. */
+const SECRETS_MS = 60_000;
+/** Who comes back sooner is waiting for something. */
+const UNDER_WAY_MS = 30_000;
+
+interface WithStatus extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+interface Using {
+  readonly objects: Objects;
+  readonly watchSecrets: boolean;
+}
+
+/** A reconcile that comes back sooner where it has read a Secret, and where it waits for what may not come. */
+export async function resynced<T extends Using>(
+  using: T,
+  resource: Resource<WithStatus>,
+  key: ObjectKey,
+  reconcile: (using: T) => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const objects = new TrackedObjects(using.objects, secrets);
+  const again = await reconcile({ ...using, objects });
+  if (again === undefined) return undefined;
+  const secretsAgain = objects.readUnwatched && !using.watchSecrets ? SECRETS_MS : again;
+  const status = (await using.objects.get(resource, key))?.status;
+  return Math.min(again, secretsAgain, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
+}
+
+/** A reconcile that asks pods only for what they have not said yet, unless something is under way. */
+export async function rememberingPods<T extends { readonly probe: ProvenanceProbe }>(
+  using: T,
+  memory: ProvenanceMemory,
+  key: ObjectKey,
+  reconcile: (using: T) => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const again = await reconcile({ ...using, probe: memory.of(keyText(key)) });
+  if (again === undefined || again < UNDER_WAY_MS) memory.forget(keyText(key));
+  return again;
+}
