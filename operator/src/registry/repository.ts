@@ -11,6 +11,7 @@ import { DIGEST, formatReference, type Reference, type RepositoryName } from './
 
 /** As the specification has it. */
 const MAX_MANIFEST_BYTES = 4 << 20;
+/** Lists of tags, and what errors and challenges come with. */
 const MAX_OTHER_BYTES = 1 << 20;
 const MAX_TAGS = 10_000;
 const TIMEOUT_MS = 30_000;
@@ -80,7 +81,12 @@ export class Repository {
   async blob({ digest, size }: Descriptor, maxBytes: number): Promise<Buffer> {
     if (size > maxBytes) throw this.#error('too-large', `has ${size} bytes, more than ${maxBytes}, in`, digest);
     const { body } = await this.#patiently(() =>
-      this.#request(`blobs/${digest}`, { actions: 'pull', takes: [200], maxBytes: size, timeoutMs: timeFor(size) }),
+      this.#request(`blobs/${digest}`, {
+        actions: 'pull',
+        takes: [200],
+        maxBytes: Math.max(size, MAX_OTHER_BYTES),
+        timeoutMs: timeFor(size),
+      }),
     );
     if (body.length !== size || digestOf(body) !== digest) {
       throw this.#error('corrupt', `gives other bytes (${body.length} of ${size}) for`, digest);
