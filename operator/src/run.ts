@@ -21,6 +21,8 @@ import { namespaceView } from './runtime/namespace-view.ts';
 import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
+import { ImageStore } from './storage/image-store.ts';
+import { ImageVolumes } from './storage/image-volumes.ts';
 
 export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
   /** Service by which API servers reach our webhooks; absent: there are none. */
@@ -91,6 +93,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     registries,
     onFetched: (type, ok) => metrics.fetched(type, ok),
   });
+  const images = new ImageStore({ registries, objects, events });
+  const volumes = new ImageVolumes(api, (available, why) => log.info({ available }, `image volumes: ${why}`));
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
   const listener = options.listener && secureListener(api, namespace, options.listener, log);
   const endpoints = new Endpoints({
@@ -138,7 +142,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         probe: probeProvenance,
         readMetrics: probeMetrics,
         measurements: new Measurements(),
-        settings: { image: options.image, operatorNamespace: namespace },
+        settings: { image: options.image, operatorNamespace: namespace, egressAllow: options.egress.egressAllow },
+        registries: { images, volumes },
         // Reading a Secret by name is all that the operator may do with Secrets: see api/rbac.ts.
         watchSecrets: false,
       }),
@@ -162,6 +167,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       await runner?.close();
       await fetcher.close();
       await registries.close();
+      await images.close();
       await events.flushed();
       await lease.close();
       await listener?.close();

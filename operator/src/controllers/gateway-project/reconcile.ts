@@ -6,23 +6,29 @@ import type { Compilations } from './compilation.ts';
 import { decide, type Settings } from './decide.ts';
 import { gather } from './gather.ts';
 import { type ObserveWith, observe } from './observe.ts';
+import { type Registries, withRegistry } from './with-registry.ts';
 
 export interface GatewayProjectWith extends ObserveWith {
   readonly events: EventSink;
   readonly compilations: Compilations;
   readonly settings: Settings;
+  /** Absent in local mode, where nothing lies in registries. */
+  readonly registries?: Registries;
 }
 
 /** Milliseconds after which to reconcile again, undefined when the project is gone. */
 export async function reconcileGatewayProject(using: GatewayProjectWith, key: ObjectKey): Promise<number | undefined> {
-  const observed = await observe(using, key);
-  if (!observed) {
+  const seen = await observe(using, key);
+  if (!seen) {
     using.compilations.forget(keyText(key));
+    using.registries?.images.forgetProject(keyText(key));
     return undefined;
   }
-  const gathered = gather(observed.project, observed.sources);
+  const gathered = gather(seen.project, seen.sources);
   const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
+  const observed = using.registries ? await withRegistry(using.registries, seen, compilation) : seen;
   const decision = decide(observed, compilation, gathered.ok ? [] : gathered.problems, using.settings, new Date());
   await act(using.objects, using.events, observed.project, decision);
+  using.registries?.images.forget(observed.project, decision.forget);
   return decision.again;
 }
