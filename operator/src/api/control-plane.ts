@@ -1,5 +1,5 @@
 /** A GatewayProject that is shown at, and served from, a control plane (`gw-control`). */
-import type { Schema } from './schema.ts';
+import type { FromSchema, Schema } from './schema.ts';
 import { objectName } from './shared.ts';
 
 export const controlPlaneSchema = {
@@ -35,6 +35,21 @@ export const controlPlaneStatus = {
   properties: {
     projectId: { type: 'string' },
     synced: { type: 'string', description: 'artifact_hash of the revision that was last sent.' },
+    asked: {
+      type: 'object',
+      required: ['by', 'deploymentId'],
+      description: 'What the cluster asked for last; each is asked for once.',
+      properties: {
+        by: { type: 'string', maxLength: 1024, description: 'The revision, and the Deployment that wants it.' },
+        deploymentId: { type: 'string', description: 'Of the deployment there.' },
+      },
+    },
+    linked: {
+      type: 'object',
+      required: ['privateCa'],
+      description: 'Pods get their artifacts from it: they have had a data-plane key.',
+      properties: { privateCa: { type: 'boolean', description: 'They check it by ca.crt of the Secret.' } },
+    },
     deployed: { type: 'string', description: 'artifact_hash that is deployed there.' },
     deployedBy: { type: 'string', description: 'Who deployed it: operator, or a name from its audit log.' },
     drift: {
@@ -46,3 +61,5 @@ export const controlPlaneStatus = {
     },
   },
 } as const satisfies Schema;
+
+export type ControlPlaneStatus = FromSchema<typeof controlPlaneStatus>;

@@ -165,6 +165,12 @@ export const REASONS = {
     action:
       'See the message: a quota, an admission policy, a port that is taken, or a field of spec.pods or spec.service.',
   },
+  FieldConflict: {
+    meaning:
+      'Another manager sets fields that the operator owns. They are taken back; where it goes on they are left to it, and taken back ever later.',
+    action:
+      'Stop that manager from setting them, or say in the GatewayProject what it wants; the message names it and the fields.',
+  },
   // Ready
   Ready: { meaning: 'What the object says is what is served.' },
   LastGoodServing: {
@@ -173,6 +179,31 @@ export const REASONS = {
   },
   NotReady: { meaning: 'Something above does not hold yet.', action: 'See the other conditions.' },
   Pinned: { meaning: 'A Deployment pins another artifact than the newest.' },
+  // Synced
+  Synced: { meaning: 'The control plane has the newest artifact and what it was compiled from.' },
+  Syncing: { meaning: 'What the cluster has is being sent to the control plane.' },
+  Drifted: {
+    meaning:
+      'Specs, plugins or upstreams differ at the control plane. What is served does not depend on it; the next change of the GatewayProject puts it back.',
+    action: 'See status.controlPlane.drift; make the change in the cluster, or take it back at the control plane.',
+  },
+  ControlPlaneAway: {
+    meaning: 'The control plane does not answer. Pods serve on, and it is tried again, at the latest after a minute.',
+    action: 'See the message: the URL, a NetworkPolicy, its certificate (ca.crt of the Secret), or the server itself.',
+  },
+  ControlPlaneRefused: {
+    meaning: 'The control plane refuses the token, or what is sent. Pods serve on.',
+    action: 'See the message; the token needs the role admin: for all projects, or for one that exists.',
+  },
+  DataPlaneKeyMissing: {
+    meaning: 'Pods have no key for the control plane: they serve, and are replaced for each artifact.',
+    action: 'Put a data-plane key of the project into the Secret, as its key data-plane-key.',
+  },
+  DeployedElsewhere: {
+    meaning:
+      'Somebody deployed another artifact at the control plane, and that is served. The next revision, or Deployment, takes its place.',
+    action: 'See status.controlPlane.deployedBy; to have the newest back, create a Deployment with artifact.latest.',
+  },
   // Deployment
   Superseded: { meaning: 'A newer Deployment of the same project has taken its place.' },
   Succeeded: { meaning: 'Every ready pod serves the artifact.' },

@@ -10,7 +10,8 @@ export interface Link {
   /** What the pod authenticates with: a token of its ServiceAccount for that audience, or a key of a Secret. */
   readonly credential:
     | { readonly kind: 'service-account'; readonly audience: string }
-    | { readonly kind: 'secret'; readonly name: string; readonly key: string };
+    /** `ca`: the key of the certificates that the server's is checked with, in the same Secret. */
+    | { readonly kind: 'secret'; readonly name: string; readonly key: string; readonly ca?: string };
 }
 
 export interface LinkParts {
@@ -22,6 +23,7 @@ export interface LinkParts {
 
 export const CACHE_DIR = '/var/cache/gw';
 const CREDENTIAL_DIR = '/var/run/gw-link';
+const CA_FILE = 'ca.crt';
 const CREDENTIAL_VOLUME = 'gw-link';
 const CACHE_VOLUME = 'gw-cache';
 /** Seconds; the kubelet renews it in time, and `gw serve` reads it again at each connection. */
@@ -34,12 +36,13 @@ export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
   const source =
     credential.kind === 'service-account'
       ? { serviceAccountToken: { path: 'key', audience: credential.audience, expirationSeconds: TOKEN_SECONDS } }
-      : { secret: { name: credential.name, items: [{ key: credential.key, path: 'key' }] } };
+      : { secret: { name: credential.name, items: secretItems(credential) } };
+  const trusted = ca ?? (credential.kind === 'secret' && credential.ca ? `${CREDENTIAL_DIR}/${CA_FILE}` : undefined);
   return {
     args: ['--control-plane', url, '--project-id', projectId, '--cache-dir', CACHE_DIR, ...WAIT],
     env: [
       { name: 'GW_API_KEY_FILE', value: `${CREDENTIAL_DIR}/key` },
-      ...(ca ? [{ name: 'GW_CONTROL_PLANE_CA', value: ca }] : []),
+      ...(trusted ? [{ name: 'GW_CONTROL_PLANE_CA', value: trusted }] : []),
       { name: 'GW_DATA_PLANE_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     ],
     volumes: [
@@ -51,4 +54,9 @@ export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
       { name: CACHE_VOLUME, mountPath: CACHE_DIR },
     ],
   };
+}
+
+/** As files, so that what is rotated in the Secret is taken up without another pod. */
+function secretItems({ key, ca }: { readonly key: string; readonly ca?: string }): readonly object[] {
+  return [{ key, path: 'key' }, ...(ca ? [{ key: ca, path: CA_FILE }] : [])];
 }

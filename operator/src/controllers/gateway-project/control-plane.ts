@@ -1,0 +1,183 @@
+/** A project at the control plane that it names: what is asked of it, what pods serve by it, what its status says. Pure. */
+import { posix } from 'node:path';
+import type { ControlPlaneStatus } from '../../api/control-plane.ts';
+import type { Revision } from '../../api/gateway-project.ts';
+import type { Deployment, GatewayProject } from '../../api/resources.ts';
+import type { Access } from '../../control-plane/connection.ts';
+import type { LatestDeployment, Seen } from '../../control-plane/mirror.ts';
+import type { Link } from '../../objects/link.ts';
+import type { Verdict } from '../../runtime/conditions.ts';
+import type { Read } from '../source.ts';
+
+export interface ObservedControlPlane {
+  /** From the Secret that is named; `hasKey`: with the data-plane key of the project. */
+  readonly secret: Read<{ readonly access: Access; readonly hasKey: boolean }>;
+  /** Undefined until it has been asked for the first time. */
+  readonly seen?: Seen;
+}
+
+/** What pods shall serve: a revision of the cluster, or what else was deployed there. */
+export interface Served {
+  readonly artifactHash: string;
+  /** Undefined for what the cluster does not keep. */
+  readonly revision?: number;
+}
+
+/** Something else than the cluster asked for last is deployed there. */
+export interface Elsewhere {
+  readonly artifactHash: string;
+  readonly by: string;
+  readonly message: string;
+}
+
+export const DATA_PLANE_KEY = 'data-plane-key';
+export const CA_KEY = 'ca.crt';
+
+/** `NAMESPACE.NAME`, where the project says nothing else. */
+export function projectName({ metadata, spec }: GatewayProject): string {
+  const name = spec.controlPlane?.project ?? `${metadata.namespace ?? 'default'}.${metadata.name}`;
+  // As long as names there may be.
+  return name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
+}
+
+/** Names what is wanted: the same again only where it is the same revision, asked for by the same. */
+export function wishOf({ revision, artifactHash, signedBy }: Revision, asking: Deployment | undefined): string {
+  const what = `revision ${revision} (${artifactHash}${signedBy ? `, signed by ${signedBy}` : ''})`;
+  if (!asking) return what;
+  const { name, uid, generation } = asking.metadata;
+  return `${what} by Deployment ${name} ${uid}/${generation}`;
+}
+
+/** What the project remembers of it, for a mirror that begins. */
+export function remembered(status: ControlPlaneStatus | undefined): Seen {
+  const { projectId, synced, asked } = status ?? {};
+  return {
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(synced === undefined ? {} : { synced }),
+    ...(asked === undefined ? {} : { asked }),
+    drift: status?.drift ?? [],
+  };
+}
+
+/**
+ * Where somebody deployed something else after the cluster's last wish, that is what is served, until the cluster
+ * wishes for something else: whoever deployed last. `wish`: of now.
+ */
+export function elsewhere(
+  wish: string | undefined,
+  { seen }: ObservedControlPlane,
+  before: ControlPlaneStatus | undefined,
+  wanted: string | undefined,
+): Elsewhere | undefined {
+  const { asked, latest } = seen ?? remembered(before);
+  if (wish === undefined || asked?.by !== wish) return undefined;
+  if (latest === undefined) return fromBefore(before, wanted);
+  if (latest === null || latest.deployment_id === asked.deploymentId || latest.artifact_hash === wanted)
+    return undefined;
+  return { artifactHash: latest.artifact_hash, by: latest.created_by, message: deployedBy(latest) };
+}
+
+/** Until it answers again, what it said last holds. */
+function fromBefore(before: ControlPlaneStatus | undefined, wanted: string | undefined): Elsewhere | undefined {
+  const { deployed, deployedBy: by } = before ?? {};
+  if (deployed === undefined || by === undefined || by === OPERATOR || deployed === wanted) return undefined;
+  return { artifactHash: deployed, by, message: `${by} deployed ${deployed} at the control plane` };
+}
+
+function deployedBy({ artifact_hash, kind, created_by, reason }: LatestDeployment): string {
+  if (kind === 'automatic_rollback')
+    return `the control plane went back to ${artifact_hash}: ${reason ?? 'too many data planes refused what was deployed'}`;
+  return `${created_by} ${kind === 'rollback' ? 'went back to' : 'deployed'} ${artifact_hash} at the control plane`;
+}
+
+const OPERATOR = 'operator';
+
+/** How pods reach it; undefined until the project is there and they have a key for it. */
+export function linkAt({ spec, status }: GatewayProject, { secret, seen }: ObservedControlPlane): Link | undefined {
+  const { controlPlane } = spec;
+  const projectId = seen?.projectId ?? status?.controlPlane?.projectId;
+  if (!controlPlane || projectId === undefined) return undefined;
+  const linked = linkedBy({ secret }, status?.controlPlane);
+  if (!linked) return undefined;
+  return {
+    url: channelUrl(controlPlane.url),
+    projectId,
+    credential: {
+      kind: 'secret',
+      name: controlPlane.secret,
+      key: DATA_PLANE_KEY,
+      ...(linked.privateCa ? { ca: CA_KEY } : {}),
+    },
+  };
+}
+
+/** A Secret that is gone for a while takes no pod its link: all of them would be replaced. */
+function linkedBy(
+  { secret }: Pick<ObservedControlPlane, 'secret'>,
+  before: ControlPlaneStatus | undefined,
+): ControlPlaneStatus['linked'] {
+  if (!secret.ok || (!secret.hasKey && before?.linked)) return before?.linked;
+  return secret.hasKey ? { privateCa: secret.access.ca !== undefined } : undefined;
+}
+
+function channelUrl(url: string): string {
+  const channel = new URL(url);
+  channel.protocol = channel.protocol === 'http:' ? 'ws:' : 'wss:';
+  channel.pathname = posix.join(channel.pathname, '/ws/data-plane');
+  return channel.href;
+}
+
+export function controlPlaneStatus(
+  observed: ObservedControlPlane,
+  before: ControlPlaneStatus | undefined,
+): ControlPlaneStatus {
+  const { projectId, synced, asked, latest, drift } = observed.seen ?? remembered(before);
+  const linked = linkedBy(observed, before);
+  const ours = latest && latest.deployment_id === asked?.deploymentId;
+  const deployed =
+    latest === undefined
+      ? { deployed: before?.deployed, deployedBy: before?.deployedBy }
+      : { deployed: latest?.artifact_hash, deployedBy: ours ? OPERATOR : latest?.created_by };
+  return {
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(synced === undefined ? {} : { synced }),
+    ...(asked === undefined ? {} : { asked }),
+    ...(linked ? { linked } : {}),
+    ...(deployed.deployed === undefined ? {} : { deployed: deployed.deployed }),
+    ...(deployed.deployedBy === undefined ? {} : { deployedBy: deployed.deployedBy }),
+    ...(drift.length > 0 ? { drift } : {}),
+  };
+}
+
+/** `newest`: artifact_hash of the newest revision. */
+export function syncedVerdict(
+  { spec }: GatewayProject,
+  { secret, seen }: ObservedControlPlane,
+  newest: string | undefined,
+): Verdict {
+  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
+    type: 'Synced',
+    status,
+    reason,
+    message,
+  });
+  if (!secret.ok) return verdict('False', secret.reason, secret.message);
+  const { problem, synced, drift, projectId } = seen ?? { drift: [] };
+  if (problem?.kind === 'away')
+    return verdict(
+      'Unknown',
+      'ControlPlaneAway',
+      `${problem.message}; pods serve what they have, and it is tried again`,
+    );
+  if (problem?.kind === 'taken') return verdict('False', 'Conflict', problem.message);
+  if (problem) return verdict('False', 'ControlPlaneRefused', problem.message);
+  if (!secret.hasKey) {
+    const make = projectId === undefined ? '' : ` (gw-control api-keys create NAME --project ${projectId})`;
+    const message = `Secret "${spec.controlPlane?.secret}" has no key "${DATA_PLANE_KEY}": make one${make}, and put it there`;
+    return verdict('False', 'DataPlaneKeyMissing', message);
+  }
+  if (seen === undefined || newest === undefined || synced !== newest)
+    return verdict('Unknown', 'Syncing', 'what the cluster has is being sent');
+  if (drift.length > 0) return verdict('False', 'Drifted', `${drift.length} difference(s): ${drift[0]}`);
+  return verdict('True', 'Synced', `the control plane has ${synced}, and what it was compiled from`);
+}
