@@ -30,12 +30,24 @@ export async function filesOfFile(
   }
 }
 
-/** The names that a plugin package has in its keys, whatever it was called in the archive. */
-export function packageFiles({ wasm, manifest, configSchema }: PluginPackage): ReadonlyMap<string, Uint8Array> {
-  const files = new Map([['plugin.wasm', wasm]]);
-  if (manifest) files.set('plugin.toml', manifest);
-  if (configSchema) files.set('config-schema.json', configSchema);
+const MODULE = 'plugin.wasm';
+const MANIFEST = 'plugin.toml';
+const CONFIG_SCHEMA = 'config-schema.json';
+
+/** As files, whatever the module was called in the archive. */
+function packageFiles({ wasm, manifest, configSchema }: PluginPackage): ReadonlyMap<string, Uint8Array> {
+  const files = new Map([[MODULE, wasm]]);
+  if (manifest) files.set(MANIFEST, manifest);
+  if (configSchema) files.set(CONFIG_SCHEMA, configSchema);
   return files;
+}
+
+/** The package whose files were kept. */
+export function keptPackage(files: ReadonlyMap<string, Uint8Array>, name: string): PluginPackage {
+  const manifest = files.get(MANIFEST);
+  const configSchema = files.get(CONFIG_SCHEMA);
+  const wasm = files.get(MODULE) ?? new Uint8Array();
+  return { wasm, name, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) };
 }
 
 /** Bytes that are held; files may be views of the one that came. */

@@ -12,9 +12,21 @@ export interface NamespaceView {
 }
 
 /** Whether objects of the namespace may use it. */
-export async function allows(ref: PluginRef, namespace: string, view: NamespaceView): Promise<boolean> {
-  if (ref.metadata.namespace === namespace) return true;
-  const { names, selector } = ref.spec.allowedNamespaces ?? {};
+export function allows(ref: PluginRef, namespace: string, view: NamespaceView): Promise<boolean> {
+  return admits(ref.metadata.namespace, ref.spec.allowedNamespaces, namespace, view);
+}
+
+type Grant = PluginRef['spec']['allowedNamespaces'];
+
+/** Whether what is in the namespace `own`, and grants that, may be used from another. */
+export async function admits(
+  own: string | undefined,
+  grant: Grant,
+  namespace: string,
+  view: NamespaceView,
+): Promise<boolean> {
+  if (own === namespace) return true;
+  const { names, selector } = grant ?? {};
   if (names?.includes(namespace)) return true;
   if (!selector || !view.labels) return false;
   const labels = await view.labels(namespace);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type PluginPackage, PluginPackageError, type ProjectPlugin, pluginPackageOf } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { PluginRef } from '../../api/resources.ts';
+import { keptPackage } from '../../sources/content.ts';
 import { ownerOfPlugin, pluginRequest } from '../../sources/request.ts';
 import type { SourceRequest } from '../../sources/source.ts';
 import { type Entries, type Read, type ReadWith, readConfigMap, readFetched, readSecret, refuse } from '../source.ts';
@@ -117,15 +118,19 @@ function remotePackage({ sources }: ReadWith, ref: PluginRef, request: SourceReq
   const signed: Signed = file
     ? { bytes: file, ...(signature === undefined ? {} : { signature }), ...missing }
     : { digest, signatures: signatures ?? [], ...missing };
-  const bare = moduleKey(files, undefined);
-  const wasm = bare === undefined || files.size > 1 ? undefined : files.get(bare);
-  if (wasm) return { ok: true, files: { wasm, name }, signed };
   try {
-    return { ok: true, files: pluginPackageOf(files, name), signed };
+    return { ok: true, files: file ? keptPackage(files, name) : imagePackage(files, name), signed };
   } catch (error) {
     if (!(error instanceof PluginPackageError)) throw error;
     return refuse('PluginInvalid', error.message);
   }
+}
+
+/** The files of an image: a package, or nothing but a module. */
+function imagePackage(files: Entries, name: string): PluginPackage {
+  const module = moduleKey(files, undefined);
+  const wasm = module === undefined || files.size > 1 ? undefined : files.get(module);
+  return wasm ? { wasm, name } : pluginPackageOf(files, name);
 }
 
 function packageOf(wasm: Uint8Array, manifest?: Uint8Array, configSchema?: Uint8Array): PluginPackage {
