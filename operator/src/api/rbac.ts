@@ -30,7 +30,7 @@ export const RULES: readonly Rule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
   {
-    why: 'reads signing keys and plugins of Secrets that are named',
+    why: 'reads keys, credentials, certificates and plugins of Secrets that are named',
     apiGroups: [''],
     resources: ['secrets'],
     verbs: ['get'],
@@ -60,6 +60,17 @@ export const RULES: readonly Rule[] = [
     resources: ['poddisruptionbudgets'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
+  ...[
+    { group: 'autoscaling', plural: 'horizontalpodautoscalers', why: 'scales gateways that ask for it' },
+    { group: 'networking.k8s.io', plural: 'ingresses', why: 'exposes gateways that ask for it' },
+    { group: 'gateway.networking.k8s.io', plural: 'httproutes', why: 'the same, by the Gateway API' },
+    { group: 'monitoring.coreos.com', plural: 'podmonitors', why: 'lets the Prometheus operator find gateways' },
+  ].map(({ group, plural, why }) => ({
+    why,
+    apiGroups: [group],
+    resources: [plural],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  })),
   { why: 'tells what it does', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
