@@ -1,0 +1,53 @@
+/** How a pod asks for a sidecar, and how it is known that it has one: labels and annotations (docs/sidecars.md). */
+import { createHash } from 'node:crypto';
+import { GROUP } from '../api/schema.ts';
+import type { ObjectKey, ObjectMeta } from '../runtime/kube-object.ts';
+
+/** On a pod or its namespace `"true"` asks for a sidecar; on a pod `"false"` goes without, whatever its namespace says. */
+export const LABEL_SIDECAR = `${GROUP}/sidecar`;
+/** On a pod that has been looked at: its project, or SKIPPED. */
+export const LABEL_INJECTED = `${GROUP}/injected`;
+export const SKIPPED = 'skipped';
+
+/** On a pod, or for all of its namespace: `[NAMESPACE/]NAME` of the GatewayProject. */
+export const ANNOTATION_PROJECT = `${GROUP}/project`;
+/** Name of the container port that the sidecar takes over. */
+export const ANNOTATION_PORT = `${GROUP}/port`;
+/** Opens the sidecar's admin port to the network: metrics for a scraper. */
+export const ANNOTATION_ADMIN = `${GROUP}/admin`;
+export const ANNOTATION_LOG_LEVEL = `${GROUP}/log-level`;
+/** Secrets of the pod's namespace for `file://` and `env://` references, in place of the project's. */
+export const ANNOTATION_SECRETS_DIRECTORY = `${GROUP}/secrets-directory`;
+export const ANNOTATION_SECRETS_ENV = `${GROUP}/secrets-env`;
+/** Requests and limits in place of the project's. */
+export const ANNOTATION_RESOURCES = {
+  'requests.cpu': `${GROUP}/cpu-request`,
+  'requests.memory': `${GROUP}/memory-request`,
+  'limits.cpu': `${GROUP}/cpu-limit`,
+  'limits.memory': `${GROUP}/memory-limit`,
+} as const;
+/** Why a pod that its namespace asks for has none. */
+export const ANNOTATION_SKIPPED = `${GROUP}/sidecar-skipped`;
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** The project that an annotation names, seen from a namespace; undefined where it names none. */
+export function namedProject(text: string | undefined, namespace: string): ObjectKey | undefined {
+  const parts = text?.split('/') ?? [];
+  if (parts.length === 0 || parts.length > 2 || !parts.every((part) => part.length <= 63 && NAME.test(part)))
+    return undefined;
+  const [name = ''] = parts.slice(-1);
+  return { namespace: parts.length === 2 ? (parts[0] ?? '') : namespace, name };
+}
+
+/** Value of the label by which the pods of a project's sidecars are found: 63 characters must do. */
+export function injectedLabel({ namespace, name }: ObjectKey): string {
+  const text = `${namespace}.${name}`;
+  return text.length <= 63 ? text : createHash('sha256').update(text).digest('hex').slice(0, 40);
+}
+
+/** The project whose sidecar a pod has; undefined where it has none. */
+export function projectOfSidecar({ namespace = '', labels, annotations }: ObjectMeta): ObjectKey | undefined {
+  const project = namedProject(annotations?.[ANNOTATION_PROJECT], namespace);
+  return project && labels?.[LABEL_INJECTED] === injectedLabel(project) ? project : undefined;
+}

@@ -1,0 +1,128 @@
+/** The mutating webhook on pods: decides whether a pod gets a sidecar, and of which project. */
+import { type GatewayProject, gatewayProjects, namespaces, services } from '../api/resources.ts';
+import { readSigningKeys } from '../controllers/gateway-project/signing-keys.ts';
+import { admits, type NamespaceView } from '../controllers/plugin-ref/grants.ts';
+import type { Link } from '../objects/link.ts';
+import { isRecord, type KubeObject, keyText, type ObjectKey } from '../runtime/kube-object.ts';
+import type { Objects } from '../runtime/objects.ts';
+import { selects } from '../runtime/selector.ts';
+import type { AdmissionAnswer, AdmissionRequest } from '../webhooks/admission.ts';
+import { ANNOTATION_PROJECT, LABEL_SIDECAR, namedProject } from './ask.ts';
+import { hasSidecar, inject, portOf, skip } from './inject.ts';
+import { type PodToInject, readPod } from './pod.ts';
+
+export interface InjectorWith {
+  readonly objects: Objects;
+  readonly namespaces: NamespaceView;
+  /** Namespace of the operator, whose pods are never touched. */
+  readonly operatorNamespace: string;
+  /** Image where the project names none. */
+  readonly image: string;
+  /** Absent: the operator has no link, and sidecars serve what they start with. */
+  readonly linkOf?: (project: GatewayProject) => Link;
+}
+
+const ADMITTED: AdmissionAnswer = { allowed: true };
+
+/**
+ * A pod that asks by its own label gets a sidecar or is refused: it must not run open because of a typing error. One
+ * whose namespace asks for it and that can have none is admitted, marked, with a warning. API servers send only pods
+ * that ask in one of these ways.
+ */
+export async function reviewPod(using: InjectorWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  if (request.operation !== 'CREATE' || request.namespace === using.operatorNamespace) return ADMITTED;
+  const pod = readPod(request.object);
+  if (!pod) return { allowed: true, warnings: ['gw: the pod could not be read, and has no sidecar'] };
+  const asked = pod.metadata.labels?.[LABEL_SIDECAR];
+  if (asked === 'false' || hasSidecar(pod)) return ADMITTED;
+  const { namespace } = request;
+  const without = (reason: string): AdmissionAnswer =>
+    asked === 'true'
+      ? refused(`it asks for a gw sidecar and can have none: ${reason}`)
+      : { allowed: true, warnings: [`gw: no sidecar for this pod: ${reason}`], patch: skip(pod, reason) };
+
+  const port = portOf(pod);
+  if (!port.ok) return without(port.reason);
+  const text = pod.metadata.annotations?.[ANNOTATION_PROJECT] ?? (await projectOfNamespace(using, namespace));
+  const key = namedProject(text, namespace);
+  if (!key)
+    return without(
+      text === undefined
+        ? `no annotation ${ANNOTATION_PROJECT} names a GatewayProject`
+        : `annotation ${ANNOTATION_PROJECT} must be NAME or NAMESPACE/NAME`,
+    );
+  const project = await usableProject(using, key, namespace);
+  if (!project)
+    return refused(
+      `GatewayProject "${keyText(key)}" does not exist, or its spec.sidecar.allowedNamespaces does not name "${namespace}"`,
+    );
+  const keys = await readSigningKeys(using.objects, project);
+  const [missing] = [...(keys.signing && !keys.signing.ok ? [keys.signing] : []), ...keys.problems];
+  if (missing) return refused(`keys of GatewayProject "${keyText(key)}" cannot be read: ${missing.message}`);
+  const link = using.linkOf?.(project);
+  if (!link && key.namespace !== namespace)
+    return without(
+      'the operator has no link (--link-service), without which sidecars in other namespaces get no artifact',
+    );
+  const settings = { image: using.image, trustedKeys: keys.trusted, ...(link ? { link } : {}) };
+  const injection = inject(pod, namespace, project, settings);
+  if (!injection.ok) return without(injection.reason);
+  const passing = await servicesByNumber(using.objects, pod, namespace, port.number, port.name);
+  return {
+    allowed: true,
+    patch: injection.patch,
+    warnings: [...injection.warnings, ...passing].map((each) => `gw: ${each}`),
+  };
+}
+
+function refused(message: string): AdmissionAnswer {
+  return { allowed: false, message };
+}
+
+async function projectOfNamespace(
+  { objects, namespaces: view }: InjectorWith,
+  name: string,
+): Promise<string | undefined> {
+  // Who looks at some namespaces only may not read what they are called by.
+  if (!view.labels) return undefined;
+  const found = await objects.getMetadata(namespaces, { namespace: '', name });
+  return found?.metadata.annotations?.[ANNOTATION_PROJECT];
+}
+
+/** Absent and not granted are one answer, so that nobody finds out what there is elsewhere. */
+async function usableProject(
+  { objects, namespaces: view }: InjectorWith,
+  key: ObjectKey,
+  namespace: string,
+): Promise<GatewayProject | undefined> {
+  if (!view.includes(key.namespace)) return undefined;
+  const project = await objects.get(gatewayProjects, key);
+  if (!project || project.metadata.deletionTimestamp) return undefined;
+  const granted = await admits(key.namespace, project.spec.sidecar.allowedNamespaces, namespace, view);
+  return granted ? project : undefined;
+}
+
+/** Services that select the pod and look for the app's port by its number: they go past the sidecar. */
+async function servicesByNumber(
+  objects: Objects,
+  pod: PodToInject,
+  namespace: string,
+  number: number,
+  name: string,
+): Promise<readonly string[]> {
+  const found = await objects.list(services, { namespace });
+  return found
+    .filter((service) => looksFor(service, pod.metadata.labels ?? {}, number))
+    .map(
+      ({ metadata }) =>
+        `Service "${metadata.name}" goes past the sidecar: its targetPort is ${number}, and must be "${name}"`,
+    );
+}
+
+function looksFor(service: KubeObject, labels: { readonly [name: string]: string }, number: number): boolean {
+  const spec: unknown = 'spec' in service ? service.spec : undefined;
+  if (!isRecord(spec) || !isRecord(spec['selector']) || !Array.isArray(spec['ports'])) return false;
+  const matchLabels = Object.fromEntries(Object.entries(spec['selector']).map(([key, value]) => [key, String(value)]));
+  if (Object.keys(matchLabels).length === 0 || !selects({ matchLabels }, labels)) return false;
+  return spec['ports'].some((port: unknown) => isRecord(port) && port['targetPort'] === number);
+}

@@ -1,0 +1,164 @@
+/** The sidecar's container, and the volumes that it needs: made of the same parts as gateway pods. */
+import type { GatewayProject } from '../api/resources.ts';
+import { partName } from '../objects/artifact-parts.ts';
+import { ARTIFACT_DIR } from '../objects/artifact-volume.ts';
+import { GW_ENTRY, projectArguments, SECRETS_DIR } from '../objects/gateway-container.ts';
+import { type Link, linkParts } from '../objects/link.ts';
+import { isRecord } from '../runtime/kube-object.ts';
+import type { SidecarWishes } from './wishes.ts';
+
+export const SIDECAR = 'gw-sidecar';
+
+export interface SidecarSettings {
+  /** Image where the project names none. */
+  readonly image: string;
+  /** Public keys in hex, one of which must have signed what it loads; none: unsigned artifacts are served. */
+  readonly trustedKeys: readonly string[];
+  /** Where artifacts come from; absent: it serves the one that it starts with, in the project's own namespace. */
+  readonly link?: Link;
+}
+
+export interface SidecarPlace {
+  /** The pod's namespace. */
+  readonly namespace: string;
+  /** Where it serves, under the name that the app's port had, and where its admin port is. */
+  readonly trafficPort: number;
+  readonly adminPort: number;
+  readonly portName: string;
+  /** The app's own. */
+  readonly appPort: number;
+}
+
+interface NamedVolume {
+  readonly name: string;
+}
+
+export interface SidecarParts {
+  readonly container: object;
+  readonly volumes: readonly NamedVolume[];
+  readonly imagePullSecrets: readonly string[];
+}
+
+/** Every name of ours begins like this, so that none of the pod's own is in the way. */
+const ARTIFACT_VOLUME = 'gw-artifact';
+const SECRETS_VOLUME = 'gw-secrets';
+const TMP_VOLUME = 'gw-tmp';
+
+export function sidecarParts(
+  project: GatewayProject,
+  place: SidecarPlace,
+  wishes: SidecarWishes,
+  settings: SidecarSettings,
+): SidecarParts {
+  const { spec, metadata } = project;
+  // Secrets of a project are those of its namespace: a pod elsewhere names its own.
+  const own = place.namespace === metadata.namespace;
+  const directory = wishes.secretsDirectory ?? (own ? spec.secrets?.directory : undefined);
+  const variables = wishes.secretsEnv ?? (own ? (spec.secrets?.env ?? []) : []);
+  const state = own ? spec.serve.state?.url : undefined;
+  const link = settings.link && linkParts(settings.link);
+  const artifact = own ? firstArtifact(project) : undefined;
+  const container = {
+    name: SIDECAR,
+    image: spec.pods.image ?? settings.image,
+    imagePullPolicy: spec.pods.imagePullPolicy,
+    // Starts before the app and ends after it; Jobs do not wait for it.
+    restartPolicy: 'Always',
+    command: ['node', GW_ENTRY],
+    args: [
+      ...['serve', '--listen', `0.0.0.0:${place.trafficPort}`, '--app-port', String(place.appPort)],
+      // No NetworkPolicy of ours guards other people's pods.
+      ...['--admin-bind', `${wishes.admin ? '0.0.0.0' : '127.0.0.1'}:${place.adminPort}`],
+      ...(artifact ? ['--artifact', ARTIFACT_DIR] : []),
+      // It is stopped when the app has ended: there is nothing left to drain for.
+      ...projectArguments(withLogLevel(project, wishes.logLevel), 0),
+      // What the kubelet asks.
+      ...['--expose-health', 'true'],
+      ...(link?.args ?? []),
+    ],
+    env: [
+      ...(settings.trustedKeys.length > 0
+        ? [{ name: 'GW_TRUSTED_PUBKEY', value: settings.trustedKeys.join(',') }]
+        : []),
+      ...(state
+        ? [{ name: 'GW_STATE', valueFrom: { secretKeyRef: { name: state.secret, key: state.key, optional: true } } }]
+        : []),
+      ...(directory ? [{ name: 'GW_SECRETS_DIR', value: SECRETS_DIR }] : []),
+      ...(link?.env ?? []),
+    ],
+    ...(variables.length > 0 ? { envFrom: variables.map((name) => ({ secretRef: { name, optional: true } })) } : {}),
+    ports: [
+      { name: place.portName, containerPort: place.trafficPort, protocol: 'TCP' },
+      ...(wishes.admin ? [{ name: 'gw-admin', containerPort: place.adminPort, protocol: 'TCP' }] : []),
+    ],
+    // No startup probe: the app starts whether there is an artifact or not, and gets no traffic until there is.
+    readinessProbe: {
+      httpGet: { path: '/__gw/health', port: place.trafficPort },
+      periodSeconds: 2,
+      failureThreshold: 2,
+      timeoutSeconds: 2,
+    },
+    resources: { ...spec.sidecar.resources, ...merged(spec.sidecar.resources, wishes.resources) },
+    // All of it, since the pod's own may say otherwise.
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      privileged: false,
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      runAsGroup: 1000,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    volumeMounts: [
+      { name: TMP_VOLUME, mountPath: '/tmp' },
+      ...(artifact ? [{ name: ARTIFACT_VOLUME, mountPath: ARTIFACT_DIR, readOnly: true }] : []),
+      ...(directory ? [{ name: SECRETS_VOLUME, mountPath: SECRETS_DIR, readOnly: true }] : []),
+      ...(link?.volumeMounts ?? []),
+    ],
+  };
+  const volumes = [
+    { name: TMP_VOLUME, emptyDir: { sizeLimit: '64Mi' } },
+    ...(artifact ? [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources: artifact } }] : []),
+    // Whoever runs as another user than the app has no group in common with it: see readable().
+    ...(directory
+      ? [{ name: SECRETS_VOLUME, secret: { secretName: directory, optional: true, defaultMode: 0o444 } }]
+      : []),
+    ...(link?.volumes ?? []).map(readable),
+  ];
+  return { container, volumes, imagePullSecrets: own ? (spec.pods.imagePullSecrets ?? []) : [] };
+}
+
+/** Parts of what the project serves now, as the sources of one folder; gone ones do not keep the pod from starting. */
+function firstArtifact(project: GatewayProject): readonly object[] | undefined {
+  const { status } = project;
+  const revision = status?.revisions?.find((kept) => kept.revision === status.revision);
+  if (!revision?.parts) return undefined;
+  return Array.from({ length: revision.parts }, (_, index) => ({
+    configMap: { name: partName(project, revision.archive, index), optional: true },
+  }));
+}
+
+function withLogLevel(project: GatewayProject, logLevel: SidecarWishes['logLevel']): GatewayProject {
+  if (!logLevel) return project;
+  return { ...project, spec: { ...project.spec, serve: { ...project.spec.serve, logLevel } } };
+}
+
+type Resources = GatewayProject['spec']['sidecar']['resources'];
+
+function merged(project: Resources, pod: SidecarWishes['resources']): Resources {
+  return {
+    requests: { ...project.requests, ...pod.requests },
+    limits: { ...project.limits, ...pod.limits },
+  };
+}
+
+/**
+ * Files of projected volumes belong to root, and to the pod's fsGroup where it has one: without one, only what all may
+ * read is readable for a container with a user of its own. Other containers do not mount it.
+ */
+function readable(volume: object): NamedVolume {
+  const { projected, ...rest } = isRecord(volume) ? volume : {};
+  const files = isRecord(projected) ? { projected: { ...projected, defaultMode: 0o444 } } : {};
+  return { ...rest, name: String(rest['name']), ...files };
+}
