@@ -69,7 +69,7 @@ export function testEgress(options: RigOptions = {}): EgressSettings {
     sourceCacheBytes = 64 << 20,
   } = options;
   const guard = new EgressGuard({ allowInternal: false, allow });
-  return { guard, plainHttpSources, plainHttpRegistries, sourceCacheBytes };
+  return { guard, egressAllow: allow, plainHttpSources, plainHttpRegistries, sourceCacheBytes };
 }
 
 export function testFetcher(objects: Objects, options: RigOptions = {}): OpenFetcher {
