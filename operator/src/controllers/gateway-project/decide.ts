@@ -120,12 +120,19 @@ export function decide(
     status,
     events: [...rollout.events, ...events(before, status, [...verdicts, ready])],
     again: Math.min(
-      programmed || !wanted ? RESYNC_MS : ROLLOUT_MS,
+      programmed || !wanted ? RESYNC_MS : rolloutPause(before, now),
       rollout.again ?? RESYNC_MS,
       observed.registry?.again ?? RESYNC_MS,
       objects.again ?? RESYNC_MS,
     ),
   };
+}
+
+/** Ever longer: pods that change tell of it, and one that has not become ready for an hour needs no look a second. */
+function rolloutPause(before: GatewayProjectStatus | undefined, now: Date): number {
+  const programmed = before?.conditions?.find(({ type }) => type === 'Programmed');
+  const since = programmed && programmed.status !== 'True' ? Date.parse(programmed.lastTransitionTime) : now.getTime();
+  return Math.min(MAX_ROLLOUT_MS, Math.max(ROLLOUT_MS, (now.getTime() - since) / 20));
 }
 
 /** Gateway pods are linked where they take artifacts in place. */

@@ -74,8 +74,10 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   const keys = await readSigningKeys(objects, project);
   const sources = { ...(await readSources(using, project)), ...(keys.signing ? { signingKey: keys.signing } : {}) };
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
-  const workload = await objects.get(workloads, { namespace, name: gatewayName(project) });
-  const canary = await objects.get(workloads, { namespace, name: canaryName(project) });
+  // By label: what is not ours is of no interest here, and what is not there need not be asked for by name.
+  const running = await objects.list(workloads, mine);
+  const workload = running.find(({ metadata }) => metadata.name === gatewayName(project));
+  const canary = running.find(({ metadata }) => metadata.name === canaryName(project));
   const found = await objects.list(pods, { namespace, labels: podLabels(project) });
   const parts = (await objects.listMetadata(configMaps, mine)).filter(
     (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
