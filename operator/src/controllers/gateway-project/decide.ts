@@ -11,9 +11,10 @@ import type { EventRecord } from '../../runtime/objects.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
 import { acceptedVerdict, compiledVerdict, podsSummary, programmedVerdict, readyVerdict } from './conditions.ts';
+import { controlPlaneStatus, linkAt, syncedVerdict } from './control-plane.ts';
 import { decideObjects, ownedContext } from './decide-objects.ts';
 import type { Observed } from './observe.ts';
-import { rolloutOf } from './rollout/rollout-of.ts';
+import { type Rollout, rolloutOf } from './rollout/rollout-of.ts';
 import { obsolete } from './rollout/target.ts';
 import { obsoleteArtifacts, storing } from './storing.ts';
 import { statusWhileFetching, verdictIn } from './while-fetching.ts';
@@ -45,6 +46,8 @@ export interface Decision {
   /** Records of images to be deleted from their registry, and then themselves. */
   readonly forget: readonly KubeObject[];
   readonly status: GatewayProjectStatus;
+  /** What the control plane, where one is named, is asked to deploy. */
+  readonly wish?: Rollout['wish'];
   readonly events: readonly EventRecord[];
   /** Milliseconds after which to look again, without being called. */
   readonly again: number;
@@ -53,6 +56,7 @@ export interface Decision {
 const RESYNC_MS = 600_000;
 /** Pods that became ready tell us at once; only what they serve must be asked for. */
 const ROLLOUT_MS = 500;
+const MAX_ROLLOUT_MS = 25_000;
 
 export function decide(
   observed: Observed,
@@ -65,9 +69,9 @@ export function decide(
   const { spec, status: before, metadata } = project;
   const { revisions, latest, write, verdict: stored } = storing(observed, compilation, now);
   const served = Number(observed.workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
-  const context = ownedContext(observed, podSettings(project, settings));
+  const context = ownedContext(observed, podSettings(observed, settings));
   const rollout = rolloutOf(observed, { revisions, latest }, context, now);
-  const { goal: wanted, pinned, failed } = rollout;
+  const { served: wanted, pinned, failed, elsewhere } = rollout;
   const summary = podsSummary(project, pods, wanted, observed.workload);
   const objects = decideObjects(observed, rollout, context, now);
 
@@ -80,11 +84,17 @@ export function decide(
     ...objects.verdicts,
   ];
   const programmed = verdicts[3]?.status === 'True';
-  const ready = readyVerdict(verdicts, summary, pinned, wanted?.revision === failed?.revision ? undefined : failed);
+  const ready = readyVerdict(
+    verdicts,
+    summary,
+    pinned,
+    wanted?.revision === failed?.revision ? undefined : failed,
+    elsewhere,
+  );
   // Pods of the revision before may still be needed while the next is being rolled out.
   const forgotten = programmed
     ? obsolete(revisions, spec.revisionHistoryLimit, [
-        ...[wanted?.revision, latest, served, rollout.stable?.revision],
+        ...[wanted?.revision, latest, served, rollout.goal?.revision, rollout.stable?.revision],
         ...[rollout.status?.revision, rollout.status?.from],
       ])
     : [];
@@ -95,11 +105,17 @@ export function decide(
         compilation,
       )
     : { parts: [], records: [] };
+  // What is served does not hang on it: Ready goes by the others.
+  const newest = revisions.find(({ revision }) => revision === latest);
+  const synced = observed.controlPlane
+    ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)]
+    : [];
   const diagnostics = sorted(held?.diagnostics ?? compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
-    conditions: conditions([...verdicts, ready], before?.conditions, metadata.generation, now),
-    ...(wanted ? { artifactHash: wanted.artifactHash, revision: wanted.revision } : {}),
+    conditions: conditions([...verdicts, ...synced, ready], before?.conditions, metadata.generation, now),
+    ...(wanted ? { artifactHash: wanted.artifactHash } : {}),
+    ...(wanted?.revision === undefined ? {} : { revision: wanted.revision }),
     ...(latest === undefined ? {} : { latestRevision: latest }),
     revisions: revisions.filter((revision) => !forgotten.includes(revision)),
     specs: held?.specs ?? compiledSpecs(observed),
@@ -109,6 +125,7 @@ export function decide(
     ...(rollout.status ? { rollout: rollout.status } : {}),
     ...(failed ? { failed } : {}),
     ...(observed.sidecars ? { sidecars: observed.sidecars } : {}),
+    ...(observed.controlPlane ? { controlPlane: controlPlaneStatus(observed.controlPlane, before?.controlPlane) } : {}),
     address: serviceAddress(project),
   };
   return {
@@ -118,7 +135,8 @@ export function decide(
     remove: [...objects.remove, ...garbage.parts],
     forget: garbage.records,
     status,
-    events: [...rollout.events, ...events(before, status, [...verdicts, ready])],
+    ...(rollout.wish ? { wish: rollout.wish } : {}),
+    events: [...rollout.events, ...events(before, status, [...verdicts, ...synced, ready])],
     again: Math.min(
       programmed || !wanted ? RESYNC_MS : rolloutPause(before, now),
       rollout.again ?? RESYNC_MS,
@@ -135,9 +153,10 @@ function rolloutPause(before: GatewayProjectStatus | undefined, now: Date): numb
   return Math.min(MAX_ROLLOUT_MS, Math.max(ROLLOUT_MS, (now.getTime() - since) / 20));
 }
 
-/** Gateway pods are linked where they take artifacts in place. */
-function podSettings(project: GatewayProject, { linkOf, ...settings }: Settings) {
-  const link = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
+/** Gateway pods are linked where they take artifacts in place: to the control plane, or else to the operator. */
+function podSettings({ project, controlPlane }: Observed, { linkOf, ...settings }: Settings) {
+  const own = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
+  const link = controlPlane ? linkAt(project, controlPlane) : own;
   return link ? { ...settings, link } : settings;
 }
 

@@ -9,11 +9,14 @@ import {
   type Workload,
   workloads,
 } from '../../api/resources.ts';
+import type { ControlPlanes } from '../../control-plane/control-planes.ts';
 import { canaryName, gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
 import { controlledBy, type KubeObject, type ObjectKey } from '../../runtime/kube-object.ts';
 import type { ImageState } from '../../storage/image-store.ts';
 import type { Refusal } from '../source.ts';
+import type { ObservedControlPlane } from './control-plane.ts';
 import type { Sources } from './gather.ts';
+import { observeControlPlane } from './observe-control-plane.ts';
 import { type OwnedObjects, readOwned } from './owned-objects.ts';
 import { type PodSecrets, readPodSecrets } from './pod-secrets.ts';
 import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
@@ -37,6 +40,8 @@ export interface Observed extends OwnedObjects {
   readonly parts: readonly KubeObject[];
   /** What is known of the registry that artifacts lie in, where any lie in one. */
   readonly registry?: RegistryView;
+  /** The control plane that the project names. */
+  readonly controlPlane?: ObservedControlPlane;
   readonly workload?: Workload;
   /** The workload of a canary. */
   readonly canary?: Workload;
@@ -62,6 +67,8 @@ export interface RegistryView {
 }
 
 export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith {
+  /** Absent in local mode, which has a control plane of its own. */
+  readonly controlPlanes?: ControlPlanes;
   readonly probe: ProvenanceProbe;
 }
 
@@ -97,6 +104,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     ...(await readOwned(objects, project)),
     secrets: await readPodSecrets(objects, project),
     ...(canary && controlledBy(canary, project) ? { canary } : {}),
+    ...(await observeControlPlane(using, project)),
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
     ...(await observeRollout(using, project, found)),
   };
