@@ -41,9 +41,14 @@ export function ownedContext(
   };
 }
 
+type ObservedObjects = Pick<
+  Observed,
+  'project' | 'workload' | 'secrets' | 'keyProblems' | 'owned' | 'foreign' | 'taken' | 'notInstalled'
+>;
+
 /** `given` is of `ownedContext`. */
 export function decideObjects(
-  observed: Observed,
+  observed: ObservedObjects,
   { template: revision, canary }: Pick<Rollout, 'template' | 'canary'>,
   given: OwnedContext,
   now: Date,
