@@ -3,12 +3,16 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { catalog } from './catalog.ts';
 import { SecureListener, type SecureListenerOptions } from './certificates/secure-listener.ts';
+import { ControlPlanes } from './control-plane/control-planes.ts';
 import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
 import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
 import { Measurements } from './controllers/gateway-project/rollout/measurements.ts';
 import { probeMetrics } from './controllers/gateway-project/rollout/observe-rollout.ts';
-import { ForeignUses } from './controllers/plugin-ref/grants.ts';
+import { ForeignUses, type NamespaceView } from './controllers/plugin-ref/grants.ts';
+import { ArtifactFiles } from './link/artifact-files.ts';
+import { ownAddress } from './link/leader-endpoints.ts';
+import { type OpenLink, openLink } from './link/open-link.ts';
 import { RegistryClient } from './registry/client.ts';
 import { ApiServer, isPassing } from './runtime/api-server.ts';
 import { CachedObjects } from './runtime/cached-objects.ts';
@@ -23,6 +27,7 @@ import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
+import { pullRevision } from './storage/pull-revision.ts';
 
 export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
   /** Service by which API servers reach our webhooks; absent: there are none. */
@@ -47,6 +52,8 @@ export interface RunOptions {
   readonly workers: number;
   /** HTTPS listener of webhooks and link; absent: there is neither. */
   readonly listener?: ListenerOptions;
+  /** Where pods reach this replica; default: the first address of this machine, in a pod the pod's. */
+  readonly linkAddress?: string;
   /** Registries and URLs that users name. */
   readonly egress: EgressSettings;
   /** Name of this replica; default the host's, which in a pod is the pod's. */
@@ -65,6 +72,7 @@ export interface RunningOperator {
 
 export async function run(options: RunOptions, log: Logger): Promise<RunningOperator> {
   let runner: Runner | undefined;
+  let link: OpenLink | undefined;
   const metrics = new OperatorMetrics(
     () => runner?.depths() ?? new Map(),
     () => objects.sizes(),
@@ -95,6 +103,10 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   });
   const images = new ImageStore({ registries, objects, events });
   const volumes = new ImageVolumes(api, (available, why) => log.info({ available }, `image volumes: ${why}`));
+  const controlPlanes = new ControlPlanes();
+  const archives = new ArtifactFiles(objects, (project, revision) =>
+    pullRevision({ registries, objects }, project, revision),
+  );
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
   const listener = options.listener && secureListener(api, namespace, options.listener, log);
   const endpoints = new Endpoints({
@@ -126,6 +138,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     const { namespaces, namespaceSelector, image } = options;
     log.info({ namespaces, namespaceSelector, image }, 'leading');
     const filter = namespaceSelector ? new SelectedNamespaces(objects, namespaceSelector) : undefined;
+    const view = namespaceView(objects, namespaces, filter);
+    link = listener && openLinkOf(listener, view);
     runner = new Runner({
       objects,
       namespaces,
@@ -138,12 +152,20 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         compilations,
         sources: fetcher.sources,
         foreignUses: new ForeignUses(),
-        namespaces: namespaceView(objects, namespaces, filter),
+        namespaces: view,
         probe: probeProvenance,
         readMetrics: probeMetrics,
         measurements: new Measurements(),
-        settings: { image: options.image, operatorNamespace: namespace, egressAllow: options.egress.egressAllow },
+        ...(link ? { link: link.host } : {}),
+        settings: {
+          image: options.image,
+          operatorNamespace: namespace,
+          egressAllow: options.egress.egressAllow,
+          ...(link ? { linkOf: link.linkOf } : {}),
+        },
         registries: { images, volumes },
+        controlPlanes,
+        readArchive: async (project, revision) => (await archives.get(project, revision)).bytes,
         // Reading a Secret by name is all that the operator may do with Secrets: see api/rbac.ts.
         watchSecrets: false,
       }),
@@ -158,6 +180,24 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     log.info('watching');
   }
 
+  function openLinkOf(secure: SecureListener, view: NamespaceView): OpenLink | undefined {
+    const service = options.listener?.linkService;
+    if (service === undefined) return undefined;
+    const address = options.linkAddress ?? ownAddress();
+    if (address === undefined) throw new Error('this machine has no address for pods to reach: give --link-address');
+    return openLink({
+      api,
+      routes: secure.routes,
+      endpoint: { namespace, service, address, port: secure.port },
+      ca: () => secure.ca,
+      objects,
+      namespaces: view,
+      files: archives,
+      registry: metrics.registry,
+      log,
+    });
+  }
+
   const leading = lead().catch((error: unknown) => ended.reject(error));
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -165,6 +205,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       ready = false;
       // The runner first: nothing of ours may write once another replica leads.
       await runner?.close();
+      await link?.close();
+      await controlPlanes.close();
       await fetcher.close();
       await registries.close();
       await images.close();

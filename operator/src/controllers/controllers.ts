@@ -109,11 +109,14 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
             }) as const,
         ),
       ],
-      onStart: (call) =>
+      onStart: (call) => {
         sources.onChange((owner) => {
           // Both are of what watches have seen: should one fail all the same, the next resync makes up for it.
           projectsOfSource(objects, foreignUses, owner).then(call, () => undefined);
-        }),
+        });
+        using.controlPlanes?.onChange((key) => call([key]));
+        using.link?.onStart(call);
+      },
       reconcile: (key) =>
         resynced(using, gatewayProjects, key, (tracked) =>
           rememberingPods(tracked, provenance, key, (remembering) => reconcileGatewayProject(remembering, key)),

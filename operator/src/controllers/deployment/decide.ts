@@ -2,6 +2,7 @@
 import type { DeploymentStatus } from '../../api/deployment.ts';
 import type { Deployment, GatewayProject } from '../../api/resources.ts';
 import { conditionOf, conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
+import { wasAskedBy } from '../gateway-project/control-plane.ts';
 import { activeDeployment, requestedRevision } from '../gateway-project/rollout/target.ts';
 
 export interface ObservedDeployment {
@@ -39,7 +40,12 @@ export function decideDeployment({ deployment, project, siblings }: ObservedDepl
     ...(revision ? { artifactHash: revision.artifactHash, revision: revision.revision } : {}),
     outcome,
     ...(project && outcome !== 'Superseded'
-      ? { pods: { updated: project.status?.pods?.programmed ?? 0, total: project.status?.pods?.wanted ?? project.spec.pods.replicas } }
+      ? {
+          pods: {
+            updated: project.status?.pods?.programmed ?? 0,
+            total: project.status?.pods?.wanted ?? project.spec.pods.replicas,
+          },
+        }
       : {}),
     ...(done ? { completedAt: done } : {}),
   };
@@ -81,6 +87,10 @@ function progress(
   if (newest && newest.metadata.name !== deployment.metadata.name) {
     const message = `Deployment "${newest.metadata.name}" is newer`;
     return { outcome: 'Superseded', verdict: { status: 'False', reason: 'Superseded', message } };
+  }
+  const ready = project && conditionOf(project, 'Ready');
+  if (ready?.reason === 'DeployedElsewhere' && wasAskedBy(project?.status?.controlPlane, deployment)) {
+    return { outcome: 'Superseded', verdict: { status: 'False', reason: 'DeployedElsewhere', message: ready.message } };
   }
   if (accepted.status !== 'True' || !project) {
     return { outcome: 'Pending', verdict: { status: 'False', reason: accepted.reason, message: accepted.message } };

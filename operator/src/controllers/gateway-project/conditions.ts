@@ -1,5 +1,4 @@
 /** The verdicts on a GatewayProject. Pure. */
-import type { Revision } from '../../api/gateway-project.ts';
 import type { GatewayProject, Workload } from '../../api/resources.ts';
 import type { FailedRevision, RolloutStatus } from '../../api/rollout.ts';
 import type { StatusDiagnostic } from '../../api/shared.ts';
@@ -7,6 +6,7 @@ import { wantedReplicas } from '../../objects/replicas.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
+import type { Elsewhere, Served } from './control-plane.ts';
 import type { PodState } from './pod-state.ts';
 
 /** `E1020 books.yaml#/paths/~1books/get: message (hint)`, as one line. */
@@ -46,7 +46,7 @@ export interface PodsSummary {
 export function podsSummary(
   project: GatewayProject,
   pods: readonly PodState[],
-  target: Revision | undefined,
+  target: Served | undefined,
   workload: Workload | undefined,
 ): PodsSummary {
   const ready = pods.filter((pod) => pod.ready && !pod.terminating);
@@ -59,7 +59,7 @@ export function podsSummary(
 
 /** True only when every ready pod reports the artifact (D38). */
 export function programmedVerdict(
-  target: Revision | undefined,
+  target: Served | undefined,
   pods: readonly PodState[],
   summary: PodsSummary,
   foreign: readonly string[],
@@ -85,17 +85,22 @@ export function programmedVerdict(
     .filter((pod) => !pod.ready && !pod.terminating && pod.waiting !== undefined)
     .map((pod) => `pod ${pod.name}: ${pod.waiting}`);
   const why = waiting[0] ? `; ${waiting[0]}` : '';
-  const its = rollout?.revision === target.revision ? rollout : undefined;
+  const its = rollout?.artifactHash === target.artifactHash ? rollout : undefined;
   if (programmed < ready || ready === 0) {
     if (its?.phase === 'Failed') return verdict('False', 'RolloutFailed', its.message ?? 'the rollout failed');
     const silent = pods.find((pod) => pod.unreachable !== undefined);
     if (silent)
       return verdict('Unknown', 'PodsUnreachable', `pod ${silent.name} does not answer: ${silent.unreachable}`);
     if (ready === 0) return verdict('False', 'NoReadyPods', `no pod is ready${why}`);
-    const counted = `${programmed} of ${ready} ready pods serve revision ${target.revision}`;
+    const counted = `${programmed} of ${ready} ready pods serve ${named(target)}`;
     return verdict('False', 'RollingOut', `${its?.strategy === 'Canary' ? `canary, ${its.message}` : counted}${why}`);
   }
-  return verdict('True', 'Programmed', `${programmed} of ${summary.wanted} pods serve revision ${target.revision}`);
+  return verdict('True', 'Programmed', `${programmed} of ${summary.wanted} pods serve ${named(target)}`);
+}
+
+/** What the cluster does not keep has its hash for a name. */
+function named({ revision, artifactHash }: Served): string {
+  return revision === undefined ? artifactHash : `revision ${revision}`;
 }
 
 export function readyVerdict(
@@ -103,10 +108,12 @@ export function readyVerdict(
   summary: PodsSummary,
   pinned: boolean,
   failed?: FailedRevision,
+  elsewhere?: Elsewhere,
 ): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {
-    const serving = failing.type !== 'Programmed' && summary.programmed > 0;
+    const older = failing.type !== 'Programmed' && failing.type !== 'CertificateValid';
+    const serving = older && summary.programmed > 0;
     const message = `${failing.type}: ${failing.message}`;
     if (serving)
       return {
@@ -124,6 +131,11 @@ export function readyVerdict(
       reason: 'RollingOut',
       message: `${summary.programmed} of ${summary.wanted} pods are ready`,
     };
+  }
+  if (elsewhere) {
+    const { message, wentBack } = elsewhere;
+    if (wentBack) return { type: 'Ready', status: 'False', reason: 'RolledBack', message };
+    return { type: 'Ready', status: 'True', reason: 'DeployedElsewhere', message };
   }
   if (failed) {
     const message = `revision ${failed.revision} failed to roll out, the last good one is served. ${failed.message}`;

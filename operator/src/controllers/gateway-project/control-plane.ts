@@ -28,6 +28,8 @@ export interface Elsewhere {
   readonly artifactHash: string;
   readonly by: string;
   readonly message: string;
+  /** The control plane itself went back, since too many data planes refused what was deployed. */
+  readonly wentBack?: true;
 }
 
 export const DATA_PLANE_KEY = 'data-plane-key';
@@ -46,6 +48,11 @@ export function wishOf({ revision, artifactHash, signedBy }: Revision, asking: D
   if (!asking) return what;
   const { name, uid, generation } = asking.metadata;
   return `${what} by Deployment ${name} ${uid}/${generation}`;
+}
+
+/** Whether the last wish is that of the Deployment: what was deployed since has taken its place. */
+export function wasAskedBy(status: ControlPlaneStatus | undefined, { metadata }: Deployment): boolean {
+  return status?.asked?.by.endsWith(` by Deployment ${metadata.name} ${metadata.uid}/${metadata.generation}`) ?? false;
 }
 
 /** What the project remembers of it, for a mirror that begins. */
@@ -74,7 +81,12 @@ export function elsewhere(
   if (latest === undefined) return fromBefore(before, wanted);
   if (latest === null || latest.deployment_id === asked.deploymentId || latest.artifact_hash === wanted)
     return undefined;
-  return { artifactHash: latest.artifact_hash, by: latest.created_by, message: deployedBy(latest) };
+  return {
+    artifactHash: latest.artifact_hash,
+    by: latest.created_by,
+    message: deployedBy(latest),
+    ...(latest.kind === 'automatic_rollback' ? { wentBack: true } : {}),
+  };
 }
 
 /** Until it answers again, what it said last holds. */

@@ -107,9 +107,7 @@ export function decide(
     : { parts: [], records: [] };
   // What is served does not hang on it: Ready goes by the others.
   const newest = revisions.find(({ revision }) => revision === latest);
-  const synced = observed.controlPlane
-    ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)]
-    : [];
+  const synced = observed.controlPlane ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)] : [];
   const diagnostics = sorted(held?.diagnostics ?? compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
@@ -185,7 +183,7 @@ function events(
   });
   const told = changed.map(({ type, status, reason, message }) => ({
     type:
-      status === 'True' ||
+      (status === 'True' && reason !== 'CertificateExpiring') ||
       reason === 'Storing' ||
       reason === 'RollingOut' ||
       reason === 'NoReadyPods' ||

@@ -9,14 +9,13 @@ import {
   type Workload,
   workloads,
 } from '../../api/resources.ts';
-import type { ControlPlanes } from '../../control-plane/control-planes.ts';
 import { canaryName, gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
 import { controlledBy, type KubeObject, type ObjectKey } from '../../runtime/kube-object.ts';
 import type { ImageState } from '../../storage/image-store.ts';
 import type { Refusal } from '../source.ts';
 import type { ObservedControlPlane } from './control-plane.ts';
 import type { Sources } from './gather.ts';
-import { observeControlPlane } from './observe-control-plane.ts';
+import { type ObserveControlPlaneWith, observeControlPlane } from './observe-control-plane.ts';
 import { type OwnedObjects, readOwned } from './owned-objects.ts';
 import { type PodSecrets, readPodSecrets } from './pod-secrets.ts';
 import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
@@ -66,9 +65,7 @@ export interface RegistryView {
   readonly again?: number;
 }
 
-export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith {
-  /** Absent in local mode, which has a control plane of its own. */
-  readonly controlPlanes?: ControlPlanes;
+export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, ObserveControlPlaneWith {
   readonly probe: ProvenanceProbe;
 }
 

@@ -6,9 +6,10 @@ import type { Compilations } from './compilation.ts';
 import { decide, type Settings } from './decide.ts';
 import { gather } from './gather.ts';
 import { type ObserveWith, observe } from './observe.ts';
+import { type WantWith, wantOfControlPlane } from './want-of-control-plane.ts';
 import { type Registries, withRegistry } from './with-registry.ts';
 
-export interface GatewayProjectWith extends ObserveWith {
+export interface GatewayProjectWith extends ObserveWith, WantWith {
   readonly events: EventSink;
   readonly compilations: Compilations;
   readonly settings: Settings;
@@ -21,7 +22,9 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   const seen = await observe(using, key);
   if (!seen) {
     using.compilations.forget(keyText(key));
+    using.link?.gone(key);
     using.registries?.images.forgetProject(keyText(key));
+    using.controlPlanes?.forget(key);
     return undefined;
   }
   const gathered = gather(seen.project, seen.sources);
@@ -30,5 +33,8 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   const decision = decide(observed, compilation, gathered.ok ? [] : gathered.problems, using.settings, new Date());
   await act(using.objects, using.events, observed.project, decision);
   using.registries?.images.forget(observed.project, decision.forget);
+  const inputs = gathered.ok ? gathered.inputs : undefined;
+  wantOfControlPlane(using, observed, { compilation, inputs }, decision);
+  using.link?.decided({ ...observed.project, status: decision.status }, compilation);
   return decision.again;
 }

@@ -1,15 +1,21 @@
 /** A project's rollout, from what was observed of it: which revision is served by which pods. Pure. */
 import type { Revision } from '../../../api/gateway-project.ts';
-import type { GatewayProject, Workload } from '../../../api/resources.ts';
+import type { Deployment, GatewayProject, Workload } from '../../../api/resources.ts';
 import type { PodSettings } from '../../../objects/gateway-container.ts';
 import { ANNOTATION_REVISION, ANNOTATION_TEMPLATE } from '../../../objects/names.ts';
 import { wantedReplicas } from '../../../objects/replicas.ts';
 import { templateDigest } from '../../../objects/template-digest.ts';
+import { type Elsewhere, elsewhere, type Served, wishOf } from '../control-plane.ts';
 import type { Observed } from '../observe.ts';
 import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
 import { activeDeployment, requestedRevision, target } from './target.ts';
 
 export interface Rollout extends RolloutDecision {
+  /** What pods shall serve in the end: the goal, or what somebody deployed at the control plane since. */
+  readonly served?: Served;
+  /** What the cluster wants of its control plane. */
+  readonly wish?: { readonly revision: Revision; readonly by: string };
+  readonly elsewhere?: Elsewhere;
   /** What the template of the stable pods names: what a pod starts with. */
   readonly template?: Revision;
   /** A Deployment holds it to another artifact than the newest. */
@@ -32,8 +38,10 @@ export function rolloutOf(
   const asked = target(project, deployments, revisions, latest, served);
   const active = activeDeployment(deployments);
   const requested = active && requestedRevision(active, revisions, latest);
+  const inPlace = isInPlace(project, settings);
   const decision = decideRollout({
-    spec: spec.rollout,
+    // A control plane that the pods are linked to has deadlines of its own, and goes back by itself.
+    spec: inPlace && spec.controlPlane ? { ...spec.rollout, strategy: 'InPlace', ...UNHURRIED } : spec.rollout,
     linked: settings.link !== undefined,
     revisions,
     desired: asked.revision,
@@ -58,13 +66,41 @@ export function rolloutOf(
   });
   const { stable } = decision;
   const started = revisions.find(({ revision }) => revision === templated);
-  const kept = isInPlace(project, settings) && started && hasTemplate(workload, project, settings);
+  const kept = inPlace && started && hasTemplate(workload, project, settings);
   const template = kept ? started : stable;
-  return { ...decision, ...(stable && template ? { template } : {}), pinned: asked.pinned, wanted };
+  return {
+    ...decision,
+    ...servedBy(observed, decision, revisions, active, inPlace),
+    ...(stable && template ? { template } : {}),
+    pinned: asked.pinned,
+    wanted,
+  };
 }
 
+/** With a control plane whoever deployed last decides what is served. */
+function servedBy(
+  { controlPlane, project }: Observed,
+  { goal }: RolloutDecision,
+  revisions: readonly Revision[],
+  active: Deployment | undefined,
+  inPlace: boolean,
+): Pick<Rollout, 'served' | 'wish' | 'elsewhere'> {
+  if (!goal) return {};
+  if (!controlPlane) return { served: goal };
+  const wish = { revision: goal, by: wishOf(goal, active) };
+  const before = project.status?.controlPlane;
+  const other = inPlace ? elsewhere(wish.by, controlPlane, before, goal.artifactHash) : undefined;
+  if (!other) return { served: goal, wish };
+  const { artifactHash } = other;
+  const kept = revisions.find((revision) => revision.artifactHash === artifactHash);
+  return { served: kept ?? { artifactHash }, wish, elsewhere: other };
+}
+
+const UNHURRIED = { progressDeadlineSeconds: Number.MAX_SAFE_INTEGER };
+
+/** Whether pods take artifacts without being replaced. */
 function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
-  return spec.rollout.strategy === 'InPlace' && link !== undefined;
+  return link !== undefined && (spec.rollout.strategy === 'InPlace' || spec.controlPlane !== undefined);
 }
 
 /** Whether its pods differ from those that we would make in nothing but the revision that they start with. */

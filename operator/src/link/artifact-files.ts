@@ -1,0 +1,90 @@
+/** The files of revisions for data planes that fetch them: out of their ConfigMaps or image, a few kept in memory. */
+import { createHash } from 'node:crypto';
+import { readArtifact, VERSION_FIELD } from '@gw/gateway/artifact';
+import { BoundedMap } from '@gw/gateway/bounded-map';
+import type { Revision } from '../api/gateway-project.ts';
+import { configMaps, type GatewayProject } from '../api/resources.ts';
+import { partName } from '../objects/artifact-parts.ts';
+import type { Objects } from '../runtime/objects.ts';
+
+export interface ArtifactFile {
+  readonly bytes: Uint8Array;
+  /** Of the file, in hex. */
+  readonly sha256: string;
+  /** Of the artifact's format: see D40. */
+  readonly version: number;
+}
+
+/** Reads the archive of a revision out of a registry. */
+export type PullArchive = (project: GatewayProject, revision: Revision) => Promise<Uint8Array>;
+
+const MOST_BYTES = 64 << 20;
+
+export class ArtifactFiles {
+  readonly #objects: Objects;
+  readonly #pull: PullArchive;
+  /** By the sha256 of the tar, which names the same content in every project. */
+  readonly #kept = new BoundedMap<ArtifactFile>(MOST_BYTES);
+  readonly #reading = new Map<string, Promise<ArtifactFile>>();
+  /** One after the other, so that many at once take the memory of one. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(objects: Objects, pull: PullArchive) {
+    this.#objects = objects;
+    this.#pull = pull;
+  }
+
+  /** Rejects where it is not there, or not whole. */
+  get(project: GatewayProject, revision: Revision): Promise<ArtifactFile> {
+    const id = `${project.metadata.uid}/${revision.archive}`;
+    const kept = this.#kept.use(id);
+    if (kept) return Promise.resolve(kept);
+    const reading =
+      this.#reading.get(id) ??
+      this.#inTurn(async () => fileOf(await this.#read(project, revision), revision))
+        .then((file) => {
+          this.#keep(id, file);
+          return file;
+        })
+        .finally(() => this.#reading.delete(id));
+    this.#reading.set(id, reading);
+    return reading;
+  }
+
+  /** What has just been compiled need not be read again. */
+  async hold(project: GatewayProject, revision: Revision, archive: Uint8Array): Promise<void> {
+    const id = `${project.metadata.uid}/${revision.archive}`;
+    if (!this.#kept.get(id)) this.#keep(id, await fileOf(archive, revision));
+  }
+
+  #keep(id: string, file: ArtifactFile): void {
+    this.#kept.set(id, file, file.bytes.length);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #read(project: GatewayProject, revision: Revision): Promise<Uint8Array> {
+    if (revision.image !== undefined) return this.#pull(project, revision);
+    const namespace = project.metadata.namespace ?? 'default';
+    const parts: Uint8Array[] = [];
+    for (let index = 0; index < (revision.parts ?? 0); index++) {
+      const name = partName(project, revision.archive, index);
+      const part = await this.#objects.get(configMaps, { namespace, name });
+      const [data] = Object.values(part?.binaryData ?? {});
+      if (data === undefined) throw new Error(`ConfigMap "${name}" with a part of the artifact is not there`);
+      parts.push(Buffer.from(data, 'base64'));
+    }
+    return Buffer.concat(parts);
+  }
+}
+
+async function fileOf(bytes: Uint8Array, { artifactHash }: Revision): Promise<ArtifactFile> {
+  // The data plane checks signatures; that it is the right artifact is checked here, once.
+  const { manifest } = await readArtifact(bytes, { trustedKeys: [] });
+  if (manifest.artifact_hash !== artifactHash) throw new Error(`the stored artifact is ${manifest.artifact_hash}`);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex'), version: manifest[VERSION_FIELD] };
+}
