@@ -118,7 +118,7 @@ export async function startLocal(
       probe: probeLocal,
       readMetrics: (pod, host) => readAdmin(host, adminPort(pod), '/metrics', MAX_METRICS),
       measurements: new Measurements(),
-      settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS },
+      settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS, autoscales: false },
       watchSecrets: true,
     }),
     events: {
@@ -198,12 +198,23 @@ function watchProjects(
     );
     onReady();
     if (first) {
-      report.plain(`\n  http://${address}\n`);
+      for (const note of leftOut(project)) report.note(`GatewayProject ${project.metadata.name}: ${note}`);
+      report.plain(`\n  ${project.spec.tls ? 'https' : 'http'}://${address}\n`);
       const lines = project.metadata.annotations?.[ANNOTATION_TRY] ?? 'curl -i http://{address}/__gw/health';
       for (const line of lines.trim().split('\n')) report.plain(`  ${line.replaceAll('{address}', address)}`);
       report.plain('');
     }
   });
+}
+
+/** What a project asks for and does not get here. */
+function leftOut({ spec }: GatewayProject): readonly string[] {
+  const { exposure, monitoring, pods } = spec;
+  return [
+    ...(exposure.ingress || exposure.httpRoute ? ['spec.exposure is not used here: the address below is'] : []),
+    ...(monitoring.podMonitor ? ["spec.monitoring.podMonitor is not used here: scrape the pods' admin ports"] : []),
+    ...(pods.autoscaling ? [`nothing scales here: ${pods.autoscaling.minReplicas} pod(s) run, the least`] : []),
+  ];
 }
 
 /** The port is looked at before anything is started: a gateway that compiles and then has no port helps nobody. */
