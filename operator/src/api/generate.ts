@@ -3,7 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdYaml } from './crd.ts';
-import { CERTIFICATE_RULES, CLUSTER_RULES, OWN_RULES, RULES, type Rule, WEBHOOK_RULES } from './rbac.ts';
+import {
+  CERTIFICATE_RULES,
+  CLUSTER_RULES,
+  LINK_CLUSTER_RULES,
+  LINK_RULES,
+  OWN_RULES,
+  RULES,
+  type Rule,
+  WEBHOOK_RULES,
+} from './rbac.ts';
 import { reference } from './reference.ts';
 import { kinds } from './resources.ts';
 import { GROUP } from './schema.ts';
@@ -50,6 +59,8 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     { path: 'charts/operator/files/own-rules.yaml', content: NOTE + rulesYaml(OWN_RULES) },
     { path: 'charts/operator/files/certificate-rules.yaml', content: NOTE + rulesYaml(CERTIFICATE_RULES) },
     { path: 'charts/operator/files/webhook-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_RULES) },
+    { path: 'charts/operator/files/link-rules.yaml', content: NOTE + rulesYaml(LINK_RULES) },
+    { path: 'charts/operator/files/link-cluster-rules.yaml', content: NOTE + rulesYaml(LINK_CLUSTER_RULES) },
     { path: 'docs/crds.md', content: reference() },
     { path: `${EXAMPLE}/api-spec.yaml`, content: exampleApiSpec(root) },
   ];

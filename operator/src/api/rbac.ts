@@ -35,7 +35,12 @@ export const RULES: readonly Rule[] = [
     resources: ['secrets'],
     verbs: ['get'],
   },
-  { why: 'sees which gateway pods are ready', apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+  {
+    why: 'sees which gateway pods are ready, and which pod a data plane is',
+    apiGroups: [''],
+    resources: ['pods'],
+    verbs: ['get', 'list', 'watch'],
+  },
   {
     why: 'makes what pods run as, and what stands in front of them',
     apiGroups: [''],
@@ -125,5 +130,25 @@ export const WEBHOOK_RULES: readonly Rule[] = [
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     verbs: ['get', 'patch'],
+  },
+];
+
+/** In its own namespace, where it hosts the data-plane link. */
+export const LINK_RULES: readonly Rule[] = [
+  {
+    why: "points the link's Service at the replica that leads",
+    apiGroups: ['discovery.k8s.io'],
+    resources: ['endpointslices'],
+    verbs: ['create', 'patch'],
+  },
+];
+
+/** Of the whole cluster, where it hosts the data-plane link. */
+export const LINK_CLUSTER_RULES: readonly Rule[] = [
+  {
+    why: 'learns whose the tokens are that data planes show',
+    apiGroups: ['authentication.k8s.io'],
+    resources: ['tokenreviews'],
+    verbs: ['create'],
   },
 ];

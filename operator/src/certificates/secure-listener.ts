@@ -57,6 +57,11 @@ export class SecureListener {
     return this.#keeper.current?.ca;
   }
 
+  /** The port listened on; 0 before it answers. */
+  get port(): number {
+    return this.#server.port;
+  }
+
   /** Whether it answers. */
   get listening(): boolean {
     return this.#server.port !== 0;

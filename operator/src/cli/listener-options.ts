@@ -9,6 +9,7 @@ export interface ListenerFlags {
   readonly serveBind: ReturnType<typeof parseAddress>;
   readonly webhookService?: string;
   readonly linkService?: string;
+  readonly linkAddress?: string;
   readonly tlsDir?: string;
   readonly tlsName: readonly string[];
   readonly validatingWebhook?: readonly string[];
@@ -28,6 +29,11 @@ function parseName(text: string, before: readonly string[]): readonly string[] {
   return [...before, text];
 }
 
+function parseIp(text: string): string {
+  if (!isIP(text)) throw new InvalidArgumentError('expected an IP address');
+  return text;
+}
+
 export function addListenerOptions(command: Command): Command {
   return command
     .addOption(
@@ -44,6 +50,12 @@ export function addListenerOptions(command: Command): Command {
       '--link-service <name>',
       'Service without a selector, in the namespace of the operator, by which pods reach its leader for new artifacts; without it there is no link',
       parseService,
+    )
+    .addOption(
+      new Option(
+        '--link-address <ip>',
+        "address by which pods reach this replica, for the link's Service; default: the first of this machine",
+      ).argParser(parseIp),
     )
     .option(
       '--tls-dir <folder>',

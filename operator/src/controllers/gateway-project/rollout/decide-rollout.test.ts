@@ -343,9 +343,11 @@ describe('in place', () => {
   it('a pod that refuses it is the end of it, with its reason', () => {
     const story = Story.serving({ strategy: 'InPlace' }, linked);
     story.to(2);
-    story.look({ refusals: [{ pod: 'p', artifactHash: hash(1), detail: 'of another time' }] });
+    story.look({ refusals: [{ pod: 'p', attempt: '2@earlier', detail: 'of another time' }] });
     expect(story.last?.status?.phase).toBe('Progressing');
-    const failing = story.look({ refusals: [{ pod: 'p', artifactHash: hash(2), detail: 'env://X is not set' }] });
+    const failing = story.look({
+      refusals: [{ pod: 'p', attempt: `2@${story.last?.status?.startedAt}`, detail: 'env://X is not set' }],
+    });
     expect(failing.failed?.message).toBe('pod p refused it: env://X is not set');
     expect(shown(story.look())).toEqual(['Failed', 1, 1, undefined]);
   });

@@ -4,11 +4,13 @@
  */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { FailedRevision, RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
+import { attemptOf } from '../../../link/wanted.ts';
 import { rfc3339 } from '../../../runtime/conditions.ts';
 import type { EventRecord } from '../../../runtime/objects.ts';
 import type { PodState } from '../pod-state.ts';
 import type { Judgement } from './analysis.ts';
 import { canaryPods, canarySteps, shareOf } from './canary.ts';
+import type { PodRefusal } from './observe-rollout.ts';
 
 export interface RolloutInput {
   readonly spec: RolloutSpec;
@@ -32,7 +34,7 @@ export interface RolloutInput {
   readonly stalled: { readonly stable: boolean; readonly canary: boolean };
   readonly pods: readonly PodState[];
   /** Pods that refused an artifact over the link. */
-  readonly refusals: readonly { readonly pod: string; readonly artifactHash: string; readonly detail: string }[];
+  readonly refusals: readonly PodRefusal[];
   /** Stable pods that served the goal when it was looked last. */
   readonly programmedBefore: number;
   /** What the measurements say of the canary's step; undefined before there are any. */
@@ -206,11 +208,11 @@ function stableFailure({ pods, stalled }: RolloutInput, goal: Revision): string 
 function inPlaceFailure(
   { refusals, pods, spec, now, linked }: RolloutInput,
   goal: Revision,
-  { progressedAt }: RolloutStatus,
+  status: RolloutStatus,
 ): string | undefined {
-  const refusal = refusals.find(({ artifactHash }) => artifactHash === goal.artifactHash);
+  const refusal = refusals.find(({ attempt }) => attempt === attemptOf(status));
   if (refusal) return `pod ${refusal.pod} refused it: ${refusal.detail}`;
-  if (now.getTime() - Date.parse(progressedAt ?? '') <= spec.progressDeadlineSeconds * 1000) return undefined;
+  if (now.getTime() - Date.parse(status.progressedAt ?? '') <= spec.progressDeadlineSeconds * 1000) return undefined;
   const late = pods.find((pod) => pod.ready && !pod.terminating && pod.serves !== goal.artifactHash);
   const why = linked ? '' : '; the operator has no link any more';
   return `${late ? `pod ${late.name} does not serve it` : 'too few pods are ready'} after ${spec.progressDeadlineSeconds} s${why}`;

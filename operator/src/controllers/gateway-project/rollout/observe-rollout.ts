@@ -1,6 +1,8 @@
 /** What else a rollout looks at: what pods refused over the link, what a canary's measurements say. */
 import type { GatewayProject, Pod } from '../../../api/resources.ts';
 import { ADMIN_PORT, CANARY, LABEL_ROLE } from '../../../objects/names.ts';
+import type { ObjectKey } from '../../../runtime/kube-object.ts';
+import type { Compilation } from '../compilation.ts';
 import type { Observed } from '../observe.ts';
 import { readAdmin } from '../pod-state.ts';
 import type { Measurements } from './measurements.ts';
@@ -8,7 +10,8 @@ import type { Measurements } from './measurements.ts';
 /** A pod that did not take an artifact. */
 export interface PodRefusal {
   readonly pod: string;
-  readonly artifactHash: string;
+  /** The rollout that it refused: see `attemptOf`. */
+  readonly attempt: string;
   readonly detail: string;
 }
 
@@ -17,8 +20,12 @@ export interface ProjectLink {
   refusals(uid: string): readonly PodRefusal[];
   /** Undefined where there has never been one. */
   sidecars(uid: string): Observed['sidecars'];
-  /** What its data planes shall serve has been written down in the status. */
-  decided(project: GatewayProject): void;
+  /** Its status has been written down, and with it what its data planes shall serve. */
+  decided(project: GatewayProject, compilation: Compilation | undefined): void;
+  /** There is no such project any more. */
+  gone(key: ObjectKey): void;
+  /** How it calls up projects of which it has heard something. */
+  onStart(call: (keys: readonly ObjectKey[]) => void): void;
 }
 
 /** Reads a pod's metrics; `host` is its address. Rejects when there is no answer. */

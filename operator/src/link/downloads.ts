@@ -1,0 +1,80 @@
+/** `GET /artifacts/NAMESPACE/NAME/ARCHIVE`: the file of a revision, for the data planes of its project. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayProject } from '../api/resources.ts';
+import type { RequestHandler } from '../runtime/https-server.ts';
+import { type Admitted, type AdmitWith, admit } from './admission.ts';
+import type { ArtifactFile, ArtifactFiles } from './artifact-files.ts';
+import type { TokenReviewer } from './token-reviewer.ts';
+
+export const ARTIFACTS = '/artifacts/';
+
+export function artifactPath({ metadata }: GatewayProject, archive: string): string {
+  return `${ARTIFACTS}${metadata.namespace}/${metadata.name}/${archive}`;
+}
+
+export interface DownloadsWith extends AdmitWith {
+  readonly reviewer: TokenReviewer;
+  readonly files: ArtifactFiles;
+  /** Told of what could not be read. */
+  readonly failed: (error: unknown) => void;
+}
+
+export function downloads(using: DownloadsWith): RequestHandler {
+  return async (request, response, url) => {
+    if (request.method !== 'GET') return refuse(response, 405, 'Artifacts are read with GET.');
+    const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+    let admitted: Admitted | undefined;
+    try {
+      const caller = token === undefined ? undefined : await using.reviewer.review(token);
+      if (!caller) return refuse(response, 401, 'Show the token of a service account that is meant for this operator.');
+      admitted = await admit(using, caller);
+    } catch (error) {
+      using.failed(error);
+      return refuse(response, 503, 'The operator cannot check the token now.');
+    }
+    const archive = url.pathname.split('/').at(-1) ?? '';
+    const revision = admitted?.project.status?.revisions?.find((kept) => kept.archive === archive);
+    // Another project's and none are the same to who asks.
+    if (!admitted || !revision || url.pathname !== artifactPath(admitted.project, archive)) {
+      return refuse(response, 404, 'There is no such artifact for this pod.');
+    }
+    try {
+      send(request, response, await using.files.get(admitted.project, revision));
+    } catch (error) {
+      using.failed(error);
+      refuse(response, 503, 'The artifact cannot be read now.');
+    }
+  };
+}
+
+/** Whole, or from where a download broke off. */
+function send(request: IncomingMessage, response: ServerResponse, { bytes, sha256 }: ArtifactFile): void {
+  const etag = `"${sha256}"`;
+  const { range, 'if-range': ifRange } = request.headers;
+  const from = ifRange === etag ? Number(/^bytes=(\d{1,12})-$/.exec(range ?? '')?.[1] ?? 0) : 0;
+  const part = from > 0 && from < bytes.length ? bytes.subarray(from) : bytes;
+  response.writeHead(part === bytes ? 200 : 206, {
+    etag,
+    'content-type': 'application/gzip',
+    'content-length': part.length,
+    ...(part === bytes ? {} : { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
+  });
+  response.end(part);
+}
+
+function refuse(response: ServerResponse, status: number, detail: string): void {
+  if (response.headersSent) return void response.destroy();
+  const titles: { readonly [status: number]: string } = {
+    401: 'Unauthorized',
+    404: 'Not Found',
+    405: 'Method Not Allowed',
+    503: 'Service Unavailable',
+  };
+  const body = JSON.stringify({ type: 'about:blank', title: titles[status], status, detail });
+  response.writeHead(status, {
+    'content-type': 'application/problem+json',
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(status === 503 ? { 'retry-after': '1' } : {}),
+  });
+  response.end(body);
+}

@@ -1,0 +1,90 @@
+/** Whose a token of a service account is: asked of the API server (TokenReview), and remembered for a short time. */
+import { createHash } from 'node:crypto';
+import { BoundedMap } from '@gw/gateway/bounded-map';
+import type { ApiServer } from '../runtime/api-server.ts';
+import { isRecord } from '../runtime/kube-object.ts';
+
+/** What tokens of the link are for. */
+export const AUDIENCE = 'gw-operator';
+
+/** A pod that has shown a token of its service account. */
+export interface Caller {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly pod: string;
+  readonly podUid: string;
+}
+
+interface Answer {
+  readonly until: number;
+  readonly caller: Promise<Caller | undefined>;
+}
+
+const MOST = 20_000;
+/** A pod connects and then downloads: one question for both. */
+const GOOD_FOR_MS = 60_000;
+/** A stranger who asks again and again is no load on the API server. */
+const BAD_FOR_MS = 10_000;
+/** Of a token, in characters. */
+const MAX_TOKEN = 4096;
+
+export class TokenReviewer {
+  readonly #api: ApiServer;
+  /** By the hash of the token, which itself is nowhere kept. */
+  readonly #answers = new BoundedMap<Answer>(MOST);
+
+  constructor(api: ApiServer) {
+    this.#api = api;
+  }
+
+  /** Undefined where it is no token of a pod for us. Rejects when the API server does not answer. */
+  async review(token: string): Promise<Caller | undefined> {
+    // Three parts of base64url: what is none is not asked about.
+    if (token.length > MAX_TOKEN || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
+    const key = createHash('sha256').update(token).digest('base64');
+    const known = this.#answers.get(key);
+    if (known && known.until > performance.now()) return known.caller;
+    const caller = this.#ask(token);
+    this.#answers.set(key, { caller, until: performance.now() + GOOD_FOR_MS });
+    try {
+      const found = await caller;
+      if (!found) this.#answers.set(key, { caller, until: performance.now() + BAD_FOR_MS });
+      return found;
+    } catch (error) {
+      this.#answers.delete(key);
+      throw error;
+    }
+  }
+
+  async #ask(token: string): Promise<Caller | undefined> {
+    const review = await this.#api.json({
+      method: 'POST',
+      path: '/apis/authentication.k8s.io/v1/tokenreviews',
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        spec: { token, audiences: [AUDIENCE] },
+      },
+    });
+    return callerOf(isRecord(review) ? review['status'] : undefined);
+  }
+}
+
+/** Of a TokenReview's status. */
+export function callerOf(status: unknown): Caller | undefined {
+  if (!isRecord(status) || status['authenticated'] !== true) return undefined;
+  const { audiences, user } = status;
+  if (!Array.isArray(audiences) || !audiences.includes(AUDIENCE) || !isRecord(user)) return undefined;
+  const [system, kind, namespace, serviceAccount, ...more] = String(user['username']).split(':');
+  const pod = extraOf(user, 'pod-name');
+  const podUid = extraOf(user, 'pod-uid');
+  if (system !== 'system' || kind !== 'serviceaccount' || more.length > 0) return undefined;
+  if (!namespace || !serviceAccount || !pod || !podUid) return undefined;
+  return { namespace, serviceAccount, pod, podUid };
+}
+
+function extraOf({ extra }: { readonly [name: string]: unknown }, name: string): string | undefined {
+  const values = isRecord(extra) ? extra[`authentication.kubernetes.io/${name}`] : undefined;
+  const [value] = Array.isArray(values) ? values : [];
+  return typeof value === 'string' ? value : undefined;
+}
