@@ -16,7 +16,7 @@ import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 
 export { pluginPackageOf, readPluginArchive } from '../plugins/archive.ts';
-export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
+export { builtinPluginFiles, builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 export { type PluginPackage, PluginPackageError, readPluginPackage } from '../plugins/package.ts';
 export { ArchiveError, isGzip, isTar, repack, unpack } from '../plugins/unpack.ts';
 export type { Diagnostic } from '../spec/diagnostic.ts';

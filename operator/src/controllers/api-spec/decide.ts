@@ -87,6 +87,7 @@ function compiledVerdict(
     reason,
     message,
   });
+  if (!read.ok && read.reason === 'Fetching') return verdict('Unknown', 'NotCompiled', 'the document is being fetched');
   if (!read.ok) return verdict('False', 'NotCompiled', 'there is no document to compile');
   if (takers.length === 0)
     return verdict('False', 'NotCompiled', 'no GatewayProject of this namespace takes this ApiSpec');

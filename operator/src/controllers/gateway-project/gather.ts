@@ -172,7 +172,7 @@ function isOf({ name, pluginRef, namespace }: ListedPlugin, own: string | undefi
 function missing({ name, pluginRef, namespace }: ListedPlugin, own: string | undefined): string {
   if (namespace !== undefined && namespace !== own) {
     const ref = `PluginRef "${namespace}/${pluginRef ?? name}"`;
-    return `${ref} does not exist, or its spec.allowedNamespaces does not name "${own}"`;
+    return `${ref} does not exist, or its spec.allowedNamespaces does not allow "${own}"`;
   }
   return pluginRef !== undefined || namespace !== undefined
     ? `PluginRef "${pluginRef ?? name}" does not exist`
