@@ -184,6 +184,7 @@ function events(
   const told = changed.map(({ type, status, reason, message }) => ({
     type:
       (status === 'True' && reason !== 'CertificateExpiring') ||
+      reason === 'Fetching' ||
       reason === 'Storing' ||
       reason === 'RollingOut' ||
       reason === 'NoReadyPods' ||
