@@ -22,6 +22,7 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   const seen = await observe(using, key);
   if (!seen) {
     using.compilations.forget(keyText(key));
+    using.foreignUses.set(key, []);
     using.link?.gone(key);
     using.registries?.images.forgetProject(keyText(key));
     using.controlPlanes?.forget(key);
