@@ -73,6 +73,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     await prepare();
     return node('scripts/pack.ts');
   },
+  'pack:charts': (args) => node('scripts/pack-charts.ts', ...args),
   generate: async (args) => {
     await buildPlugins();
     return node('scripts/generate.ts', ...args);

@@ -14,6 +14,21 @@
     defaultMode: 0444
     sources:
       - configMap: {name: {{ include "gw-gateway.inlineName" . }}}
+{{- else if include "gw-gateway.fetches" . }}
+- name: artifact
+  emptyDir: {sizeLimit: 256Mi}
+{{- with $v.imagePullSecrets }}
+- name: gw-registry
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range $index, $name := . }}
+      - secret:
+          name: {{ $name | quote }}
+          optional: true
+          items: [{key: .dockerconfigjson, path: {{ $index }}.json}]
+      {{- end }}
+{{- end }}
 {{- else if $v.artifact.oci.reference }}
 - name: artifact
   image:
@@ -77,4 +92,45 @@
 {{- with $v.extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
+{{- end }}
+
+{{- define "gw-gateway.fetches" -}}
+{{- with .Values.artifact.oci }}{{ if and .reference (eq .mount "InitContainer") }}true{{ end }}{{ end }}
+{{- end }}
+
+{{- /* The gateway's own image fetches the artifact, without a shell. */}}
+{{- define "gw-gateway.initContainers" -}}
+{{- $v := .Values }}
+- name: artifact
+  image: {{ include "gw-gateway.image" . | quote }}
+  imagePullPolicy: {{ $v.image.pullPolicy }}
+  command: [node, /app/gw-operator.js]
+  args:
+    - fetch
+    - {{ $v.artifact.oci.reference | quote }}
+    - /artifact
+    {{- range $index, $_ := $v.imagePullSecrets }}
+    - --docker-config
+    - /var/run/gw-registry/{{ $index }}.json
+    {{- end }}
+    {{- if $v.artifact.oci.plainHttp }}
+    - --plain-http-registry
+    - {{ regexFind "^[^/]+" $v.artifact.oci.reference | quote }}
+    {{- end }}
+    {{- range $v.artifact.oci.egressAllow }}
+    - --egress-allow
+    - {{ . | quote }}
+    {{- end }}
+  resources:
+    {{- toYaml $v.resources | nindent 4 }}
+  securityContext:
+    allowPrivilegeEscalation: false
+    readOnlyRootFilesystem: true
+    runAsNonRoot: true
+    capabilities: {drop: [ALL]}
+  volumeMounts:
+    - {name: artifact, mountPath: /artifact}
+    {{- if $v.imagePullSecrets }}
+    - {name: gw-registry, mountPath: /var/run/gw-registry, readOnly: true}
+    {{- end }}
 {{- end }}
