@@ -13,6 +13,7 @@ import { ForeignUses, type NamespaceView } from './controllers/plugin-ref/grants
 import { ArtifactFiles } from './link/artifact-files.ts';
 import { ownAddress } from './link/leader-endpoints.ts';
 import { type OpenLink, openLink } from './link/open-link.ts';
+import { operatorLink } from './link/operator-link.ts';
 import { RegistryClient } from './registry/client.ts';
 import { ApiServer, isPassing } from './runtime/api-server.ts';
 import { CachedObjects } from './runtime/cached-objects.ts';
@@ -28,6 +29,7 @@ import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
 import { pullRevision } from './storage/pull-revision.ts';
+import { serveWebhooks } from './webhooks/serve-webhooks.ts';
 
 export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
   /** Service by which API servers reach our webhooks; absent: there are none. */
@@ -109,6 +111,23 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   );
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
   const listener = options.listener && secureListener(api, namespace, options.listener, log);
+  if (listener && options.listener?.webhookService !== undefined) {
+    const { linkService } = options.listener;
+    serveWebhooks(listener.routes, {
+      // Read from the server: a replica that does not lead watches nothing, and what was just made must be seen.
+      objects: cluster,
+      catalog,
+      sources: fetcher.sources,
+      namespaces: namespaceView(cluster, options.namespaces, undefined),
+      operatorNamespace: namespace,
+      image: options.image,
+      ...(linkService
+        ? { linkOf: (project) => operatorLink(project, { service: linkService, namespace, ca: listener.ca }) }
+        : {}),
+      onError: (error) => log.error({ err: error }, 'an admission review failed'),
+      onReviewed: (webhook, allowed, seconds) => metrics.reviewed(webhook, allowed, seconds),
+    });
+  }
   const endpoints = new Endpoints({
     ...options.bind,
     registry: metrics.registry,

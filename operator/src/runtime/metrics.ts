@@ -6,6 +6,7 @@ export class OperatorMetrics {
   readonly #reconciles: Counter<'controller' | 'result'>;
   readonly #seconds: Histogram<'controller'>;
   readonly #compiles: Histogram<'result'>;
+  readonly #reviews: Histogram<'webhook' | 'result'>;
   readonly #fetches: Counter<'type' | 'result'>;
   readonly #restarts: Counter<'resource'>;
   readonly #requests: Counter<'verb' | 'resource' | 'status'>;
@@ -26,6 +27,13 @@ export class OperatorMetrics {
       name: 'gw_operator_reconcile_duration_seconds',
       help: 'Time that a reconcile took',
       labelNames: ['controller'],
+      registers,
+    });
+    this.#reviews = new Histogram({
+      name: 'gw_operator_review_duration_seconds',
+      help: 'Time that an admission review took, by webhook (validate or pods) and result (allowed or refused)',
+      labelNames: ['webhook', 'result'],
+      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     });
     this.#compiles = new Histogram({
@@ -83,6 +91,10 @@ export class OperatorMetrics {
   reconciled(controller: string, seconds: number, ok: boolean): void {
     this.#reconciles.inc({ controller, result: ok ? 'ok' : 'error' });
     this.#seconds.observe({ controller }, seconds);
+  }
+
+  reviewed(webhook: 'validate' | 'pods', allowed: boolean, seconds: number): void {
+    this.#reviews.observe({ webhook, result: allowed ? 'allowed' : 'refused' }, seconds);
   }
 
   compiled(seconds: number, ok: boolean): void {

@@ -20,6 +20,8 @@ export interface AdmissionAnswer {
   readonly allowed: boolean;
   /** Why it is refused. */
   readonly message?: string;
+  /** 422 where the object is wrong; default 403. */
+  readonly code?: 403 | 422;
   readonly warnings?: readonly string[];
   /** RFC 6902. */
   readonly patch?: readonly object[];
@@ -68,13 +70,13 @@ export function admissionHandler(review: Review, onError: (error: unknown) => vo
   };
 }
 
-function rendered(uid: string, { allowed, message, warnings = [], patch }: AdmissionAnswer): object {
+function rendered(uid: string, { allowed, message, code = 403, warnings = [], patch }: AdmissionAnswer): object {
   return {
     uid,
     allowed,
     ...(message === undefined
       ? {}
-      : { status: { code: 403, reason: 'Forbidden', message: cut(message, MAX_MESSAGE) } }),
+      : { status: { code, reason: code === 422 ? 'Invalid' : 'Forbidden', message: cut(message, MAX_MESSAGE) } }),
     ...(warnings.length > 0 ? { warnings: shown(warnings) } : {}),
     ...(patch && patch.length > 0
       ? { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }

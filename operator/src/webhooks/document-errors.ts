@@ -1,0 +1,44 @@
+/** What is wrong with an inline document by itself: what no plugin, upstream or other spec could put right (D37). */
+import { compileProject } from '@gw/control';
+import type { Diagnostic } from '@gw/gateway/compiler';
+import type { ApiSpec } from '../api/resources.ts';
+
+export const MAX_SHOWN = 10;
+
+/** Codes that a project decides about: its plugins, upstreams and whether it is built for production. */
+const OF_THE_PROJECT = new Set(['E1031', 'E1033', 'E1040', 'E1041', 'E1042', 'E1043', 'E1071', 'E1073']);
+/** Time and memory: the next attempt, or the operator itself, may have more. */
+const OF_THE_MACHINE = new Set(['E1005', 'E1009']);
+
+export interface DocumentFindings {
+  readonly errors: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Compiles it alone, off the event loop; the document must be inline. */
+export async function documentFindings({ metadata, spec }: ApiSpec, timeoutMs: number): Promise<DocumentFindings> {
+  const name = spec.file ?? `${metadata.name}.yaml`;
+  const { diagnostics } = await compileProject(
+    {
+      specs: [name],
+      files: [{ name, bytes: Buffer.from(spec.source.inline ?? '', 'utf8') }],
+      plugins: [],
+      flags: {},
+    },
+    { timeoutMs },
+  );
+  const own = diagnostics.filter(({ code }) => !OF_THE_PROJECT.has(code));
+  const fatal = (each: Diagnostic) => each.severity === 'error' && !OF_THE_MACHINE.has(each.code);
+  return { errors: own.filter(fatal), warnings: own.filter((each) => !fatal(each)) };
+}
+
+/** As compilers write it: `books.yaml:12:5: E1003 unresolved $ref (/paths/…). What to do.` */
+export function diagnosticLine({ code, message, hint, file, pointer, line, column }: Diagnostic): string {
+  const place = [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(':');
+  const at = pointer ? ` (at ${short(pointer)})` : '';
+  return `${place ? `${place}: ` : ''}${code} ${short(message)}${at}${hint ? `. ${hint}` : ''}`;
+}
+
+function short(text: string): string {
+  return text.length > 400 ? `${text.slice(0, 399)}…` : text;
+}

@@ -1,0 +1,88 @@
+/** What is wrong in an object by itself and that its schema cannot say (D37): reasons to refuse it. */
+import { EgressGuard } from '@gw/gateway/egress';
+import { messageOf } from '@gw/gateway/message-of';
+import type { Deployment, GatewayProject, PluginRef } from '../api/resources.ts';
+import type { LabelSelector } from '../api/shared.ts';
+import type { PluginCatalog } from '../controllers/plugin-ref/plugin-package.ts';
+import { patchTemplate } from '../objects/template-patch.ts';
+import { parseKeys } from '../sources/signature.ts';
+
+export function projectFaults({ spec }: GatewayProject): readonly string[] {
+  const names = (spec.plugins ?? []).map(({ name }) => name);
+  return [
+    ...fault(
+      'spec.egress.allow',
+      () => void new EgressGuard({ allowInternal: false, allow: spec.egress?.allow ?? [] }),
+    ),
+    ...Object.entries(spec.upstreams ?? {}).flatMap(([name, { url }]) => upstreamFault(name, url)),
+    ...selectorFaults('spec.specs.selector', spec.specs.selector),
+    ...selectorFaults('spec.pluginSelector', spec.pluginSelector),
+    ...selectorFaults('spec.sidecar.allowedNamespaces.selector', spec.sidecar.allowedNamespaces?.selector),
+    ...names
+      .filter((name, index) => names.indexOf(name) !== index)
+      .map((name) => `spec.plugins: "${name}" is there twice`),
+    ...templateFaults(spec.pods.template),
+  ];
+}
+
+export async function pluginRefFaults(
+  { metadata, spec }: PluginRef,
+  catalog: PluginCatalog,
+): Promise<readonly string[]> {
+  const keys = (spec.verify?.keys ?? []).flatMap((key, index) =>
+    fault(`spec.verify.keys[${index}]`, () => void parseKeys(key, `spec.verify.keys[${index}]`)),
+  );
+  const selectors = selectorFaults('spec.allowedNamespaces.selector', spec.allowedNamespaces?.selector);
+  if (!spec.source.builtin) return [...keys, ...selectors];
+  const name = spec.source.builtin.name ?? spec.plugin ?? metadata.name;
+  const plugin = await catalog.builtin(name);
+  const there = plugin?.manifest?.version;
+  return [
+    ...keys,
+    ...selectors,
+    ...(plugin ? [] : [`spec.source.builtin: "${name}" is no plugin that comes with gw`]),
+    ...(plugin && spec.version !== undefined && spec.version !== there
+      ? [`spec.version: the built-in "${name}" has version ${there ?? '(none)'}`]
+      : []),
+    ...(spec.verify ? ['spec.verify: a built-in plugin has no signature; it comes with the image'] : []),
+  ];
+}
+
+/** A Deployment is the record of what was done to one project. */
+export function deploymentFaults(next: Deployment, before: Deployment | undefined): readonly string[] {
+  if (!before || before.spec.project === next.spec.project) return [];
+  return [`spec.project cannot change (it is "${before.spec.project}"): make another Deployment`];
+}
+
+function fault(field: string, check: () => void): readonly string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    const message = messageOf(error).replace(/^--[a-z-]+: /, '');
+    return [message.startsWith(field) ? message : `${field}: ${message}`];
+  }
+}
+
+function upstreamFault(name: string, text: string): readonly string[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const at = `spec.upstreams.${name}.url`;
+  if (!url || url.host === '' || !/^(https?|wss?):$/.test(url.protocol))
+    return [`${at}: write scheme and host, as in https://api.example`];
+  return url.username === '' && url.password === '' ? [] : [`${at}: it holds credentials; give them by a plugin`];
+}
+
+function selectorFaults(field: string, selector: LabelSelector | undefined): readonly string[] {
+  return (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, index) => {
+    const needs = operator === 'In' || operator === 'NotIn';
+    if (needs === values.length > 0) return [];
+    return [`${field}.matchExpressions[${index}]: ${operator} takes ${needs ? 'at least one of' : 'no'} values`];
+  });
+}
+
+function templateFaults(patch: GatewayProject['spec']['pods']['template']): readonly string[] {
+  if (patch === undefined) return [];
+  // As much of the template as decides whether a patch is one; what it then makes is for the API server to judge.
+  const patched = patchTemplate({ metadata: {}, spec: { containers: [{ name: 'gateway' }] } }, patch);
+  return patched.ok ? [] : [`spec.pods.template: ${patched.message}`];
+}

@@ -1,0 +1,148 @@
+/** The validating webhook on the four kinds: refuses what is wrong by itself, warns of what depends on others (D37). */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ApiSpec,
+  apiSpecs,
+  type Deployment,
+  deployments,
+  type GatewayProject,
+  gatewayProjects,
+  type PluginRef,
+  pluginRefs,
+} from '../api/resources.ts';
+import { isRecord, type KubeObject, type Resource } from '../runtime/kube-object.ts';
+import type { AdmissionAnswer, AdmissionRequest } from './admission.ts';
+import {
+  type CrossFindingsWith,
+  findingsOfDeployment,
+  findingsOfPart,
+  findingsOfProject,
+  usersOf,
+} from './cross-findings.ts';
+import { diagnosticLine, documentFindings, MAX_SHOWN } from './document-errors.ts';
+import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.ts';
+
+export interface ReviewWith extends CrossFindingsWith {
+  /** Milliseconds for all of it; default 8,000, below the timeout of the webhook. */
+  readonly deadlineMs?: number;
+  /** A check that broke: the object is admitted, and the controllers judge it. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Findings {
+  /** Reasons to refuse it. */
+  readonly faults: readonly string[];
+  /** Looked at only where there are none. */
+  readonly warnings?: (timeoutMs: number) => Promise<readonly string[]>;
+}
+
+const DEADLINE_MS = 8000;
+const LATE: AdmissionAnswer = {
+  allowed: true,
+  warnings: ['gw: it was not checked in time; its status will say whether it is right'],
+};
+
+/** Whatever goes wrong here, the object is admitted: its conditions say the same as a refusal would. */
+export async function reviewObject(using: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  const deadline = Promise.withResolvers<AdmissionAnswer>();
+  const deadlineMs = using.deadlineMs ?? DEADLINE_MS;
+  const timer = setTimeout(() => deadline.resolve(LATE), deadlineMs);
+  try {
+    return await Promise.race([review(using, request, Date.now() + deadlineMs), deadline.promise]);
+  } catch (error) {
+    using.onError(error);
+    return { allowed: true, warnings: ['gw: it could not be checked; its status will say whether it is right'] };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function review(using: ReviewWith, request: AdmissionRequest, until: number): Promise<AdmissionAnswer> {
+  if (!using.namespaces.includes(request.namespace)) return { allowed: true };
+  const left = () => Math.max(1, until - Date.now());
+  if (request.operation === 'DELETE')
+    return { allowed: true, warnings: named(await warningsOfDeletion(using, request)) };
+  if (isUnchanged(request)) return { allowed: true };
+  const { faults, warnings } = await findings(using, request, left());
+  if (faults.length > 0) return { allowed: false, code: 422, message: refusal(request, faults) };
+  return { allowed: true, warnings: named((await warnings?.(left())) ?? []) };
+}
+
+/** Labels, annotations and finalizers may always change, also of an object that came in while nobody was asked. */
+function isUnchanged({ operation, object, oldObject }: AdmissionRequest): boolean {
+  if (operation !== 'UPDATE' || !isRecord(object) || !isRecord(oldObject)) return false;
+  const going = isRecord(object['metadata']) && object['metadata']['deletionTimestamp'] !== undefined;
+  return going || isDeepStrictEqual(object['spec'], oldObject['spec']);
+}
+
+async function findings(using: ReviewWith, request: AdmissionRequest, timeoutMs: number): Promise<Findings> {
+  const { kind, namespace } = request;
+  const next = <T extends KubeObject>(resource: Resource<T>) => read(resource, request.object, namespace);
+  switch (kind) {
+    case apiSpecs.kind:
+      return findingsOfApiSpec(using, next(apiSpecs), timeoutMs);
+    case gatewayProjects.kind: {
+      const project: GatewayProject = next(gatewayProjects);
+      return { faults: projectFaults(project), warnings: (ms) => findingsOfProject(using, project, project, ms) };
+    }
+    case pluginRefs.kind: {
+      const ref: PluginRef = next(pluginRefs);
+      return { faults: await pluginRefFaults(ref, using.catalog), warnings: (ms) => findingsOfPart(using, ref, ms) };
+    }
+    case deployments.kind: {
+      const deployment: Deployment = next(deployments);
+      const before = request.oldObject === undefined ? undefined : read(deployments, request.oldObject, namespace);
+      return { faults: deploymentFaults(deployment, before), warnings: () => findingsOfDeployment(using, deployment) };
+    }
+    default:
+      return { faults: [] };
+  }
+}
+
+async function findingsOfApiSpec(using: ReviewWith, spec: ApiSpec, timeoutMs: number): Promise<Findings> {
+  const warnings = (ms: number) => findingsOfPart(using, spec, ms);
+  if (spec.spec.source.inline === undefined) return { faults: [], warnings };
+  const found = await documentFindings(spec, timeoutMs);
+  const shown = found.errors.slice(0, MAX_SHOWN).map(diagnosticLine);
+  const more = found.errors.length - shown.length;
+  return {
+    faults: more > 0 ? [...shown, `and ${more} more errors`] : shown,
+    warnings: async (ms) => {
+      const cross = await warnings(ms);
+      // Where a project takes it, that has said so already, with its own rules.
+      return cross.length > 0 ? cross : found.warnings.map(diagnosticLine);
+    },
+  };
+}
+
+async function warningsOfDeletion(
+  using: ReviewWith,
+  { kind, namespace, oldObject }: AdmissionRequest,
+): Promise<readonly string[]> {
+  if (kind === apiSpecs.kind) return usersOf(using, read(apiSpecs, oldObject, namespace));
+  if (kind === pluginRefs.kind) return usersOf(using, read(pluginRefs, oldObject, namespace));
+  if (kind !== gatewayProjects.kind) return [];
+  const { metadata, status } = read(gatewayProjects, oldObject, namespace);
+  const pods = status?.sidecars?.pods ?? 0;
+  if (pods === 0) return [];
+  return [`${pods} pod(s) have sidecars of GatewayProject "${metadata.name}": they serve on, and can have no new ones`];
+}
+
+/** The server sends objects of `kubectl create` without their namespace. */
+function read<T extends KubeObject>(resource: Resource<T>, value: unknown, namespace: string): T {
+  const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
+  // With generateName there is no name yet.
+  const name = metadata['name'] ?? 'new';
+  return resource.parse(isRecord(value) ? { ...value, metadata: { ...metadata, name, namespace } } : value);
+}
+
+function refusal({ kind, name }: AdmissionRequest, faults: readonly string[]): string {
+  const [only] = faults;
+  return faults.length === 1 && only !== undefined
+    ? `${kind} "${name}": ${only}`
+    : `${kind} "${name}":\n${faults.join('\n')}`;
+}
+
+function named(warnings: readonly string[]): readonly string[] {
+  return warnings.map((text) => `gw: ${text}`);
+}

@@ -1,0 +1,28 @@
+/** The webhooks of the operator, on the listener of every replica; the chart's configurations name their paths. */
+import type { HttpsRoutes } from '../runtime/https-server.ts';
+import { type InjectorWith, reviewPod } from '../sidecar/injector.ts';
+import { type AdmissionAnswer, type AdmissionRequest, admissionHandler } from './admission.ts';
+import { type ReviewWith, reviewObject } from './review-object.ts';
+
+export interface WebhooksWith extends ReviewWith, InjectorWith {
+  readonly onReviewed?: (webhook: 'validate' | 'pods', allowed: boolean, seconds: number) => void;
+}
+
+export function serveWebhooks(routes: HttpsRoutes, using: WebhooksWith): void {
+  const { onError } = using;
+  routes.handle('/webhooks/validate', admissionHandler(timed('validate', reviewObject, using), onError));
+  routes.handle('/webhooks/pods', admissionHandler(timed('pods', reviewPod, using), onError));
+}
+
+function timed(
+  webhook: 'validate' | 'pods',
+  review: (using: WebhooksWith, request: AdmissionRequest) => Promise<AdmissionAnswer>,
+  using: WebhooksWith,
+) {
+  return async (request: AdmissionRequest) => {
+    const started = performance.now();
+    const answer = await review(using, request);
+    using.onReviewed?.(webhook, answer.allowed, (performance.now() - started) / 1000);
+    return answer;
+  };
+}
