@@ -1,4 +1,5 @@
 /** The verdicts on a GatewayProject. Pure. */
+import type { ReasonName } from '../../api/reasons.ts';
 import type { GatewayProject, Workload } from '../../api/resources.ts';
 import type { FailedRevision, RolloutStatus } from '../../api/rollout.ts';
 import type { StatusDiagnostic } from '../../api/shared.ts';
@@ -8,6 +9,11 @@ import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
 import type { Elsewhere, Served } from './control-plane.ts';
 import type { PodState } from './pod-state.ts';
+
+/** So many are named at once. */
+const MAX_PROBLEMS = 8;
+/** Something around the pods is missing: what they serve is the newest all the same. */
+const AROUND: ReadonlySet<string> = new Set<ReasonName>(['ApiNotInstalled', 'Conflict']);
 
 /** `E1020 books.yaml#/paths/~1books/get: message (hint)`, as one line. */
 export function diagnosticText({ code, message, hint, file, pointer, line }: StatusDiagnostic): string {
@@ -21,9 +27,11 @@ export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
   const first = problems.find(({ reason }) => reason !== 'Fetching') ?? problems[0];
   if (!first)
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'every ApiSpec and plugin is there' };
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  const status = problems.every(({ reason }) => reason === 'Fetching') ? 'Unknown' : 'False';
-  return { type: 'Accepted', status, reason: first.reason, message: first.message + more };
+  const told = [first, ...problems.filter((each) => each !== first)]
+    .slice(0, MAX_PROBLEMS)
+    .map(({ message }) => message);
+  const more = problems.length > MAX_PROBLEMS ? ` (and ${problems.length - MAX_PROBLEMS} more)` : '';
+  return { type: 'Accepted', status: 'False', reason: first.reason, message: told.join('; ') + more };
 }
 
 export function compiledVerdict(compilation: Compilation | undefined): Verdict {
@@ -112,7 +120,7 @@ export function readyVerdict(
 ): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {
-    const older = failing.type !== 'Programmed' && failing.type !== 'CertificateValid';
+    const older = failing.type !== 'Programmed' && failing.type !== 'CertificateValid' && !AROUND.has(failing.reason);
     const serving = older && summary.programmed > 0;
     const message = `${failing.type}: ${failing.message}`;
     if (serving)

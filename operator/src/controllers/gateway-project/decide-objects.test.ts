@@ -137,7 +137,7 @@ describe('where something cannot be made', () => {
     expect(kinds(decision.apply)).not.toContain('Deployment/shop-gateway');
     expect(kinds(decision.apply)).toContain('Service/shop-gateway');
     expect(decision.problems).toEqual(problems);
-    expect(decision.again).toBe(60_000);
+    expect(decision.again).toBe(10_000);
   });
 
   it('a template that would lose the pods holds them back too', () => {

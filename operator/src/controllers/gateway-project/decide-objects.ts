@@ -9,8 +9,9 @@ import { certificateChanges, certificateVerdict } from './certificate-verdict.ts
 import type { Observed } from './observe.ts';
 import type { Rollout } from './rollout/rollout-of.ts';
 
-/** Secrets that pods are given cannot be watched: they are looked at this often. */
+/** Secrets that pods are given cannot be watched: they are looked at this often, and those that are missing oftener. */
 const SECRETS_MS = 60_000;
+const MISSING_MS = 10_000;
 /** So is whether a kind has been installed. */
 const KINDS_MS = 30_000;
 
@@ -70,7 +71,7 @@ export function decideObjects(
   const handOver = given.autoscales === false ? undefined : handedOver(project, workload);
   const { certificate } = secrets;
   const again = Math.min(
-    secrets.named || podProblems.length > 0 ? SECRETS_MS : Number.POSITIVE_INFINITY,
+    podProblems.length > 0 ? MISSING_MS : secrets.named ? SECRETS_MS : Number.POSITIVE_INFINITY,
     notInstalled.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
     (certificate && certificateChanges(certificate, now)) ?? Number.POSITIVE_INFINITY,
   );

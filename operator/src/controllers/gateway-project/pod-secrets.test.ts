@@ -41,9 +41,9 @@ describe('the Secrets of pods', () => {
         tls: { secret: 'tls' },
       }),
     ).toEqual([
-      'SourceNotFound: Secret "gone" is not in namespace "default"; the pods are left as they are until it is',
-      'SourceNotFound: Secret "there" has no key "url"; the pods are left as they are until it is',
-      'SourceNotFound: Secret "tls" is not in namespace "default"; the pods are left as they are until it is',
+      'SourceNotFound: Secret "gone" is not in namespace "default": the pods are left as they are until it is',
+      'SourceNotFound: Secret "there" has no key "url": the pods are left as they are until it is',
+      'SourceNotFound: Secret "tls" is not in namespace "default": the pods are left as they are until it is',
     ]);
   });
 

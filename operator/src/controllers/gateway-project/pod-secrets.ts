@@ -104,7 +104,7 @@ function missing(name: string, namespace: string): Refusal {
 }
 
 function problem({ reason, message }: Refusal): Refusal {
-  return { reason, message: `${message}; the pods are left as they are until it is` };
+  return { reason, message: `${message}: the pods are left as they are until it is` };
 }
 
 function digest(versions: readonly string[]): string {
