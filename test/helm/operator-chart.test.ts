@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   CERTIFICATE_RULES,
   CLUSTER_RULES,
+  LINK_CLUSTER_RULES,
+  LINK_RULES,
   OWN_RULES,
   RULES,
   type Rule,
@@ -36,15 +38,18 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
   it('gives the rights of the list and no others', async () => {
     const plain = (rules: readonly Rule[]) => rules.map(({ why: _, ...rule }) => rule);
     const named = WEBHOOK_RULES.map(({ why: _, ...rule }) => ({ ...rule, resourceNames: ['gw-operator.gw-system'] }));
+    const own = [...OWN_RULES, ...CERTIFICATE_RULES, ...LINK_RULES];
     const everywhere = await operator();
-    expect(rulesOf(everywhere, 'ClusterRole')).toEqual([[...plain([...RULES, ...CLUSTER_RULES]), ...named]]);
-    expect(rulesOf(everywhere, 'Role')).toEqual([plain([...OWN_RULES, ...CERTIFICATE_RULES])]);
+    expect(rulesOf(everywhere, 'ClusterRole')).toEqual([
+      [...plain([...RULES, ...CLUSTER_RULES, ...LINK_CLUSTER_RULES]), ...named],
+    ]);
+    expect(rulesOf(everywhere, 'Role')).toEqual([plain(own)]);
     const two = await operator('watchNamespaces={a,b}');
-    expect(rulesOf(two, 'ClusterRole')).toEqual([named]);
-    expect(rulesOf(two, 'Role')).toEqual([plain([...OWN_RULES, ...CERTIFICATE_RULES]), plain(RULES), plain(RULES)]);
-    const certManager = await operator('watchNamespaces={a}', 'webhooks.certManager.enabled=true');
-    expect(rulesOf(certManager, 'ClusterRole')).toEqual([]);
-    expect(rulesOf(certManager, 'Role')).toEqual([plain(OWN_RULES), plain(RULES)]);
+    expect(rulesOf(two, 'ClusterRole')).toEqual([[...plain(LINK_CLUSTER_RULES), ...named]]);
+    expect(rulesOf(two, 'Role')).toEqual([plain(own), plain(RULES), plain(RULES)]);
+    const least = ['watchNamespaces={a}', 'webhooks.certManager.enabled=true', 'link.enabled=false'];
+    expect(rulesOf(await operator(...least), 'ClusterRole')).toEqual([]);
+    expect(rulesOf(await operator(...least), 'Role')).toEqual([plain(OWN_RULES), plain(RULES)]);
   });
 
   it.each(valuesFiles('operator'))('passes with %s no argument that the program does not know', async (file) => {
