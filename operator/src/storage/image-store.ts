@@ -42,6 +42,8 @@ export interface ImageStoreOptions extends OpenWith {
   readonly events: EventSink;
   /** Milliseconds that a reconcile waits for a push. Default 2,000: most are done by then. */
   readonly waitMs?: number;
+  /** Milliseconds between two looks at whether an image is still there. Default 5 minutes. */
+  readonly lookEveryMs?: number;
 }
 
 interface Push {
@@ -114,7 +116,7 @@ export class ImageStore {
       // One that was pushed just now is there.
       const last = before?.get(image) ?? { at: Date.now(), missing: false };
       looked.set(image, last);
-      if (last.at + LOOK_EVERY_MS <= Date.now()) {
+      if (last.at + (this.#options.lookEveryMs ?? LOOK_EVERY_MS) <= Date.now()) {
         last.at = Date.now();
         this.#run(project, `look ${key} ${image}`, () => this.#look(project, image, access, last));
       }
