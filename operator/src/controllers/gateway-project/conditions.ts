@@ -31,7 +31,8 @@ export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
     .slice(0, MAX_PROBLEMS)
     .map(({ message }) => message);
   const more = problems.length > MAX_PROBLEMS ? ` (and ${problems.length - MAX_PROBLEMS} more)` : '';
-  return { type: 'Accepted', status: 'False', reason: first.reason, message: told.join('; ') + more };
+  const status = problems.every(({ reason }) => reason === 'Fetching') ? 'Unknown' : 'False';
+  return { type: 'Accepted', status, reason: first.reason, message: told.join('; ') + more };
 }
 
 export function compiledVerdict(compilation: Compilation | undefined): Verdict {
