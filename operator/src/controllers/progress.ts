@@ -65,7 +65,9 @@ function needsUser(reason: string): boolean {
   return row !== undefined && 'action' in row;
 }
 
-/** A document that does not compile, or contradicts itself, is wrong now; what is missing may be on its way. */
+/** What is wrong now, or was tried and is not tried again; what is missing may be on its way. */
+const FINAL = new Set<string>(['CompileFailed', 'InvalidSpec', 'RolledBack']);
+
 function mayCome(reason: string): boolean {
-  return reason !== 'CompileFailed' && reason !== 'InvalidSpec';
+  return !FINAL.has(reason);
 }

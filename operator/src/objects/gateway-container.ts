@@ -50,8 +50,8 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
     },
     readinessProbe: {
       httpGet: { path: '/ready', port: 'admin' },
-      periodSeconds: 2,
-      failureThreshold: 2,
+      periodSeconds: 1,
+      failureThreshold: 3,
       timeoutSeconds: 2,
     },
     livenessProbe: {
