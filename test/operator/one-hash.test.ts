@@ -165,4 +165,4 @@ it('by REST', async () => {
   } finally {
     await control.stop();
   }
-}, 90_000);
+}, 180_000);
