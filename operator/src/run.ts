@@ -25,6 +25,7 @@ import { OperatorMetrics } from './runtime/metrics.ts';
 import { namespaceView } from './runtime/namespace-view.ts';
 import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
+import { SidecarCensus } from './sidecar/census.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
@@ -75,6 +76,7 @@ export interface RunningOperator {
 export async function run(options: RunOptions, log: Logger): Promise<RunningOperator> {
   let runner: Runner | undefined;
   let link: OpenLink | undefined;
+  let census: SidecarCensus | undefined;
   const metrics = new OperatorMetrics(
     () => runner?.depths() ?? new Map(),
     () => objects.sizes(),
@@ -113,12 +115,13 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   const listener = options.listener && secureListener(api, namespace, options.listener, log);
   if (listener && options.listener?.webhookService !== undefined) {
     const { linkService } = options.listener;
+    const unwatched = new CachedObjects(cluster);
     serveWebhooks(listener.routes, {
       // Read from the server: a replica that does not lead watches nothing, and what was just made must be seen.
-      objects: cluster,
+      objects: unwatched,
       catalog,
       sources: fetcher.sources,
-      namespaces: namespaceView(cluster, options.namespaces, undefined),
+      namespaces: namespaceView(unwatched, options.namespaces, undefined),
       operatorNamespace: namespace,
       image: options.image,
       ...(linkService
@@ -159,6 +162,16 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     const filter = namespaceSelector ? new SelectedNamespaces(objects, namespaceSelector) : undefined;
     const view = namespaceView(objects, namespaces, filter);
     link = listener && openLinkOf(listener, view);
+    if (options.listener?.webhookService !== undefined) {
+      census = new SidecarCensus({
+        objects: cluster,
+        events,
+        namespaces,
+        readsNamespaces: view.labels !== undefined,
+        includes: (name) => view.includes(name),
+      });
+      await census.start();
+    }
     runner = new Runner({
       objects,
       namespaces,
@@ -176,6 +189,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         readMetrics: probeMetrics,
         measurements: new Measurements(),
         ...(link ? { link: link.host } : {}),
+        ...(census ? { census } : {}),
         settings: {
           image: options.image,
           operatorNamespace: namespace,
@@ -224,6 +238,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       ready = false;
       // The runner first: nothing of ours may write once another replica leads.
       await runner?.close();
+      await census?.close();
       await link?.close();
       await controlPlanes.close();
       await fetcher.close();

@@ -6,6 +6,13 @@ export interface Reason {
 }
 
 export const REASONS = {
+  // Injected
+  Injected: { meaning: 'Every pod that asks for a sidecar of the project has one.' },
+  SidecarMissing: {
+    meaning:
+      'A pod asks for a sidecar and has none: it was created while no API server could ask the webhook. Its traffic goes past the gateway.',
+    action: 'Delete the pod, or restart its workload; the operator never does. See that the webhook can be reached.',
+  },
   // Accepted
   Accepted: { meaning: 'The object is understood and what it refers to is there.' },
   InvalidSpec: {

@@ -116,6 +116,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         });
         using.controlPlanes?.onChange((key) => call([key]));
         using.link?.onStart(call);
+        using.census?.onChange(call);
       },
       reconcile: (key) =>
         resynced(using, gatewayProjects, key, (tracked) =>

@@ -13,6 +13,7 @@ import type { Compilation } from './compilation.ts';
 import { acceptedVerdict, compiledVerdict, podsSummary, programmedVerdict, readyVerdict } from './conditions.ts';
 import { controlPlaneStatus, linkAt, syncedVerdict } from './control-plane.ts';
 import { decideObjects, ownedContext } from './decide-objects.ts';
+import { injectedVerdict } from './injected-verdict.ts';
 import type { Observed } from './observe.ts';
 import { type Rollout, rolloutOf } from './rollout/rollout-of.ts';
 import { obsolete } from './rollout/target.ts';
@@ -80,7 +81,7 @@ export function decide(
     verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]),
     verdictIn(held, 'Compiled') ?? compiledVerdict(compilation),
     stored,
-    programmedVerdict(wanted, pods, summary, foreign, spec.autoDeploy, rollout.status),
+    programmedVerdict(wanted, pods, summary, foreign, spec.autoDeploy, failed ? undefined : rollout.status),
     ...objects.verdicts,
   ];
   const programmed = verdicts[3]?.status === 'True';
@@ -108,10 +109,11 @@ export function decide(
   // What is served does not hang on it: Ready goes by the others.
   const newest = revisions.find(({ revision }) => revision === latest);
   const synced = observed.controlPlane ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)] : [];
+  const injected = observed.injection ? [injectedVerdict(observed.injection)] : [];
   const diagnostics = sorted(held?.diagnostics ?? compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
-    conditions: conditions([...verdicts, ...synced, ready], before?.conditions, metadata.generation, now),
+    conditions: conditions([...verdicts, ...synced, ...injected, ready], before?.conditions, metadata.generation, now),
     ...(wanted ? { artifactHash: wanted.artifactHash } : {}),
     ...(wanted?.revision === undefined ? {} : { revision: wanted.revision }),
     ...(latest === undefined ? {} : { latestRevision: latest }),
@@ -122,7 +124,7 @@ export function decide(
     pods: summary,
     ...(rollout.status ? { rollout: rollout.status } : {}),
     ...(failed ? { failed } : {}),
-    ...(observed.sidecars ? { sidecars: observed.sidecars } : {}),
+    ...(observed.sidecars || observed.injection ? { sidecars: { ...observed.sidecars, ...counts(observed) } } : {}),
     ...(observed.controlPlane ? { controlPlane: controlPlaneStatus(observed.controlPlane, before?.controlPlane) } : {}),
     address: serviceAddress(project),
   };
@@ -134,7 +136,7 @@ export function decide(
     forget: garbage.records,
     status,
     ...(rollout.wish ? { wish: rollout.wish } : {}),
-    events: [...rollout.events, ...events(before, status, [...verdicts, ...synced, ready])],
+    events: [...rollout.events, ...events(before, status, [...verdicts, ...synced, ...injected, ready])],
     again: Math.min(
       programmed || !wanted ? RESYNC_MS : rolloutPause(before, now),
       rollout.again ?? RESYNC_MS,
@@ -156,6 +158,10 @@ function podSettings({ project, controlPlane }: Observed, { linkOf, ...settings 
   const own = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
   const link = controlPlane ? linkAt(project, controlPlane) : own;
   return link ? { ...settings, link } : settings;
+}
+
+function counts({ injection }: Observed): { readonly pods?: number; readonly missing?: number } {
+  return injection ? { pods: injection.pods, missing: injection.missing.length } : {};
 }
 
 function compiledSpecs({ sources }: Observed): NonNullable<GatewayProjectStatus['specs']> {

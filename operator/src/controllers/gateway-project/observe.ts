@@ -1,4 +1,5 @@
 /** Reads everything that a GatewayProject's reconcile looks at. */
+
 import {
   configMaps,
   type Deployment,
@@ -11,6 +12,7 @@ import {
 } from '../../api/resources.ts';
 import { canaryName, gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
 import { controlledBy, type KubeObject, type ObjectKey } from '../../runtime/kube-object.ts';
+import type { SidecarCensus, SidecarPods } from '../../sidecar/census.ts';
 import type { ImageState } from '../../storage/image-store.ts';
 import type { Refusal } from '../source.ts';
 import type { ObservedControlPlane } from './control-plane.ts';
@@ -39,6 +41,8 @@ export interface Observed extends OwnedObjects {
   readonly parts: readonly KubeObject[];
   /** What is known of the registry that artifacts lie in, where any lie in one. */
   readonly registry?: RegistryView;
+  /** Nothing limits what ConfigMaps hold: local mode. */
+  readonly unlimited?: true;
   /** The control plane that the project names. */
   readonly controlPlane?: ObservedControlPlane;
   readonly workload?: Workload;
@@ -52,6 +56,8 @@ export interface Observed extends OwnedObjects {
   readonly judgement?: Judgement;
   /** What the link knows of sidecars. */
   readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
+  /** Pods that have sidecars, or ask for them. */
+  readonly injection?: SidecarPods;
 }
 
 export interface RegistryView {
@@ -67,6 +73,8 @@ export interface RegistryView {
 
 export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, ObserveControlPlaneWith {
   readonly probe: ProvenanceProbe;
+  /** Absent where there are no sidecars. */
+  readonly census?: Pick<SidecarCensus, 'of' | 'onChange'>;
 }
 
 /** Undefined when the project is gone, or going. */
@@ -86,6 +94,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   const parts = (await objects.listMetadata(configMaps, mine)).filter(
     (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
   );
+  const injection = using.census?.of(key);
   const signedBy = keys.signing?.ok ? keys.signing.publicKey : undefined;
   return {
     project,
@@ -104,5 +113,6 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     ...(await observeControlPlane(using, project)),
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
     ...(await observeRollout(using, project, found)),
+    ...(injection ? { injection } : {}),
   };
 }
