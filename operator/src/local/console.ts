@@ -3,10 +3,10 @@
  * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Project } from '@gw/gateway/compiler';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { freePort } from './free-port.ts';
 import type { RunnableWorkload } from './local-kinds.ts';
+import type { CompiledProject } from './mirror.ts';
 import type { Report } from './report.ts';
 
 export interface ConsoleOptions {
@@ -21,7 +21,7 @@ export interface ProjectAccess {
 }
 
 interface Running {
-  mirror(key: string, inputs: Project): Promise<void>;
+  mirror(key: string, compiled: CompiledProject): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export class Console {
   readonly #token = `local-${randomBytes(24).toString('base64url')}`;
   readonly #access = new Map<string, ProjectAccess>();
   /** The newest of each project that is not mirrored yet. */
-  readonly #waiting = new Map<string, Project>();
+  readonly #waiting = new Map<string, CompiledProject>();
   readonly #begun = Promise.withResolvers<void>();
   readonly #started: Promise<Running | null>;
   #mirroring: Promise<void> = Promise.resolve();
@@ -67,10 +67,10 @@ export class Console {
     ]);
   }
 
-  /** What a project has just been compiled from. */
-  compiled(key: string, inputs: Project): void {
+  /** What a project has just been compiled from, and to. */
+  compiled(key: string, compiled: CompiledProject): void {
     this.#accessOf(key);
-    this.#waiting.set(key, inputs);
+    this.#waiting.set(key, compiled);
     this.#mirroring = this.#mirroring.then(() => this.#mirror(key));
   }
 
@@ -103,12 +103,12 @@ export class Console {
   }
 
   async #mirror(key: string): Promise<void> {
-    const inputs = this.#waiting.get(key);
+    const compiled = this.#waiting.get(key);
     this.#waiting.delete(key);
     const running = await this.#started;
-    if (inputs === undefined || running === null || this.#closed) return;
+    if (compiled === undefined || running === null || this.#closed) return;
     try {
-      await running.mirror(key, inputs);
+      await running.mirror(key, compiled);
     } catch (error) {
       this.#report.problem(`console, ${key}`, error instanceof Error ? error.message : String(error));
     }

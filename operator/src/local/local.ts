@@ -113,7 +113,13 @@ export async function startLocal(
       compilations: new Compilations({
         onCompiled: (seconds, ok) =>
           report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
-        onInputs: (key, inputs) => controlConsole?.compiled(key, inputs),
+        onInputs: (key, inputs, { artifactHash, archive }) =>
+          controlConsole?.compiled(key, {
+            inputs,
+            artifactHash,
+            production: inputs.flags.production === true,
+            archive: async () => archive,
+          }),
       }),
       probe: probeLocal,
       readMetrics: (pod, host) => readAdmin(host, adminPort(pod), '/metrics', MAX_METRICS),
@@ -209,10 +215,11 @@ function watchProjects(
 
 /** What a project asks for and does not get here. */
 function leftOut({ spec }: GatewayProject): readonly string[] {
-  const { exposure, monitoring, pods } = spec;
+  const { exposure, monitoring, pods, storage } = spec;
   return [
     ...(exposure.ingress || exposure.httpRoute ? ['spec.exposure is not used here: the address below is'] : []),
     ...(monitoring.podMonitor ? ["spec.monitoring.podMonitor is not used here: scrape the pods' admin ports"] : []),
+    ...(storage.type === 'OCI' ? ['spec.storage.oci is not used here: artifacts stay in memory'] : []),
     ...(pods.autoscaling ? [`nothing scales here: ${pods.autoscaling.minReplicas} pod(s) run, the least`] : []),
   ];
 }

@@ -20,8 +20,8 @@ export type Compilation =
 
 export interface CompilationEvents {
   onCompiled(seconds: number, ok: boolean): void;
-  /** What a project compiles from now. */
-  onInputs?(key: string, inputs: Project): void;
+  /** What a project compiles from now, and to. */
+  onInputs?(key: string, inputs: Project, result: Extract<Compilation, { readonly ok: true }>): void;
 }
 
 /** The last compilation of each project: a reconcile for any other reason costs none. */
@@ -42,7 +42,7 @@ export class Compilations {
     const result = await compile(inputs);
     this.#events.onCompiled((performance.now() - started) / 1000, result.ok);
     this.#last.set(key, { digest, result });
-    if (result.ok) this.#events.onInputs?.(key, inputs);
+    if (result.ok) this.#events.onInputs?.(key, inputs, result);
     return result;
   }
 
