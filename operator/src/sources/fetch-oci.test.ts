@@ -126,7 +126,7 @@ describe.skipIf(!REGISTRY && process.env['GW_NO_SKIP'] !== '1')('a source in a r
     );
     const metadata = { name: 'bad', namespace: 'shop' };
     const data = { '.dockerconfigjson': Buffer.from('{"auths": "xyzzy"}').toString('base64') };
-    await objects.apply(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+    await objects.apply(secrets, secrets.parse({ metadata, data }));
     const problem = await fetched({ pullSecret: 'bad' });
     expect(problem).toMatch(/^SourceInvalid: .*key ".dockerconfigjson" of Secret "bad"/);
     expect(problem).not.toContain('xyzzy');

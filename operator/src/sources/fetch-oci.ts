@@ -150,9 +150,7 @@ function sourceError(error: unknown, { reference }: OciRequest): unknown {
   if (!(error instanceof RegistryError)) return error;
   if (error.failure === 'invalid') return new SourceError('InvalidSpec', error.message, { cause: error });
   const reason = error.failure === 'corrupt' || error.failure === 'too-large' ? 'SourceInvalid' : 'SourceUnavailable';
-  const hint =
-    error.failure === 'refused' && !error.message.includes('--')
-      ? "; the operator's --egress-allow opens what is internal"
-      : '';
+  // The gateway's own advice names the option, which here is the operator's.
+  const hint = error.failure === 'refused' && error.message.endsWith('--egress-allow') ? ' of the operator' : '';
   return new SourceError(reason, `${error.message}${hint}`, { cause: error });
 }

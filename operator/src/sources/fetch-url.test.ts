@@ -94,7 +94,7 @@ describe('a file at a URL', () => {
   it('is asked for with the Authorization of a Secret, which no other server gets to see', async () => {
     const token = Buffer.from('Bearer xyzzy\n').toString('base64');
     const metadata = { name: 'token', namespace: 'shop' };
-    await objects.apply(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: { header: token } });
+    await objects.apply(secrets, secrets.parse({ metadata, data: { header: token } }));
     server.files.set('/moved.yaml', (_, response) => {
       response.writeHead(302, { location: `${other.url}/books.yaml` }).end();
     });

@@ -142,7 +142,8 @@ async function getFile(
     const { failure, message } = error;
     const said = message.startsWith('http') ? message : `${shown(url)}: ${message}`;
     if (failure === 'too-large') throw new SourceError('SourceInvalid', said, { cause: error });
-    const hint = failure === 'refused' ? "; the operator's --egress-allow opens what is internal" : '';
+    // The gateway's own advice names the option, which here is the operator's.
+    const hint = failure === 'refused' && said.includes('--egress-allow') ? ' of the operator' : '';
     throw new SourceError('SourceUnavailable', `${said}${hint}`, { cause: error });
   }
 }

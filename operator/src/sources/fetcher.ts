@@ -43,7 +43,7 @@ interface Entry {
 }
 
 /** Fetches at once, and of one namespace, so that a slow server of one tenant holds up no other. */
-const AT_ONCE = 6;
+const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
 const MAX_RETRY_MS = 300_000;
 /** What nobody has asked for so long is forgotten: reconciles come more often. */

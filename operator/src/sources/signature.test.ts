@@ -108,7 +108,8 @@ describe('keys', () => {
 describe.skipIf(!OPENSSL && process.env['GW_NO_SKIP'] !== '1')('what openssl signs (needs openssl)', () => {
   let dir = '';
   const at = (name: string) => join(dir, name);
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir });
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] });
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), 'gw-sign-'));
     writeFileSync(at('plugin.wasm'), bytes);
