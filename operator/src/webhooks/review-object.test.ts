@@ -1,0 +1,208 @@
+/** What the validating webhook refuses, what it warns of, and what it lets pass. */
+
+import { closeCompiler } from '@gw/control';
+import { afterAll, describe, expect, it } from 'vitest';
+import { apiSpecs, deployments, gatewayProjects, pluginRefs } from '../api/resources.ts';
+import { catalog } from '../catalog.ts';
+import { MemoryObjects } from '../local/memory-objects.ts';
+import type { KubeObject, Resource } from '../runtime/kube-object.ts';
+import { SourceFetcher } from '../sources/fetcher.ts';
+import type { AdmissionRequest } from './admission.ts';
+import { type ReviewWith, reviewObject } from './review-object.ts';
+
+afterAll(() => closeCompiler());
+
+const neverFetches = new SourceFetcher({
+  fetch: async () => {
+    throw new Error('a review fetched something');
+  },
+  maxBytes: 1,
+});
+
+function rig(more: Partial<ReviewWith> = {}) {
+  const objects = new MemoryObjects();
+  const errors: unknown[] = [];
+  const using: ReviewWith = {
+    objects,
+    catalog,
+    sources: neverFetches,
+    namespaces: { includes: (namespace) => namespace !== 'elsewhere' },
+    onError: (error) => errors.push(error),
+    ...more,
+  };
+  const request = (
+    operation: AdmissionRequest['operation'],
+    kind: string,
+    name: string,
+    spec: object,
+    before?: object,
+  ) => {
+    const whole = (of: object | undefined) => of && { kind, metadata: { name }, spec: of };
+    return reviewObject(using, {
+      uid: 'u',
+      kind,
+      operation,
+      namespace: 'shop',
+      name,
+      object: operation === 'DELETE' ? undefined : whole(spec),
+      oldObject: operation === 'DELETE' ? whole(spec) : whole(before),
+      dryRun: false,
+    });
+  };
+  const there = <T extends KubeObject>(resource: Resource<T>, name: string, spec: object) =>
+    objects.apply(resource, resource.parse({ metadata: { name, namespace: 'shop' }, spec }));
+  return { request, there, errors, create: request.bind(undefined, 'CREATE') };
+}
+
+const document = (paths: object) => ({
+  source: { inline: JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths }) },
+});
+const get = (dispatch: object) => ({ get: { responses: {}, 'x-gw-dispatch': dispatch } });
+const mock = get({ name: 'mock' });
+const project = { specs: { names: ['books'] }, plugins: [{ name: 'mock' }] };
+
+describe('an ApiSpec', () => {
+  it('is refused for what is wrong in its document, with code, place and what to do', async () => {
+    const { create } = rig();
+    const inline =
+      'openapi: 3.1.0\ninfo: {title: T, version: "1"}\npaths:\n  /a:\n    get:\n      x-gw-dispatch: 5\n      responses: {}\n';
+    const { allowed, message, code } = await create('ApiSpec', 'books', { source: { inline } });
+    expect([allowed, code]).toEqual([false, 422]);
+    expect(message).toMatch(
+      /^ApiSpec "books": books\.yaml:6:\d+: E1012 .*\(at \/paths\/~1a\/get\/x-gw-dispatch\)\. Write x-gw-dispatch as/,
+    );
+  });
+
+  it('shows ten errors and the number of the others', async () => {
+    const paths = Object.fromEntries(Array.from({ length: 14 }, (_, n) => [`/p${n}`, get({ config: {} })]));
+    const { message } = await rig().create('ApiSpec', 'books', document(paths));
+    expect(message?.match(/E10\d\d/g)).toHaveLength(10);
+    expect(message).toContain('and 4 more errors');
+  });
+
+  it('is admitted with warnings for what others decide: plugins, upstreams, routes of other specs', async () => {
+    const { create, there } = rig();
+    await there(gatewayProjects, 'shop', { ...project, specs: { names: ['books', 'other'] } });
+    await there(apiSpecs, 'other', document({ '/a': mock }));
+    const spec = document({ '/a': mock, '/b': get({ name: 'http-upstream', config: { url: 'upstream://x' } }) });
+    const { allowed, warnings } = await create('ApiSpec', 'books', spec);
+    expect(allowed).toBe(true);
+    expect(warnings?.join('\n')).toMatch(/gw: GatewayProject "shop": .*E1040[\s\S]*E1010/);
+  });
+
+  it('is admitted silently where all is there', async () => {
+    const { create, there } = rig();
+    await there(gatewayProjects, 'shop', project);
+    expect(await create('ApiSpec', 'books', document({ '/a': mock }))).toEqual({ allowed: true, warnings: [] });
+  });
+
+  it('that came in while nobody was asked may be relabelled and deleted, but not made worse', async () => {
+    const { request } = rig();
+    const bad = { source: { inline: 'no document' } };
+    expect(await request('UPDATE', 'ApiSpec', 'books', bad, bad)).toEqual({ allowed: true });
+    expect((await request('DELETE', 'ApiSpec', 'books', bad)).allowed).toBe(true);
+    expect((await request('UPDATE', 'ApiSpec', 'books', { source: { inline: 'other' } }, bad)).allowed).toBe(false);
+  });
+
+  it('that is in use is deleted with a warning', async () => {
+    const { request, there } = rig();
+    await there(gatewayProjects, 'shop', project);
+    const { allowed, warnings } = await request('DELETE', 'ApiSpec', 'books', document({}));
+    expect(allowed).toBe(true);
+    expect(warnings?.[0]).toContain('"books" is in use by GatewayProject "shop"');
+  });
+
+  it('is not looked at where it would have to be fetched, or has not been in time', async () => {
+    const url = { source: { url: { url: 'https://example.org/a.yaml', sha256: 'a'.repeat(64) } } };
+    expect(await rig().create('ApiSpec', 'books', url)).toEqual({ allowed: true, warnings: [] });
+    const late = await rig({ deadlineMs: 1 }).create('ApiSpec', 'books', document({ '/a': mock }));
+    expect(late).toEqual({
+      allowed: true,
+      warnings: ['gw: it was not checked in time; its status will say whether it is right'],
+    });
+  });
+
+  it('is admitted when the check itself breaks', async () => {
+    const objects = new MemoryObjects();
+    objects.list = async () => {
+      throw new Error('the API server is away');
+    };
+    const { create, errors } = rig({ objects });
+    const { allowed, warnings } = await create('ApiSpec', 'books', document({ '/a': mock }));
+    expect([allowed, warnings, errors.length]).toEqual([
+      true,
+      ['gw: it could not be checked; its status will say whether it is right'],
+      1,
+    ]);
+  });
+});
+
+describe('other kinds', () => {
+  it.each([
+    ['an egress entry', { ...project, egress: { allow: ['10.0.0.0/99'] } }, 'spec.egress.allow: '],
+    [
+      'an upstream',
+      { ...project, upstreams: { a: { url: 'api.example' } } },
+      'spec.upstreams.a.url: write scheme and host',
+    ],
+    [
+      'an upstream with a password',
+      { ...project, upstreams: { a: { url: 'https://me:secret@x' } } },
+      'it holds credentials',
+    ],
+    [
+      'a selector',
+      { specs: { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+      'spec.specs.selector.matchExpressions[0]: In takes at least one of values',
+    ],
+    [
+      'a template patch',
+      { ...project, pods: { template: { spec: { containers: [{ image: 'x' }] } } } },
+      'spec.pods.template: ',
+    ],
+  ])('a GatewayProject is refused for %s', async (_, spec, expected) => {
+    const { allowed, message } = await rig().create('GatewayProject', 'shop', spec);
+    expect(allowed).toBe(false);
+    expect(message).toContain(expected);
+    expect(message).not.toContain('secret');
+  });
+
+  it('a GatewayProject comes before its specs and plugins, with a warning', async () => {
+    const { allowed, warnings } = await rig().create('GatewayProject', 'shop', project);
+    expect(allowed).toBe(true);
+    expect(warnings).toEqual(['gw: GatewayProject "shop": ApiSpec "books" does not exist']);
+  });
+
+  it.each([
+    ['an unknown built-in plugin', { source: { builtin: { name: 'none' } } }, '"none" is no plugin that comes with gw'],
+    ['another version', { version: '9.9.9', source: { builtin: { name: 'mock' } } }, 'the built-in "mock" has version'],
+    ['a key that is none', { verify: { keys: ['zz'] }, source: { configMap: { name: 'x' } } }, 'spec.verify.keys[0]'],
+  ])('a PluginRef is refused for %s', async (_, spec, expected) => {
+    const { allowed, message } = await rig().create('PluginRef', 'mine', spec);
+    expect([allowed, message]).toEqual([false, expect.stringContaining(expected)]);
+  });
+
+  it('a PluginRef that is in use is deleted with a warning', async () => {
+    const { request, there } = rig();
+    await there(gatewayProjects, 'shop', { ...project, plugins: [{ name: 'mine', pluginRef: 'mine' }] });
+    await there(pluginRefs, 'mine', { source: { configMap: { name: 'x' } } });
+    const { allowed, warnings } = await request('DELETE', 'PluginRef', 'mine', {
+      source: { configMap: { name: 'x' } },
+    });
+    expect([allowed, warnings?.[0]]).toEqual([true, expect.stringContaining('PluginRef "mine" is in use')]);
+  });
+
+  it('a Deployment stays with its project, and may come before it', async () => {
+    const { request, create, there } = rig();
+    const latest = { project: 'shop', artifact: { latest: true } };
+    expect((await create('Deployment', 'd', latest)).warnings).toEqual([
+      'gw: GatewayProject "shop" does not exist (yet)',
+    ]);
+    const moved = await request('UPDATE', 'Deployment', 'd', { ...latest, project: 'other' }, latest);
+    expect([moved.allowed, moved.message]).toEqual([false, expect.stringContaining('spec.project cannot change')]);
+    await there(gatewayProjects, 'shop', project);
+    const { warnings } = await create('Deployment', 'd', { project: 'shop', artifact: { revision: 7 } });
+    expect(warnings).toEqual(['gw: GatewayProject "shop" keeps no such revision (it keeps none)']);
+    expect(deployments.kind).toBe('Deployment');
+  });
+});
