@@ -48,10 +48,10 @@ export const RULES: readonly Rule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
   },
   {
-    why: 'makes gateway pods',
+    why: 'makes gateway pods, and takes those of a canary away',
     apiGroups: ['apps'],
     resources: ['deployments'],
-    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
   {
     why: 'closes the admin port of gateway pods',
