@@ -20,7 +20,7 @@ const SERVICE = 'registry.test';
 const ISSUER = 'tokens.test';
 
 export interface DockerRegistry {
-  /** `127.0.0.1:PORT`, plain HTTP. */
+  /** `ADDRESS:PORT`, plain HTTP. */
   readonly host: string;
   /** Scopes for which tokens were asked, in turn; none where it asks for no token. */
   readonly scopes: readonly string[];
@@ -32,16 +32,19 @@ export interface DockerRegistry {
 
 export interface DockerRegistryOptions {
   readonly auth?: 'basic' | 'token';
+  /** Where it listens. Default 127.0.0.1. */
+  readonly address?: string;
   /** Whether images may be deleted. Default true. */
   readonly deletes?: boolean;
 }
 
 export async function startDockerRegistry({
   auth,
+  address = '127.0.0.1',
   deletes = true,
 }: DockerRegistryOptions = {}): Promise<DockerRegistry> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-registry-'));
-  const host = `127.0.0.1:${await freePort()}`;
+  const host = `${address}:${await freePort()}`;
   const tokens = auth === 'token' ? await startTokenServer(dir) : undefined;
   writeFileSync(join(dir, 'htpasswd'), HTPASSWD);
   const authentication = {

@@ -2,7 +2,7 @@
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { controlledBy, type KubeObject } from '../runtime/kube-object.ts';
-import { MAX_PARTS, partName } from './artifact-parts.ts';
+import { partName } from './artifact-parts.ts';
 import { imageOf, isImageRecord, recordName, repositoryOf } from './artifact-record.ts';
 import {
   ANNOTATION_ARCHIVE,
@@ -11,6 +11,9 @@ import {
   ANNOTATION_REVISION,
   ANNOTATION_SIGNED_BY,
 } from './names.ts';
+
+/** As many as the largest artifact has: what somebody wrote into an annotation costs no more. */
+const MOST_PARTS = 300;
 
 /** Whether a revision lies where the project now wants artifacts to lie. */
 export function inPlace({ spec }: GatewayProject, { image }: Revision): boolean {
@@ -71,5 +74,5 @@ function revisionOf(object: KubeObject): Revision | undefined {
     return place && { ...base, ...place };
   }
   const parts = Number(annotations[ANNOTATION_PARTS]);
-  return Number.isInteger(parts) && parts > 0 && parts <= MAX_PARTS ? { ...base, parts } : undefined;
+  return Number.isInteger(parts) && parts > 0 && parts <= MOST_PARTS ? { ...base, parts } : undefined;
 }

@@ -11,6 +11,7 @@ import type { Repository } from '../registry/repository.ts';
 import type { EventRecord } from '../runtime/objects.ts';
 import { ImageStore, type StoredArchive } from './image-store.ts';
 import { pullArtifact } from './pull-artifact.ts';
+import { pullRevision } from './pull-revision.ts';
 
 const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
 const archive = (letter: string): StoredArchive => ({
@@ -157,6 +158,21 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       await own.close();
     }
   }, 60_000);
+
+  it('are read again for whoever passes them on, and only as what they were stored as', async () => {
+    const of = project('read', open);
+    const revision = {
+      revision: 1,
+      artifactHash: '',
+      archive: 'a'.repeat(64),
+      createdAt: '',
+      image: await push(of, archive('a')),
+    };
+    const using = { registries: client, objects };
+    expect(await pullRevision(using, of, revision)).toEqual(Buffer.from('archive a'));
+    const other = { ...revision, archive: 'b'.repeat(64) };
+    await expect(pullRevision(using, of, other)).rejects.toMatchObject({ failure: 'corrupt' });
+  });
 
   it('are found missing when somebody deletes them, and there again', async () => {
     const of = project('missing', open);

@@ -21,7 +21,7 @@ import { type KubeObject, keyOf, keyText } from '../runtime/kube-object.ts';
 import type { EventSink } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import { type ArtifactImage, artifactImage } from './artifact-image.ts';
-import { type OpenWith, openRepository } from './registry-access.ts';
+import { digestIn, type OpenWith, openRepository } from './registry-access.ts';
 
 /** How the artifact that is to be in the registry stands there. */
 export type ImageState = { readonly archive: string } & (
@@ -257,10 +257,6 @@ async function pushImage(repository: Repository, image: ArtifactImage, owner: st
   const tagged = await repository.resolve(image.tag);
   const tag = tagged === undefined || tagged === image.digest ? image.tag : `${image.tag}.${owner}`;
   await repository.pushManifest(image.manifest, IMAGE_MANIFEST, tag);
-}
-
-function digestIn(image: string): string {
-  return image.slice(image.indexOf('@') + 1);
 }
 
 function failureOf(error: unknown): { readonly reason: ReasonName; readonly message: string } {

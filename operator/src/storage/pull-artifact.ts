@@ -14,8 +14,8 @@ export interface PulledArtifact {
 
 const NAME = /^[0-9a-f]{64}\.gwa$/;
 
-/** Rejects with RegistryError. */
-export async function pullArtifact(repository: Repository, digest: string): Promise<PulledArtifact> {
+/** `name`: the file that it must hold; default any artifact. Rejects with RegistryError. */
+export async function pullArtifact(repository: Repository, digest: string, name?: string): Promise<PulledArtifact> {
   const { layers } = parseImageManifest(await repository.manifest(digest));
   const [layer, ...more] = layers;
   if (!layer || more.length > 0 || layer.mediaType !== TAR_LAYER) throw noArtifact(digest);
@@ -27,7 +27,8 @@ export async function pullArtifact(repository: Repository, digest: string): Prom
     throw noArtifact(digest, error);
   }
   const [entry, ...others] = entries;
-  if (!entry || others.length > 0 || !NAME.test(entry[0])) throw noArtifact(digest);
+  if (!entry || others.length > 0 || !(name === undefined ? NAME.test(entry[0]) : name === entry[0]))
+    throw noArtifact(digest);
   return { name: entry[0], bytes: entry[1] };
 }
 

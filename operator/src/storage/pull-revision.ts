@@ -1,20 +1,18 @@
-/** The archive of a revision that lies in a registry. */
+/** The archive of a revision that lies in a registry, for whoever has to pass it on. */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { registryAccess, repositoryOf } from '../objects/artifact-record.ts';
+import { keyOf } from '../runtime/kube-object.ts';
+import { fileName } from './artifact-image.ts';
 import { pullArtifact } from './pull-artifact.ts';
-import { type OpenWith, openRepository } from './registry-access.ts';
+import { digestIn, type OpenWith, openRepository } from './registry-access.ts';
 
-/** Rejects with RegistryError. */
-export async function pullRevision(
-  using: OpenWith,
-  project: GatewayProject,
-  { image = '', registry }: Revision,
-): Promise<Uint8Array> {
+/** Rejects with RegistryError, also where the image holds another archive than the revision says. */
+export async function pullRevision(using: OpenWith, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
+  const { image = '', archive, registry } = revision;
   const access = registryAccess(project, image, registry);
-  const namespace = project.metadata.namespace ?? 'default';
   const secret = access.pullSecret ?? access.pushSecret;
+  const { namespace } = keyOf(project);
   const repository = await openRepository(using, namespace, repositoryOf(image), access, secret);
-  const { bytes } = await pullArtifact(repository, image.split('@')[1] ?? '');
-  return bytes;
+  return (await pullArtifact(repository, digestIn(image), fileName(archive))).bytes;
 }

@@ -26,6 +26,11 @@ export async function openRepository(
   return registries.repository(name, { credentials, plainHttp });
 }
 
+/** `sha256:<hex>` of REGISTRY/REPOSITORY@DIGEST. */
+export function digestIn(image: string): string {
+  return image.slice(image.indexOf('@') + 1);
+}
+
 async function readCredentials(objects: Objects, namespace: string, name: string): Promise<DockerConfig> {
   const read = await readSecret(objects, namespace, name);
   if (!read.ok) throw new RegistryError('invalid', read.message);

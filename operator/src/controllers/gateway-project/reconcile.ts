@@ -7,7 +7,7 @@ import { decide, type Settings } from './decide.ts';
 import { gather } from './gather.ts';
 import { type ObserveWith, observe } from './observe.ts';
 import { type WantWith, wantOfControlPlane } from './want-of-control-plane.ts';
-import { type Registries, withRegistry } from './with-registry.ts';
+import { type Registries, withoutRegistry, withRegistry } from './with-registry.ts';
 
 export interface GatewayProjectWith extends ObserveWith, WantWith {
   readonly events: EventSink;
@@ -30,7 +30,7 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   }
   const gathered = gather(seen.project, seen.sources);
   const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
-  const observed = using.registries ? await withRegistry(using.registries, seen, compilation) : seen;
+  const observed = using.registries ? await withRegistry(using.registries, seen, compilation) : withoutRegistry(seen);
   const decision = decide(observed, compilation, gathered.ok ? [] : gathered.problems, using.settings, new Date());
   await act(using.objects, using.events, observed.project, decision);
   using.registries?.images.forget(observed.project, decision.forget);

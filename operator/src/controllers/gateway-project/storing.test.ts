@@ -9,6 +9,7 @@ import type { KubeObject } from '../../runtime/kube-object.ts';
 import type { Compilation } from './compilation.ts';
 import type { Observed } from './observe.ts';
 import { obsoleteArtifacts, storing, wantsImage } from './storing.ts';
+import { withoutRegistry } from './with-registry.ts';
 
 const NOW = new Date('2026-01-02T03:04:05Z');
 const REPOSITORY = 'r.example.org/shop';
@@ -57,7 +58,7 @@ function observed(of: GatewayProject, parts: readonly KubeObject[], more: Partia
     sources: { specs: [], plugins: [], builtins: new Map() },
     trustedKeys: [],
     keyProblems: [],
-    secrets: { problems: [] },
+    secrets: { named: false, problems: [] },
     deployments: [],
     parts,
     owned: [],
@@ -104,6 +105,15 @@ describe('an artifact goes', () => {
     const after = observed(project(OCI), there.write, { registry: registry() });
     expect(wantsImage(after, compiled('a'))).toBe(false);
     expect(storing(after, compiled('a'), NOW)).toMatchObject({ write: [], verdict: { reason: 'Stored' } });
+  });
+
+  it('into ConfigMaps of any size in local mode, whatever the project says', () => {
+    const local = withoutRegistry(observed(project(OCI), []));
+    const { write, verdict } = storing(local, compiled('a', 9 * DEFAULT_PART_BYTES), NOW);
+    expect(write).toHaveLength(9);
+    expect(verdict.reason).toBe('Stored');
+    const after = withoutRegistry(observed(project(OCI), write));
+    expect(storing(after, compiled('a'), NOW)).toMatchObject({ write: [], revisions: [{ revision: 1, parts: 9 }] });
   });
 
   it('nowhere while the registry is down: the last one stays, and it is said why', () => {

@@ -121,9 +121,9 @@ function place(observed: Observed, kept: readonly Revision[], compilation: Compi
   return placed.revision || !same ? placed : { ...placed, revision: same };
 }
 
-function placeInConfigMaps({ project }: Observed, base: Revision, archive: Uint8Array): Placed {
+function placeInConfigMaps({ project, unlimited }: Observed, base: Revision, archive: Uint8Array): Placed {
   const parts = partCount(archive);
-  if (parts > MAX_PARTS) {
+  if (parts > MAX_PARTS && !unlimited) {
     const message = `the artifact needs ${parts} ConfigMaps of 900 KiB, and ${MAX_PARTS} are the most: set spec.storage.type to OCI`;
     return { write: [], problem: { type: 'Stored', status: 'False', reason: 'ArtifactTooLarge', message } };
   }

@@ -41,6 +41,13 @@ export async function withRegistry(
   return { ...observed, registry: { ...known, image, ...(again ? { again } : {}) } };
 }
 
+/** Local mode: what is for a registry goes where everything else goes. */
+export function withoutRegistry(observed: Observed): Observed {
+  const { project } = observed;
+  const spec = { ...project.spec, storage: { type: 'ConfigMap' } as const };
+  return { ...observed, project: { ...project, spec }, unlimited: true };
+}
+
 /** Those that pods are started from: of the revision that is served, and of the newest. */
 function imagesInUse({ project, parts }: Observed): ReadonlyMap<string, RegistryAccess> {
   const { revision: served, latestRevision: latest } = project.status ?? {};
