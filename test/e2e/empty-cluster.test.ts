@@ -1,0 +1,151 @@
+/**
+ * What charts do to an API server that knows nothing of us: install with defaults, upgrade from the first release,
+ * uninstall, and whether each object of each chart is one that it takes. No pod need run. Needs helm, kubectl, and a
+ * kubeconfig of such a cluster, on which nothing else works, as GW_E2E_EMPTY_KUBECONFIG.
+ */
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { kinds } from '../../operator/src/api/resources.ts';
+import { at, charts, fromValues, ofKind, parseManifests, renderText, root, valuesFiles } from '../helm/helm.ts';
+
+const run = promisify(execFile);
+const kubeconfig = process.env['GW_E2E_EMPTY_KUBECONFIG'] ?? '';
+const skipped = kubeconfig ? '' : ' (skipped: GW_E2E_EMPTY_KUBECONFIG not set)';
+const first = join(root, 'test', 'helm', 'releases', 'gw-operator-0.8.0.tgz');
+const now = join(charts, 'operator');
+const crds = kinds.map(({ plural }) => `customresourcedefinition.apiextensions.k8s.io/${plural}.gw.dev`).toSorted();
+/** Kinds of others, which are not in a plain cluster. */
+const FOREIGN = /^apiVersion: (monitoring\.coreos\.com|gateway\.networking\.k8s\.io|cert-manager\.io)\//m;
+
+async function ask(program: string, args: readonly string[], stdin?: string) {
+  const running = run(program, [...args], { maxBuffer: 64 << 20, env: { ...process.env, KUBECONFIG: kubeconfig } });
+  running.child.stdin?.end(stdin ?? '');
+  return running;
+}
+const kubectl = async (...args: readonly string[]) => (await ask('kubectl', args)).stdout;
+const helm = async (...args: readonly string[]) => (await ask('helm', args)).stdout;
+const operator = (command: string, chart: string, ...options: readonly string[]) =>
+  helm(command, 'gw-operator', chart, '-n', 'gw-system', ...options);
+
+/** Every object of the cluster but Events, by the API server's own list of what there may be. */
+async function everything(): Promise<readonly string[]> {
+  const listable = (await kubectl('api-resources', '--verbs=list', '-o', 'name')).split('\n').filter(Boolean);
+  const wanted = listable.filter((name) => !name.startsWith('events') && !name.endsWith('.gw.dev'));
+  const names = await kubectl('get', wanted.join(), '-A', '-o', 'name', '--ignore-not-found');
+  // What comes and goes by itself: leases and slices of the control plane, the namespace and what comes with it.
+  return names.split('\n').filter((name) => name !== '' && !/^(lease|endpointslice|namespace|apiservice)/.test(name));
+}
+
+const project = `
+apiVersion: gw.dev/v1alpha1
+kind: GatewayProject
+metadata: {name: shop, namespace: default}
+spec: {specs: {names: [shop]}}
+`;
+
+describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
+  let before: readonly string[] = [];
+
+  beforeAll(async () => {
+    expect(await kubectl('get', 'crd', '-o', 'name'), 'the cluster has kinds of others').toBe('');
+    await kubectl('create', 'namespace', 'gw-system');
+    await kubectl('label', 'namespace', 'gw-system', 'default', 'pod-security.kubernetes.io/enforce=restricted');
+    await vi.waitFor(async () => {
+      before = await everything();
+      // Of five namespaces, each.
+      expect(before.filter((name) => name === 'configmap/kube-root-ca.crt')).toHaveLength(5);
+      expect(before.filter((name) => name === 'serviceaccount/default')).toHaveLength(5);
+    }, 30_000);
+  }, 60_000);
+
+  afterAll(async () => {
+    await kubectl('delete', 'namespace', 'gw-system', '--wait=true', '--timeout=60s');
+    await kubectl('label', 'namespace', 'default', 'pod-security.kubernetes.io/enforce-');
+  }, 90_000);
+
+  const uninstall = () => helm('uninstall', 'gw-operator', '-n', 'gw-system', '--wait');
+  const removeKinds = () => kubectl('delete', ...crds, '--timeout=60s');
+  const leaves = (...left: readonly string[]) =>
+    vi.waitFor(async () => expect((await everything()).toSorted()).toEqual([...before, ...left].toSorted()), 60_000);
+
+  it('takes the defaults, and keeps nothing but the kinds when they go', async () => {
+    await operator('install', now);
+    await kubectl('wait', ...crds, '--for=condition=Established', '--timeout=30s');
+    expect(await kubectl('-n', 'gw-system', 'get', 'deployment,service', '-o', 'name')).toContain(
+      'gw-operator-webhooks',
+    );
+    // With no replica to ask, what is declared is taken: webhooks fail open.
+    await ask('kubectl', ['apply', '-f', '-'], project);
+    await uninstall();
+    await leaves(...crds);
+    expect(await kubectl('get', 'gatewayproject', 'shop', '-o', 'name')).toContain('shop');
+    // And takes them up again: a release may come back to what an earlier one kept.
+    await operator('install', now);
+    await operator('upgrade', now, '--set', 'crds.keep=false');
+    await uninstall();
+    await leaves();
+  }, 180_000);
+
+  it('upgrades the kinds with the release, and keeps what was declared', async () => {
+    await operator('install', first);
+    await kubectl('wait', ...crds, '--for=condition=Established', '--timeout=30s');
+    await ask('kubectl', ['apply', '-f', '-'], project);
+    const uid = await kubectl('get', 'gatewayproject', 'shop', '-o', 'jsonpath={.metadata.uid}');
+    const canary = [
+      'patch',
+      'gatewayproject',
+      'shop',
+      '--type=merge',
+      '-p',
+      '{"spec":{"rollout":{"strategy":"Canary"}}}',
+    ];
+    const strategy = () => kubectl('get', 'gatewayproject', 'shop', '-o', 'jsonpath={.spec.rollout.strategy}');
+    await kubectl(...canary);
+    expect(await strategy()).toBe('');
+    await operator('upgrade', now);
+    await vi.waitFor(async () => {
+      await kubectl(...canary);
+      expect(await strategy()).toBe('Canary');
+    }, 30_000);
+    expect(await kubectl('get', 'gatewayproject', 'shop', '-o', 'jsonpath={.metadata.uid}')).toBe(uid);
+    await uninstall();
+    await leaves(...crds);
+    await removeKinds();
+  }, 180_000);
+
+  const names = readdirSync(charts, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  it.each(names.flatMap((chart) => valuesFiles(chart).map((file) => [chart, file] as const)))(
+    'takes every object of the chart %s with %s, and no field of them is unknown',
+    async (chart, file) => {
+      const text = await renderText(chart, ...fromValues(chart, file));
+      // `---` stands between documents; helm puts one before each.
+      const documents = text
+        .split(/^---\n/m)
+        .filter((document) => !FOREIGN.test(document) && document.includes('kind:'));
+      const namespaces = parseManifests(text)
+        .map((object) => at(object, 'metadata.namespace'))
+        .filter((name) => typeof name === 'string')
+        .filter((name) => name !== 'gw-system');
+      for (const name of new Set(namespaces)) await kubectl('create', 'namespace', name);
+      // Pods are only taken where what they run as is there.
+      const accounts = ofKind(parseManifests(text), 'ServiceAccount').map((object) => JSON.stringify(object));
+      await ask('kubectl', ['apply', '-f', '-'], accounts.join('\n---\n'));
+      try {
+        const dryRun = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
+        const { stdout, stderr } = await ask('kubectl', dryRun, documents.join('---\n'));
+        expect(stdout.split('\n').filter(Boolean)).toHaveLength(parseManifests(documents.join('---\n')).length);
+        // Pod Security and deprecated fields are warnings.
+        expect(stderr).toBe('');
+      } finally {
+        await ask('kubectl', ['delete', '-f', '-'], accounts.join('\n---\n'));
+        for (const name of new Set(namespaces)) await kubectl('delete', 'namespace', name, '--wait=false');
+      }
+    },
+    60_000,
+  );
+});
