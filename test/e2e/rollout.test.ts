@@ -1,0 +1,324 @@
+/**
+ * Rollouts on a real cluster (docs/rollouts.md), each under a client's load: what fails returns, a canary is promoted
+ * or aborted by its own metrics, pods take artifacts in place, and an operator that is killed in the midst of any of it
+ * changes nothing. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+import { execute, type Kubectl } from './kubectl.ts';
+import { startLoad } from './load.ts';
+
+let operator: InstalledOperator;
+let k: Kubectl;
+
+/** What `/a` is answered with: by the gateway itself, or by an upstream that takes its time. */
+function apiSpec(dispatch: object): string {
+  const operation = { responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': dispatch };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Shop', version: '1' },
+    paths: { '/a': { get: { operationId: 'a', ...operation } } },
+  };
+  return JSON.stringify({
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'ApiSpec',
+    metadata: { name: 'shop' },
+    spec: { source: { inline: JSON.stringify(document) } },
+  });
+}
+const answering = (body: string, status = 200) => apiSpec({ name: 'mock', config: { body, status } });
+const proxied = (path: string) =>
+  apiSpec({ name: 'http-upstream', config: { url: `http://upstream.${operator.namespace}.svc${path}` } });
+
+/** Answers `/fast` at once and everything else after a second. */
+const UPSTREAM = `
+require('node:http').createServer((request, response) => {
+  setTimeout(() => response.end('upstream'), request.url.startsWith('/fast') ? 0 : 1000);
+}).listen(8080);
+`;
+const upstream = [
+  {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'upstream', labels: { app: 'upstream' } },
+    spec: {
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          name: 'upstream',
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['node', '-e', UPSTREAM],
+          ports: [{ containerPort: 8080 }],
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'upstream' },
+    spec: { selector: { app: 'upstream' }, ports: [{ port: 80, targetPort: 8080 }] },
+  },
+];
+const project = () => ({
+  apiVersion: 'gw.dev/v1alpha1',
+  kind: 'GatewayProject',
+  metadata: { name: 'shop' },
+  spec: {
+    specs: { names: ['shop'] },
+    plugins: [{ name: 'mock' }, { name: 'http-upstream' }],
+    allowPlaintext: true,
+    egress: { allow: [`upstream.${operator.namespace}.svc`, '10.0.0.0/8'] },
+    pods: { image, replicas: 2, resources: { requests: { cpu: '10m', memory: '64Mi' } } },
+    serve: { drainDelay: 3 },
+  },
+});
+
+interface Status {
+  readonly revision?: number;
+  readonly latestRevision?: number;
+  readonly rollout?: {
+    readonly strategy: string;
+    readonly phase: string;
+    readonly revision: number;
+    readonly step?: number;
+    readonly share?: number;
+    readonly steppedAt?: string;
+  };
+  readonly failed?: { readonly revision: number; readonly message: string };
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+}
+
+async function status(): Promise<Status> {
+  const object: { status?: Status } = JSON.parse(await k('get', 'gatewayproject', 'shop', '-o', 'json'));
+  return object.status ?? {};
+}
+
+/** Waits until its status is so; the last one is in what it rejects with. */
+async function until(fits: (status: Status) => boolean, seconds = 90): Promise<Status> {
+  let last: Status = {};
+  await vi.waitFor(
+    async () => {
+      last = await status();
+      const { conditions: _, ...shown } = last;
+      expect(fits(last), JSON.stringify(shown)).toBe(true);
+    },
+    { timeout: seconds * 1000, interval: 200 },
+  );
+  return last;
+}
+
+const reason = ({ conditions }: Status, type: string) => conditions?.find((each) => each.type === type)?.reason;
+const served = ({ rollout, revision, latestRevision }: Status) =>
+  rollout?.phase === 'Succeeded' && rollout.revision === latestRevision && revision === latestRevision;
+
+/** Applies a spec and waits until its revision is under way; the number of it. */
+async function change(spec: string): Promise<number> {
+  const { latestRevision = 0 } = await status();
+  await k.apply(spec);
+  const begun = await until(({ latestRevision: latest = 0, rollout }) => {
+    return latest > latestRevision && rollout?.revision === latest;
+  });
+  return begun.latestRevision ?? 0;
+}
+
+/** By strategy, with everything served before the next test. */
+async function strategy(rollout: object): Promise<void> {
+  await k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', JSON.stringify({ spec: { rollout } }));
+  await k.apply(answering(`start-${randomBytes(3).toString('hex')}`));
+  await until((now) => served(now) && reason(now, 'Ready') === 'Ready', 120);
+  await until(() => true);
+  // The pods of before have gone, with their drain and all.
+  await vi.waitFor(async () => expect((await gatewayPods()).length).toBe(2), 90_000);
+}
+
+const gatewayPods = async () =>
+  (await k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n').toSorted();
+const canaryPods = async () => (await k('get', 'pods', '-l', 'gw.dev/role=canary', '-o', 'name')).trim();
+
+/** Kills the operator's leader as a node that goes does: no drain, no goodbye. */
+async function killOperator(): Promise<void> {
+  const pods = await execute('kubectl', ['-n', operator.system, 'get', 'pods', '-o', 'name']);
+  for (const pod of pods.trim().split('\n')) {
+    await execute('kubectl', ['-n', operator.system, 'delete', pod, '--grace-period=0', '--force', '--wait=false']);
+  }
+}
+
+describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
+  let url = '';
+
+  beforeAll(async () => {
+    operator = await installOperator('rollout', ['webhooks.enabled=false']);
+    k = operator.k;
+    await k.apply(upstream.map((object) => JSON.stringify(object)).join('\n---\n'));
+    await k.apply(answering('one'));
+    await k.apply(JSON.stringify(project()));
+    await k.condition('gatewayproject/shop', 'Ready');
+    url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}`;
+    await vi.waitFor(async () => expect(await text()).toBe('one'), 30_000);
+  }, 300_000);
+
+  afterAll(() => operator?.uninstall(), 240_000);
+
+  const text = async () => (await fetch(`${url}/a`, { headers: { connection: 'close' } })).text();
+  /** Runs `work` under a load of which every request must be answered with 200. */
+  const underLoad = async (work: () => Promise<void>) => {
+    const load = startLoad(`${url}/a`, 50, {});
+    try {
+      await work();
+    } finally {
+      await load.stop();
+    }
+    expect(load.sent).toBeGreaterThan(20);
+    expect(load.failures).toEqual([]);
+  };
+
+  it('a revision whose pods end is taken back, with what they said, and is not tried again', async () => {
+    await strategy({ strategy: 'Rolling' });
+    const before = await text();
+    await underLoad(async () => {
+      const revision = await change(answering('env://NOT_SET'));
+      const failed = await until(({ failed: its }) => its?.revision === revision);
+      expect(failed.failed?.message).toMatch(/exit code 13: gw serve: env:\/\/NOT_SET/);
+      const after = await until((now) => reason(now, 'Ready') === 'RolledBack');
+      expect(after.revision).toBeLessThan(revision);
+      expect(await text()).toBe(before);
+    });
+    const restarted = await status();
+    await killOperator();
+    await k.apply(answering('mended'));
+    await until((now) => served(now) && now.failed === undefined);
+    expect(restarted.failed?.revision).toBeLessThan((await status()).latestRevision ?? 0);
+    await vi.waitFor(async () => expect(await text()).toBe('mended'), 20_000);
+  }, 300_000);
+
+  it('a rolling update goes on where the operator that began it is killed', async () => {
+    await strategy({ strategy: 'Rolling' });
+    await underLoad(async () => {
+      await change(answering('rolled'));
+      await killOperator();
+      await until(served, 120);
+      await vi.waitFor(async () => expect(await text()).toBe('rolled'), 20_000);
+    });
+  }, 300_000);
+
+  const CANARY = {
+    strategy: 'Canary',
+    canary: {
+      steps: [
+        { weight: 20, pauseSeconds: 6 },
+        { weight: 50, pauseSeconds: 6 },
+      ],
+      analysis: { minRequests: 10, maxErrorPercent: 5, maxP99Ms: 700 },
+    },
+  };
+
+  it('a canary is promoted step by step, with the operator killed on the way, and no request is lost', async () => {
+    await strategy(CANARY);
+    const pods = await gatewayPods();
+    await underLoad(async () => {
+      const revision = await change(answering('canary'));
+      const step = await until(({ rollout }) => rollout?.steppedAt !== undefined);
+      expect(step.rollout).toMatchObject({ strategy: 'Canary', phase: 'Progressing', revision, step: 0, share: 33 });
+      // The others are as they were.
+      expect(await gatewayPods()).toEqual(expect.arrayContaining(pods));
+      const answers = new Set(await Promise.all(Array.from({ length: 40 }, text)));
+      expect(answers.size).toBe(2);
+      await killOperator();
+      await until(({ rollout }) => rollout?.step === 1 && rollout.steppedAt !== undefined, 120);
+      await until(served, 120);
+      await vi.waitFor(async () => expect(await canaryPods()).toBe(''), 60_000);
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set(['canary']));
+    });
+  }, 400_000);
+
+  it('a canary that answers with 5xx is aborted, and the others are not touched', async () => {
+    await strategy(CANARY);
+    const before = await text();
+    const pods = await gatewayPods();
+    const load = startLoad(`${url}/a`, 50, {});
+    const revision = await change(answering('broken', 503));
+    const aborted = await until(({ rollout }) => rollout?.phase === 'Aborted');
+    await load.stop();
+    expect(aborted.failed).toMatchObject({ revision, message: expect.stringMatching(/answers are 5xx/) });
+    await vi.waitFor(async () => expect(await canaryPods()).toBe(''), 60_000);
+    expect(await gatewayPods()).toEqual(pods);
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set([before]));
+    expect(await k('get', 'events', '--field-selector', 'reason=CanaryAborted')).toContain('5xx');
+  }, 300_000);
+
+  it('a canary that is slow is aborted', async () => {
+    await strategy(CANARY);
+    await k.apply(proxied('/fast'));
+    await until(served, 120);
+    const revision = await change(proxied('/slow'));
+    const load = startLoad(`${url}/a`, 30, {});
+    const aborted = await until(({ rollout }) => rollout?.phase === 'Aborted');
+    await load.stop();
+    expect(aborted.failed).toMatchObject({ revision, message: expect.stringMatching(/its p99 is/) });
+    expect(load.failures).toEqual([]);
+  }, 300_000);
+
+  it('pods take what is new in place, without a restart, also where the operator is killed', async () => {
+    await strategy({ strategy: 'InPlace' });
+    const pods = await gatewayPods();
+    await underLoad(async () => {
+      await change(answering('in place'));
+      const now = await until(served);
+      expect(now.rollout?.strategy).toBe('InPlace');
+      await vi.waitFor(async () => expect(await text()).toBe('in place'), 5000);
+      await k.apply(answering('again'));
+      await killOperator();
+      await until(served, 120);
+      await vi.waitFor(async () => expect(await text()).toBe('again'), 5000);
+    });
+    expect(await gatewayPods()).toEqual(pods);
+    // One that starts with the revision of its template has the newest before it is ready.
+    await k('delete', (await gatewayPods())[0] ?? '', '--wait=false');
+    await underLoad(async () => {
+      await k('rollout', 'status', 'deployment.apps/shop-gateway', '--timeout=60s');
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set(['again']));
+    });
+  }, 400_000);
+
+  it('a pod that refuses what is new ends the rollout, and what was served is served on', async () => {
+    await strategy({ strategy: 'InPlace' });
+    const before = await text();
+    const revision = await change(answering('env://NOT_SET'));
+    const failed = await until(({ failed: its }) => its?.revision === revision);
+    expect(failed.failed?.message).toMatch(/refused it: env:\/\/NOT_SET/);
+    await until((now) => reason(now, 'Ready') === 'RolledBack');
+    expect(await text()).toBe(before);
+    await vi.waitFor(
+      async () => expect(await k('get', 'events', '--field-selector', 'reason=RolledBack')).toContain('NOT_SET'),
+      10_000,
+    );
+  }, 300_000);
+
+  it('a Deployment that asks for a revision which fails says so', async () => {
+    await strategy({ strategy: 'InPlace' });
+    const { latestRevision = 0, failed: _ } = await status();
+    await k.apply(answering('env://NOT_SET'));
+    await until(({ failed }) => failed !== undefined && failed.revision >= latestRevision - 1);
+    const { failed } = await status();
+    const deployment = {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'Deployment',
+      metadata: { name: 'again' },
+      spec: { project: 'shop', artifact: { revision: failed?.revision } },
+    };
+    await k.apply(JSON.stringify(deployment));
+    await vi.waitFor(async () => expect(await k.field('gwdeploy/again', '{.status.outcome}')).toBe('Failed'), 60_000);
+    expect(await k.field('gwdeploy/again', '{.status.conditions[?(@.type=="Ready")].message}')).toContain('NOT_SET');
+    await k('delete', 'gwdeploy', 'again');
+  }, 300_000);
+
+  it('the operator was never refused a right', async () => {
+    const log = await operator.logs();
+    expect(log).toContain('leading');
+    expect(log.split('\n').filter((line) => /forbidden/i.test(line))).toEqual([]);
+  });
+});
