@@ -1,0 +1,159 @@
+/** `kubectl gw` against a project on a real cluster, as a platform engineer uses it. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'operator', 'src', 'main.ts');
+const PLANTED = 'planted-secret-5c1d';
+
+const apiSpec = (books: string) => `
+apiVersion: gw.dev/v1alpha1
+kind: ApiSpec
+metadata: {name: books, labels: {app: shop}}
+spec:
+  source:
+    inline: |
+      openapi: 3.1.0
+      info: {title: Books, version: "1"}
+      components: {securitySchemes: {key: {type: apiKey, in: header, name: x-api-key}}}
+      paths:
+        /books:
+          get:
+            operationId: listBooks
+            parameters: [{name: limit, in: query, schema: {type: integer, minimum: 1}}]
+            responses: {"200": {description: OK}}
+            x-gw-dispatch: {name: mock, config: {body: ${books}}}
+        /private:
+          get:
+            security: [{key: []}]
+            responses: {"200": {description: OK}}
+            x-gw-middlewares: [{name: apikey-auth, config: {keys: [{id: a, key: "env://API_KEY"}]}}]
+            x-gw-dispatch: {name: mock, config: {body: private}}
+`;
+
+const project = JSON.stringify({
+  apiVersion: 'gw.dev/v1alpha1',
+  kind: 'GatewayProject',
+  metadata: { name: 'shop' },
+  spec: {
+    specs: { selector: { matchLabels: { app: 'shop' } } },
+    plugins: [{ name: 'mock' }, { name: 'apikey-auth' }],
+    secrets: { env: ['shop-env'] },
+    pods: { image, replicas: 2 },
+  },
+});
+
+// Each command is a process of its own, and several of them a test.
+describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, { timeout: 180_000 }, () => {
+  let operator: InstalledOperator;
+  let bin = '';
+
+  /** By kubectl, which finds the plugin on its path. */
+  const gw = (...args: readonly string[]) =>
+    new Promise<{ code: number; out: string; err: string }>((resolve) => {
+      const child = spawn('kubectl', ['gw', ...args, '-n', operator.namespace], {
+        env: { ...process.env, PATH: `${bin}:${process.env['PATH']}` },
+      });
+      let [out, err] = ['', ''];
+      child.stdout.on('data', (text) => {
+        out += text;
+      });
+      child.stderr.on('data', (text) => {
+        err += text;
+      });
+      child.on('close', (code) => resolve({ code: code ?? -1, out, err }));
+    });
+  const served = () => operator.k.field('gatewayproject/shop', '{.status.revision}');
+
+  beforeAll(async () => {
+    bin = await mkdtemp(join(tmpdir(), 'gw-kubectl-'));
+    await symlink(MAIN, join(bin, 'kubectl-gw'));
+    operator = await installOperator('plugin');
+    await operator.k('create', 'secret', 'generic', 'shop-env', `--from-literal=API_KEY=${PLANTED}`);
+    await operator.k.apply(apiSpec('first'));
+    await operator.k.apply(project);
+    await operator.k.condition('gatewayproject/shop', 'Ready');
+    await operator.k.apply(apiSpec('second').replace('minimum: 1', 'minimum: 5'));
+    await vi.waitFor(async () => expect(await served()).toBe('2'), { timeout: 60_000, interval: 500 });
+    await operator.k.condition('gatewayproject/shop', 'Ready');
+  }, 300_000);
+
+  afterAll(async () => {
+    await rm(bin, { recursive: true, force: true });
+    await operator?.uninstall();
+  }, 240_000);
+
+  it('shows projects, and all of one', async () => {
+    const all = await gw('status');
+    expect([all.code, all.err]).toEqual([0, '']);
+    expect(all.out).toMatch(/shop\s+True\s+Ready\s+2\s+[0-9a-f]{12}\s+2\/2/);
+    const one = await gw('status', 'shop');
+    expect(one.out).toMatch(/serves\s+revision 2/);
+    expect(one.out.match(/ready\s+serves it/g)).toHaveLength(2);
+    expect(one.out).toMatch(/Programmed\s+True/);
+    const json = JSON.parse((await gw('status', 'shop', '-o', 'json')).out);
+    expect(json).toMatchObject({ name: 'shop', revision: 2, podsNow: [{ ready: true }, { ready: true }] });
+    const none = await gw('status', 'nope');
+    expect([none.code, none.err]).toEqual([1, expect.stringMatching(/no GatewayProject "nope"; it has shop/)]);
+  });
+
+  it('lists routes, and what a revision changes', async () => {
+    expect((await gw('routes', 'shop')).out).toMatch(/GET\s+\/private\s+mock\s+apikey-auth/);
+    const diff = await gw('diff', 'shop', '--exit-code');
+    expect([diff.code, diff.err]).toEqual([1, '']);
+    expect(diff.out).toMatch(/^revision 1 to 2\nGET \/books/);
+    expect(diff.out).toMatch(/! .*limit/);
+    expect((await gw('diff', 'shop', '--to', '9')).err).toMatch(/keeps no revision 9; it keeps 2, 1/);
+  });
+
+  it('traces a request', async () => {
+    const refused = await gw('trace', 'shop', '/books?limit=1');
+    expect([refused.code, refused.err]).toEqual([0, '']);
+    expect(refused.out).toMatch(/validate parameters\s+refused/);
+    const report = JSON.parse((await gw('trace', 'shop', '/private', '-H', `x-api-key: ${PLANTED}`, '-o', 'json')).out);
+    expect(report.response).toMatchObject({ status: 200, body: 'private' });
+    expect(report.stages.map(({ stage }: { stage: string }) => stage)).toContain('middleware apikey-auth request');
+  });
+
+  it('shows the lines of all pods', async () => {
+    const report = JSON.parse((await gw('trace', 'shop', '/books', '-o', 'json')).out);
+    const logs = await gw('logs', 'shop', '--request-id', report.request_id, '-o', 'json');
+    expect(JSON.parse(logs.out)).toMatchObject({ pod: report.pod, path: '/books', status: 200 });
+    expect((await gw('logs', 'shop', '--level', 'error')).out).toBe('');
+  });
+
+  it('rolls back, and ends that', async () => {
+    const back = await gw('rollback', 'shop');
+    expect([back.code, back.err]).toEqual([0, '']);
+    expect(back.out).toMatch(/serves revision 1/);
+    expect(await served()).toBe('1');
+    expect((await gw('rollback', 'shop', '--end')).code).toBe(0);
+    await vi.waitFor(async () => expect(await served()).toBe('2'), { timeout: 60_000, interval: 500 });
+    await operator.k.condition('gatewayproject/shop', 'Ready');
+    expect((await gw('rollback', 'shop', '--end')).err).toMatch(/not rolled back/);
+  });
+
+  it('makes a support bundle without a secret in it', async () => {
+    const file = join(bin, 'bundle.tar.gz');
+    const made = await gw('support-bundle', 'shop', '-f', file, '--operator-namespace', operator.system);
+    expect([made.code, made.err]).toEqual([0, '']);
+    const tar = gunzipSync(await readFile(file)).toString('latin1');
+    for (const name of [
+      'objects/gatewayprojects.yaml',
+      'objects/pods.yaml',
+      'events.yaml',
+      'gateway.log',
+      'metrics.txt',
+      'operator/',
+    ]) {
+      expect(tar).toContain(name);
+    }
+    expect(tar).toContain('gw_requests_total');
+    expect(tar).not.toContain(PLANTED);
+    expect(tar).not.toContain('errors.txt');
+  });
+});
