@@ -11,7 +11,9 @@ export class ImageVolumes {
   readonly #api: ApiServer;
   readonly #onKnown: (available: boolean, why: string) => void;
   #known: boolean | undefined;
-  #asking: Promise<boolean> | undefined;
+  /** By namespace, where only the version could be asked. */
+  readonly #guessed = new Map<string, boolean>();
+  readonly #asking = new Map<string, Promise<boolean>>();
 
   constructor(api: ApiServer, onKnown: (available: boolean, why: string) => void) {
     this.#api = api;
@@ -23,21 +25,31 @@ export class ImageVolumes {
    * may be made. Rejects where the API server does not answer.
    */
   async available(namespace: string): Promise<boolean> {
-    if (this.#known !== undefined) return this.#known;
-    this.#asking ??= this.#ask(namespace).finally(() => {
-      this.#asking = undefined;
-    });
-    return this.#asking;
+    const known = this.#known ?? this.#guessed.get(namespace);
+    if (known !== undefined) return known;
+    const asking = this.#asking.get(namespace) ?? this.#ask(namespace).finally(() => this.#asking.delete(namespace));
+    this.#asking.set(namespace, asking);
+    return asking;
   }
 
   async #ask(namespace: string): Promise<boolean> {
-    const [available, why] = await this.#dryRun(namespace);
-    this.#known = available;
-    this.#onKnown(available, why);
-    return available;
+    const tried = await this.#dryRun(namespace);
+    if (typeof tried === 'boolean') {
+      this.#known = tried;
+      this.#onKnown(tried, 'by a dry run');
+      return tried;
+    }
+    // A policy, a quota or a namespace that goes says nothing about volumes.
+    const version = await this.#api.json({ method: 'GET', path: '/version' });
+    const minor = isRecord(version) ? Number.parseInt(String(version['minor']), 10) : Number.NaN;
+    const guessed = minor >= FIRST_MINOR;
+    this.#guessed.set(namespace, guessed);
+    this.#onKnown(guessed, `by the version, since a dry run in ${namespace} is refused (${messageOf(tried)})`);
+    return guessed;
   }
 
-  async #dryRun(namespace: string): Promise<readonly [boolean, string]> {
+  /** The refusal, where it tells nothing. */
+  async #dryRun(namespace: string): Promise<boolean | ApiError> {
     try {
       const answer = await this.#api.json({
         method: 'POST',
@@ -45,20 +57,12 @@ export class ImageVolumes {
         query: { dryRun: 'All' },
         body: deployment(namespace),
       });
-      return [JSON.stringify(answer).includes('"pullPolicy":"Never"'), 'by a dry run'];
+      return JSON.stringify(answer).includes('"pullPolicy":"Never"');
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) throw error;
       // Where it does not know them it drops the field, and then misses the type of the volume.
-      if (error.status === 422 && /volume/i.test(error.message)) return [false, 'by a dry run'];
-      return this.#byVersion(error);
+      return error.status === 422 && error.message.includes('spec.volumes[0]') ? false : error;
     }
-  }
-
-  /** A policy or quota that refuses the Deployment says nothing about its volume. */
-  async #byVersion(refusal: ApiError): Promise<readonly [boolean, string]> {
-    const version = await this.#api.json({ method: 'GET', path: '/version' });
-    const minor = isRecord(version) ? Number.parseInt(String(version['minor']), 10) : Number.NaN;
-    return [minor >= FIRST_MINOR, `by the version, since a dry run is refused (${messageOf(refusal)})`];
   }
 }
 
