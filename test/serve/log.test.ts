@@ -67,6 +67,17 @@ describe('the log level', () => {
     expect(response.status).toBe(200);
   };
 
+  it('has no line for a probe that finds all well, unless it is debug', async () => {
+    const seen = async (level: string) => {
+      const gw = await start({ args: ['--log-level', level] });
+      await fetch(`${gw.url}/__gw/health`);
+      await fetch(`${gw.url}/open/1`);
+      await gw.logged(isRequest('/open/1'));
+      return gw.log.some(isRequest('/__gw/health'));
+    };
+    expect([await seen('info'), await seen('debug')]).toEqual([false, true]);
+  });
+
   it('is read and changed on the admin port, and the access log follows', async () => {
     const gw = await start();
     expect(await level(gw)).toEqual({ level: 'info', configured: 'info' });

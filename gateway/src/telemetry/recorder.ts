@@ -6,6 +6,8 @@ import type { Log } from './log.ts';
 import type { ValidationReason } from './metric-table.ts';
 import type { Metrics, OperationMetrics } from './metrics.ts';
 
+const HEALTH = '/__gw/health';
+
 export class Recorder {
   readonly metrics: Metrics;
   readonly #log: Log;
@@ -23,6 +25,8 @@ export class Recorder {
     const requestBytes = x.bodyStream === null ? 0 : x.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
     if (!this.#log.informs) return;
+    // Probes ask all the time, and it is no news that all is well.
+    if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
     const { path: route, api } = place.labels;
     this.#log.line(accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }));
   }
