@@ -1,4 +1,5 @@
 /** `gw-operator run`: the controllers on a cluster, once this replica leads. */
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { catalog } from './catalog.ts';
@@ -59,7 +60,7 @@ export interface RunOptions {
   readonly linkAddress?: string;
   /** Registries and URLs that users name. */
   readonly egress: EgressSettings;
-  /** Name of this replica; default the host's, which in a pod is the pod's. */
+  /** Name of this replica, the pod's where it runs in one; default the host's and something of its own. */
   readonly identity?: string;
 }
 
@@ -83,7 +84,8 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   );
   const api = ApiServer.fromDefault(({ verb, resource }, status) => metrics.requested(verb, resource, status));
   const namespace = options.namespace ?? api.namespace;
-  const identity = options.identity ?? hostname();
+  // Two programs of one machine are two: the one must not take the other's Lease for its own.
+  const identity = options.identity ?? `${hostname()}_${randomBytes(4).toString('hex')}`;
   let ready = false;
   const warn = (what: string) => (error: unknown) => log.warn({ err: error }, what);
   const cluster = new ClusterObjects(
