@@ -122,6 +122,12 @@ describe('a file at a URL', () => {
     expect(problem).not.toContain('xyzzy');
   });
 
+  it.each(['sha256Url', 'signatureUrl'])('is not fetched where %s is none', async (field) => {
+    const request = { url: `${server.url}/a.yaml`, sha256: sha256(DOCUMENT), [field]: 'https://' };
+    expect(await fetched(request)).toBe('InvalidSpec: the URL is not a valid URL');
+    expect(server.seen).toEqual([]);
+  });
+
   it('that leads inwards by a redirect is not fetched', async () => {
     server.files.set('/in', (_, response) => {
       response.writeHead(302, { location: 'http://10.1.2.3/secret' }).end();

@@ -27,6 +27,7 @@ export async function fetchUrl(
   request: UrlRequest,
   before: FetchedSource | undefined,
 ): Promise<FetchedSource> {
+  for (const url of [request.url, request.sha256Url, request.signatureUrl]) if (url !== undefined) urlOf(url);
   const authorization = await authorizationOf(using, owner, request);
   const get = (url: string, more: GetOptions) => getFile(using, url, more);
   const checksum = request.sha256Url
