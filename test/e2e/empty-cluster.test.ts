@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { kinds } from '../../operator/src/api/resources.ts';
 import { at, charts, fromValues, ofKind, parseManifests, renderText, root, valuesFiles } from '../helm/helm.ts';
+import { foreignKinds, hasGo } from './foreign-kinds/crds.ts';
 
 const run = promisify(execFile);
 const kubeconfig = process.env['GW_E2E_EMPTY_KUBECONFIG'] ?? '';
@@ -119,33 +120,63 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
   const names = readdirSync(charts, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  it.each(names.flatMap((chart) => valuesFiles(chart).map((file) => [chart, file] as const)))(
+  const cases = names.flatMap((chart) => valuesFiles(chart).map((file) => [chart, file] as const));
+
+  /** The manifests of a chart, one string each; helm puts `---` before each. */
+  async function documents(chart: string, file: string): Promise<readonly string[]> {
+    const text = await renderText(chart, ...fromValues(chart, file));
+    return text.split(/^---\n/m).filter((document) => /^kind:/m.test(document));
+  }
+
+  /** Has the API server look at them; what is no error, but a warning (Pod Security, deprecated fields), fails, too. */
+  async function dryRun(wanted: readonly string[]): Promise<void> {
+    const { stdout, stderr } = await ask(
+      'kubectl',
+      ['apply', '--dry-run=server', '--validate=strict', '-f', '-'],
+      wanted.join('\n---\n'),
+    );
+    expect(stdout.split('\n').filter(Boolean)).toHaveLength(wanted.length);
+    expect(stderr).toBe('');
+  }
+
+  it.each(cases)(
     'takes every object of the chart %s with %s, and no field of them is unknown',
     async (chart, file) => {
-      const text = await renderText(chart, ...fromValues(chart, file));
-      // `---` stands between documents; helm puts one before each.
-      const documents = text
-        .split(/^---\n/m)
-        .filter((document) => !FOREIGN.test(document) && document.includes('kind:'));
-      const namespaces = parseManifests(text)
-        .map((object) => at(object, 'metadata.namespace'))
-        .filter((name) => typeof name === 'string')
-        .filter((name) => name !== 'gw-system');
-      for (const name of new Set(namespaces)) await kubectl('create', 'namespace', name);
+      const own = (await documents(chart, file)).filter((document) => !FOREIGN.test(document));
+      const objects = parseManifests(own.join('\n---\n'));
+      const namespaces = new Set(objects.map((object) => at(object, 'metadata.namespace')));
+      const missing = [...namespaces].filter((name) => typeof name === 'string').filter((name) => name !== 'gw-system');
+      for (const name of missing) await kubectl('create', 'namespace', name);
       // Pods are only taken where what they run as is there.
-      const accounts = ofKind(parseManifests(text), 'ServiceAccount').map((object) => JSON.stringify(object));
-      await ask('kubectl', ['apply', '-f', '-'], accounts.join('\n---\n'));
+      const accounts = ofKind(objects, 'ServiceAccount').map((object) => JSON.stringify(object));
+      if (accounts.length > 0) await ask('kubectl', ['apply', '-f', '-'], accounts.join('\n---\n'));
       try {
-        const dryRun = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
-        const { stdout, stderr } = await ask('kubectl', dryRun, documents.join('---\n'));
-        expect(stdout.split('\n').filter(Boolean)).toHaveLength(parseManifests(documents.join('---\n')).length);
-        // Pod Security and deprecated fields are warnings.
-        expect(stderr).toBe('');
+        await dryRun(own);
       } finally {
-        await ask('kubectl', ['delete', '-f', '-'], accounts.join('\n---\n'));
-        for (const name of new Set(namespaces)) await kubectl('delete', 'namespace', name, '--wait=false');
+        if (accounts.length > 0) await ask('kubectl', ['delete', '-f', '-'], accounts.join('\n---\n'));
+        for (const name of missing) await kubectl('delete', 'namespace', name, '--wait=false');
       }
     },
     60_000,
+  );
+
+  it.skipIf(!hasGo)(
+    `takes objects of kinds of others, where they are installed${hasGo ? '' : ' (skipped: go is not installed)'}`,
+    async () => {
+      const foreign = await foreignKinds();
+      await ask('kubectl', ['apply', '--server-side', '-f', '-'], foreign.manifests);
+      try {
+        await kubectl('wait', ...foreign.names, '--for=condition=Established', '--timeout=30s');
+        const all = await Promise.all(cases.map(([chart, file]) => documents(chart, file)));
+        const wanted = all.flat().filter((document) => FOREIGN.test(document));
+        expect(new Set(parseManifests(wanted.join('\n---\n')).map((object) => object['kind']))).toEqual(
+          new Set(['Certificate', 'Issuer', 'PodMonitor', 'HTTPRoute']),
+        );
+        await dryRun(wanted);
+      } finally {
+        await kubectl('delete', ...foreign.names);
+      }
+    },
+    180_000,
   );
 });
