@@ -44,8 +44,8 @@ beforeEach(async () => {
     'echo.wasm': base64(wasm),
     header: base64(SECRET),
   };
-  await objects.apply(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: owner('all'), data });
-  await objects.apply(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: owner('all'), binaryData: data });
+  await objects.apply(secrets, secrets.parse({ metadata: owner('all'), data }));
+  await objects.apply(configMaps, configMaps.parse({ metadata: owner('all'), binaryData: data }));
   const spec = { source: { inline: SECRET } };
   await objects.apply(apiSpecs, apiSpecs.parse({ metadata: owner('shop'), spec }));
 });

@@ -46,7 +46,7 @@ async function packaged(keys: Readonly<Record<string, string | Uint8Array>>): Pr
   const binaryData = Object.fromEntries(
     Object.entries(keys).map(([key, content]) => [key, Buffer.from(content).toString('base64')]),
   );
-  await objects.apply(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('echo'), binaryData });
+  await objects.apply(configMaps, configMaps.parse({ metadata: metadata('echo'), binaryData }));
   return { configMap: { name: 'echo' } };
 }
 
@@ -65,7 +65,7 @@ describe('a plugin in a ConfigMap', () => {
     const verify = { keySecret: { name: 'keys', key: 'cosign.pub' } };
     expect(await verified(source, verify)).toMatch(/^SourceNotFound: Secret "keys"/);
     const data = { 'cosign.pub': Buffer.from(pem(cosign.publicKey)).toString('base64') };
-    await objects.apply(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: metadata('keys'), data });
+    await objects.apply(secrets, secrets.parse({ metadata: metadata('keys'), data }));
     expect(await verified(source, verify)).toBe(fingerprint);
     expect(await verified(source, { keySecret: { name: 'keys', key: 'none' } })).toMatch(/^SourceNotFound: .*"none"/);
   });
