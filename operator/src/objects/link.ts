@@ -29,7 +29,7 @@ const CACHE_VOLUME = 'gw-cache';
 /** Seconds; the kubelet renews it in time, and `gw serve` reads it again at each connection. */
 const TOKEN_SECONDS = 3600;
 /** A pod that starts with an older artifact is not ready before it has what is wanted, or so many seconds have passed. */
-const WAIT = ['--control-plane-wait', '5'];
+const WAIT = ['--control-plane-wait', '15'];
 
 /** What a pod with `gw serve` needs for the link, and a place where the last good artifact outlives the container. */
 export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
