@@ -1,0 +1,166 @@
+/** Which pods get a sidecar, of which project, and what the others are told. */
+import { describe, expect, it } from 'vitest';
+import { type GatewayProject, gatewayProjects, namespaces, secrets, services } from '../api/resources.ts';
+import { MemoryObjects } from '../local/memory-objects.ts';
+import type { KubeObject, Resource } from '../runtime/kube-object.ts';
+import { reviewPod } from './injector.ts';
+
+const link = (project: GatewayProject) => ({
+  url: 'wss://gw-link.gw-system.svc/ws/data-plane',
+  projectId: project.metadata.uid ?? '',
+  credential: { kind: 'service-account', audience: 'gw-operator' } as const,
+});
+
+interface Given {
+  readonly labels?: object;
+  readonly annotations?: object;
+  readonly spec?: object;
+  readonly namespace?: string;
+  readonly operation?: 'CREATE' | 'UPDATE';
+}
+
+function rig({ linked = true }: { readonly linked?: boolean } = {}) {
+  const objects = new MemoryObjects();
+  const put = <T extends KubeObject>(resource: Resource<T>, object: object) =>
+    objects.apply(resource, resource.parse(object));
+  const project = (spec: object = {}) =>
+    put(gatewayProjects, { metadata: { name: 'shop', namespace: 'apis' }, spec: { specs: { selector: {} }, ...spec } });
+  const review = ({ labels, annotations, spec = {}, namespace = 'apis', operation = 'CREATE' }: Given) =>
+    reviewPod(
+      {
+        objects,
+        namespaces: {
+          includes: (name) => name !== 'unwatched',
+          labels: async (name) => (await objects.getMetadata(namespaces, { namespace: '', name }))?.metadata.labels,
+        },
+        operatorNamespace: 'gw-system',
+        image: 'gw:test',
+        ...(linked ? { linkOf: link } : {}),
+      },
+      {
+        uid: 'u',
+        kind: 'Pod',
+        operation,
+        namespace,
+        name: '',
+        object: {
+          metadata: { generateName: 'orders-', labels, annotations },
+          spec: { containers: [{ name: 'app', ports: [{ name: 'http', containerPort: 3000 }] }], ...spec },
+        },
+        oldObject: undefined,
+        dryRun: false,
+      },
+    );
+  return { put, project, review };
+}
+
+const asks = { 'gw.dev/sidecar': 'true' };
+const named = { 'gw.dev/project': 'apis/shop' };
+const paths = (patch: readonly object[] = []) => JSON.stringify(patch);
+
+describe('a pod that asks by its own label', () => {
+  it('gets a sidecar of the project that it names, with a link to it', async () => {
+    const { project, review } = rig();
+    await project();
+    const { allowed, patch, warnings } = await review({ labels: asks, annotations: { 'gw.dev/project': 'shop' } });
+    expect([allowed, warnings]).toEqual([true, []]);
+    expect(paths(patch)).toContain('wss://gw-link.gw-system.svc/ws/data-plane');
+    expect(paths(patch)).toContain('"apis.shop"');
+  });
+
+  it.each([
+    ['the project is not there', {}, named, 'GatewayProject "apis/shop" does not exist, or'],
+    ['it names none', { there: true }, {}, 'no annotation gw.dev/project names a GatewayProject'],
+    ['the name is none', { there: true }, { 'gw.dev/project': 'a/b/c' }, 'must be NAME or NAMESPACE/NAME'],
+    ['the operator does not look there', { there: true }, { 'gw.dev/project': 'unwatched/shop' }, 'does not exist, or'],
+  ])('is refused where %s', async (_, { there = false }: { readonly there?: boolean }, annotations, expected) => {
+    const { project, review } = rig();
+    if (there) await project();
+    const { allowed, message } = await review({ labels: asks, annotations });
+    expect([allowed, message]).toEqual([false, expect.stringContaining(expected)]);
+  });
+
+  it('is refused where the project says that it signs and its key is not there', async () => {
+    const { project, review, put } = rig();
+    await project({ signing: { keySecret: { name: 'keys' } } });
+    const asking = { labels: asks, annotations: named };
+    expect((await review(asking)).message).toContain('Secret "keys" is not in namespace "apis"');
+    await put(secrets, { metadata: { name: 'keys', namespace: 'apis' }, data: { 'signing.pem': 'eA==' } });
+    const { allowed, message } = await review(asking);
+    expect([allowed, message]).toEqual([false, expect.stringContaining('is no PKCS#8 Ed25519 private key')]);
+  });
+
+  it('is warned of Services that go past the sidecar', async () => {
+    const { project, review, put } = rig();
+    await project();
+    const service = (name: string, targetPort: string | number, selector: object = { app: 'orders' }) =>
+      put(services, { metadata: { name, namespace: 'apis' }, spec: { selector, ports: [{ port: 80, targetPort }] } });
+    await service('by-number', 3000);
+    await service('by-name', 'http');
+    await service('of-others', 3000, { app: 'other' });
+    const { warnings } = await review({ labels: { ...asks, app: 'orders' }, annotations: named });
+    expect(warnings).toEqual([
+      'gw: Service "by-number" goes past the sidecar: its targetPort is 3000, and must be "http"',
+    ]);
+  });
+});
+
+describe('a pod of another namespace', () => {
+  const there = { labels: asks, annotations: named, namespace: 'team' };
+
+  it.each([
+    ['by name', { names: ['team'] }],
+    ['by label', { selector: { matchLabels: { gateway: 'shared' } } }],
+  ])('has one where the project admits its namespace %s', async (_, allowedNamespaces) => {
+    const { project, review, put } = rig();
+    await put(namespaces, { metadata: { name: 'team', namespace: '', labels: { gateway: 'shared' } } });
+    await project({ sidecar: { allowedNamespaces } });
+    expect((await review(there)).allowed).toBe(true);
+  });
+
+  it('is told the same whether there is no such project or no grant', async () => {
+    const { project, review } = rig();
+    const without = await review(there);
+    await project({ sidecar: { allowedNamespaces: { names: ['others'] } } });
+    expect(await review(there)).toEqual(without);
+    expect(without.allowed).toBe(false);
+  });
+
+  it('has none where the operator has no link, since nothing would bring it an artifact', async () => {
+    const { project, review } = rig({ linked: false });
+    await project({ sidecar: { allowedNamespaces: { names: ['team'] } } });
+    expect((await review(there)).message).toContain('--link-service');
+    expect((await review({ ...there, namespace: 'apis' })).allowed).toBe(true);
+  });
+});
+
+describe('a pod whose namespace asks', () => {
+  it('has the project of the namespace', async () => {
+    const { project, review, put } = rig();
+    await project({ sidecar: { allowedNamespaces: { names: ['team'] } } });
+    await put(namespaces, { metadata: { name: 'team', namespace: '', labels: asks, annotations: named } });
+    expect(paths((await review({ namespace: 'team' })).patch)).toContain('gw-sidecar');
+  });
+
+  it('is admitted and marked where it can have none', async () => {
+    const { project, review } = rig();
+    await project();
+    const { allowed, warnings, patch } = await review({ annotations: named, spec: { hostNetwork: true } });
+    expect([allowed, warnings?.[0]]).toEqual([
+      true,
+      expect.stringContaining('gw: no sidecar for this pod: it uses the network'),
+    ]);
+    expect(paths(patch)).toContain('"gw.dev/injected":"skipped"');
+  });
+});
+
+it.each([
+  ['wants none', { labels: { 'gw.dev/sidecar': 'false' }, annotations: named }],
+  ['is one of the operator', { labels: asks, annotations: named, namespace: 'gw-system' }],
+  ['has one already', { labels: asks, annotations: named, spec: { initContainers: [{ name: 'gw-sidecar' }] } }],
+  ['is not being created', { labels: asks, annotations: named, operation: 'UPDATE' as const }],
+])('a pod that %s is left alone', async (_, given) => {
+  const { project, review } = rig();
+  await project();
+  expect(await review(given)).toEqual({ allowed: true });
+});
