@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { startLocal } from '../local/local.ts';
 import { Report } from '../local/report.ts';
 import { parseAddress } from './address.ts';
 import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
@@ -42,6 +41,8 @@ Examples:
     )
     .action(async (dir: string, options: Options) => {
       const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
+      // Loaded here, as for `run`.
+      const { startLocal } = await import('../local/local.ts');
       const local = await startLocal(
         {
           dir,

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { pino } from 'pino';
 import { splitList } from '../config.ts';
-import { run } from '../run.ts';
 import { parseAddress } from './address.ts';
 import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
 import { addListenerOptions, type ListenerFlags, listenerOptions } from './listener-options.ts';
@@ -84,6 +83,8 @@ Examples:
         formatters: { level: (label) => ({ level: label }) },
       });
       const listener = listenerOptions(options);
+      // Loaded here: an init container that fetches need not wait for the controllers.
+      const { run } = await import('../run.ts');
       const operator = await run(
         {
           ...options,
