@@ -34,7 +34,7 @@ export async function resynced<T extends Using>(
   if (again === undefined) return undefined;
   const secretsAgain = objects.readUnwatched && !using.watchSecrets ? SECRETS_MS : again;
   const status = (await using.objects.get(resource, key))?.status;
-  return Math.min(again, secretsAgain, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
+  return Math.min(again, secretsAgain, objects.retryMs, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
 }
 
 /** A reconcile that asks pods only for what they have not said yet, unless something is under way. */

@@ -46,15 +46,10 @@ export class FieldConflicts {
   /** What is left to another manager for now. */
   left(id: string): FieldConflict | undefined {
     const fight = this.#fights.get(id);
-    if (!fight || fight.times < PATIENCE || this.#now() - fight.last >= wait(fight.times)) return undefined;
-    const { manager, fields, times } = fight;
-    return { manager, fields, times, left: true };
-  }
-
-  /** Milliseconds until what is left will be taken back; undefined where nothing is. */
-  again(id: string): number | undefined {
-    const fight = this.#fights.get(id);
-    return fight && this.left(id) ? fight.last + wait(fight.times) - this.#now() : undefined;
+    if (!fight || fight.times < PATIENCE) return undefined;
+    const { manager, fields, times, last } = fight;
+    const retryMs = last + wait(times) - this.#now();
+    return retryMs > 0 ? { manager, fields, times, left: true, retryMs } : undefined;
   }
 
   /** The fields had to be taken back. */

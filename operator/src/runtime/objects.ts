@@ -46,6 +46,8 @@ export interface FieldConflict {
   readonly times: number;
   /** Whether they are left to the other for now, because it takes them again and again. */
   readonly left: boolean;
+  /** Milliseconds until what is left is taken back. */
+  readonly retryMs?: number;
 }
 
 export interface Objects {

@@ -1,4 +1,4 @@
-/** Objects as they are, and whether anything was read that no watch tells of. */
+/** Objects as they are, and what makes it worth to look again: what no watch tells of, and what was left undone. */
 import type { KubeObject, ObjectKey, Resource } from './kube-object.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 
@@ -6,6 +6,7 @@ export class TrackedObjects implements Objects {
   readonly #objects: Objects;
   readonly #unwatched: Resource<KubeObject>;
   #read = false;
+  #retryMs = Number.POSITIVE_INFINITY;
 
   constructor(objects: Objects, unwatched: Resource<KubeObject>) {
     this.#objects = objects;
@@ -15,6 +16,11 @@ export class TrackedObjects implements Objects {
   /** Whether an object of the unwatched kind has been asked for, be it there or not. */
   get readUnwatched(): boolean {
     return this.#read;
+  }
+
+  /** Milliseconds until fields that were left to another manager can be taken back; infinite where none are. */
+  get retryMs(): number {
+    return this.#retryMs;
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
@@ -41,8 +47,10 @@ export class TrackedObjects implements Objects {
     return this.#objects.listMetadata(resource, options);
   }
 
-  apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined> {
-    return this.#objects.apply(resource, object);
+  async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined> {
+    const conflict = await this.#objects.apply(resource, object);
+    this.#retryMs = Math.min(this.#retryMs, conflict?.retryMs ?? Number.POSITIVE_INFINITY);
+    return conflict;
   }
 
   handOver(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {

@@ -81,10 +81,19 @@ export function decide(
     verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]),
     verdictIn(held, 'Compiled') ?? compiledVerdict(compilation),
     stored,
-    programmedVerdict(wanted, pods, summary, foreign, spec.autoDeploy, failed ? undefined : rollout.status),
+    programmedVerdict(
+      wanted,
+      pods,
+      summary,
+      foreign,
+      spec.autoDeploy,
+      failed ? undefined : rollout.status,
+      observed.injection?.pods,
+    ),
     ...objects.verdicts,
   ];
-  const programmed = verdicts[3]?.status === 'True';
+  // Without pods of its own there is nothing to wait for either.
+  const settled = verdicts[3]?.status === 'True' || (summary.wanted === 0 && wanted !== undefined);
   const ready = readyVerdict(
     verdicts,
     summary,
@@ -93,13 +102,13 @@ export function decide(
     elsewhere,
   );
   // Pods of the revision before may still be needed while the next is being rolled out.
-  const forgotten = programmed
+  const forgotten = settled
     ? obsolete(revisions, spec.revisionHistoryLimit, [
         ...[wanted?.revision, latest, served, rollout.goal?.revision, rollout.stable?.revision],
         ...[rollout.status?.revision, rollout.status?.from],
       ])
     : [];
-  const garbage = programmed
+  const garbage = settled
     ? obsoleteArtifacts(
         observed,
         revisions.filter((revision) => !forgotten.includes(revision)),
@@ -138,7 +147,7 @@ export function decide(
     ...(rollout.wish ? { wish: rollout.wish } : {}),
     events: [...rollout.events, ...events(before, status, [...verdicts, ...synced, ...injected, ready])],
     again: Math.min(
-      programmed || !wanted ? RESYNC_MS : rolloutPause(before, now),
+      settled || !wanted ? RESYNC_MS : rolloutPause(before, now),
       rollout.again ?? RESYNC_MS,
       observed.registry?.again ?? RESYNC_MS,
       objects.again ?? RESYNC_MS,
@@ -192,6 +201,7 @@ function events(
       (status === 'True' && reason !== 'CertificateExpiring') ||
       reason === 'Fetching' ||
       reason === 'Storing' ||
+      reason === 'Syncing' ||
       reason === 'RollingOut' ||
       reason === 'NoReadyPods' ||
       reason === 'NotStored'
@@ -201,9 +211,12 @@ function events(
     action: type,
     note: message,
   }));
-  // Ready only repeats the others, except when all is well.
+  // Ready only repeats the others, except when all is well, and for what others did.
   return told.filter(
     ({ action, reason }) =>
-      action !== 'Ready' || reason === 'Ready' || (reason === 'LastGoodServing' && after.artifactHash !== undefined),
+      action !== 'Ready' ||
+      reason === 'Ready' ||
+      reason === 'DeployedElsewhere' ||
+      (reason === 'LastGoodServing' && after.artifactHash !== undefined),
   );
 }
