@@ -140,6 +140,9 @@ export const REASONS = {
     meaning: 'No pod is ready.',
     action: "See the message and `kubectl describe pod` of the gateway's pods.",
   },
+  ServedBySidecars: {
+    meaning: 'spec.pods.replicas is 0, and pods of applications have sidecars: status.sidecars says what they serve.',
+  },
   NoReplicas: { meaning: 'spec.pods.replicas is 0.', action: 'Raise it.' },
   PodsUnreachable: {
     meaning: 'A ready pod does not answer on its admin port, so that it is not known what it serves.',

@@ -66,7 +66,7 @@ export function podsSummary(
   };
 }
 
-/** True only when every ready pod reports the artifact (D38). */
+/** True only when every ready pod reports the artifact (D38). `sidecars`: pods that have one, counted beside it. */
 export function programmedVerdict(
   target: Served | undefined,
   pods: readonly PodState[],
@@ -74,6 +74,7 @@ export function programmedVerdict(
   foreign: readonly string[],
   autoDeploy: boolean,
   rollout: RolloutStatus | undefined,
+  sidecars = 0,
 ): Verdict {
   const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
     type: 'Programmed',
@@ -88,6 +89,8 @@ export function programmedVerdict(
       ? verdict('False', 'NotStored', 'there is no artifact to serve')
       : verdict('False', 'AwaitingDeployment', 'autoDeploy is off and no Deployment asks for an artifact');
   }
+  if (summary.wanted === 0 && sidecars > 0)
+    return verdict('True', 'ServedBySidecars', `no gateway pods are wanted; ${sidecars} pod(s) have sidecars`);
   if (summary.wanted === 0) return verdict('False', 'NoReplicas', 'spec.pods.replicas is 0');
   const { ready, programmed } = summary;
   const waiting = pods
