@@ -65,6 +65,8 @@ describe.skipIf(missing.length > 0)(
     let first = '';
 
     beforeAll(async () => {
+      // Shared by every suite that runs at the same time, so no release owns them.
+      await execute('kubectl', ['apply', '--server-side', '--force-conflicts', '-f', join(root, 'crds')]);
       for (const name of [namespace, system]) {
         await execute('kubectl', ['create', 'namespace', name]);
         // Everything of ours must run where nothing but restricted pods may.
@@ -87,7 +89,7 @@ describe.skipIf(missing.length > 0)(
         '--set',
         'replicas=2',
         '--set',
-        'crds.keep=false',
+        'crds.install=false',
         '--set',
         `watchNamespaces={${namespace}}`,
       ]);

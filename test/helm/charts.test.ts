@@ -11,6 +11,8 @@ const names = readdirSync(charts, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 const cases = names.flatMap((chart) => valuesFiles(chart).map((file) => [chart, file] as const));
+/** What comes of other files, and is tested beside them. */
+const GENERATED = /^kind: (CustomResourceDefinition|ClusterRole|Role)$|^ {2}name: .*-dashboard$/m;
 /** What a release's Secret may hold, and what a chart may take of it: values and notes are in there, too. */
 const SECRET_BYTES = 1_048_576;
 
@@ -22,11 +24,8 @@ describe.skipIf(!hasHelm)(`charts${withoutHelm}`, () => {
 
   it.each(cases)('%s renders with %s what is kept beside this test', async (chart, file) => {
     const text = await renderText(chart, ...fromValues(chart, file));
-    const withoutCrds = text
-      .split(/^---\n/m)
-      .filter((document) => !/^kind: CustomResourceDefinition$/m.test(document))
-      .join('---\n');
-    await expect(withoutCrds).toMatchFileSnapshot(join('golden', `${chart}-${file}`));
+    const documents = text.split(/^---\n/m).filter((document) => !GENERATED.test(document));
+    await expect(documents.join('---\n')).toMatchFileSnapshot(join('golden', `${chart}-${file}`));
   });
 
   it.each(cases)('%s runs nothing with %s that is not restricted', async (chart, file) => {
