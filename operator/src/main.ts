@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `gw-operator`: the Kubernetes operator, and its local mode. */
 import { basename, extname, join } from 'node:path';
+import { Command } from 'commander';
 import type { Program } from './cli/program.ts';
 import { readEnvironment } from './config.ts';
 
@@ -33,11 +34,18 @@ const program: Program = {
 };
 /** kubectl runs its plugins by their file's name: the same program, as `kubectl-gw`. */
 const asPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-gw');
-// Each loads what it needs: the plugin starts in a fraction of the time that the controllers take.
-const command = asPlugin
-  ? (await import('./kubectl/command.ts')).kubectlGwCommand(program)
-  : (await import('./cli/gw-operator.ts')).gwOperatorCommand(program);
+// Each loads what it needs: the plugin starts in a fraction of the time that the controllers take, and what pods wait
+// for in another.
+async function commandOf(): Promise<Command> {
+  if (asPlugin) return (await import('./kubectl/command.ts')).kubectlGwCommand(program);
+  if (process.argv[2] !== 'fetch') return (await import('./cli/gw-operator.ts')).gwOperatorCommand(program);
+  const command = new Command('gw-operator').showHelpAfterError('(see --help)');
+  (await import('./cli/fetch.ts')).fetchCommand(command, program);
+  return command;
+}
+
 try {
+  const command = await commandOf();
   await command.parseAsync();
   process.exitCode = exitCode;
 } catch (error) {
