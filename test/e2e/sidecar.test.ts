@@ -140,6 +140,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     const slice = JSON.parse(await k('get', 'endpointslices', '-l', 'kubernetes.io/service-name=orders', '-o', 'json'));
     expect(slice.items[0].ports[0].port).toBe(19080);
     await k.condition('gatewayproject/orders', 'Injected');
+    await k.condition('gatewayproject/orders', 'Ready');
   }, 180_000);
 
   it('a new artifact reaches it without a change of the pod', async () => {

@@ -1,0 +1,95 @@
+/**
+ * The validating webhook on a real cluster (docs/webhooks.md): what kubectl is told, in any order, and while nobody
+ * answers. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type InstalledOperator, installOperator, missing, skipped } from './installed-operator.ts';
+import { execute, type Kubectl } from './kubectl.ts';
+
+let operator: InstalledOperator;
+let k: Kubectl;
+
+function apiSpec(name: string, path: string, dispatch: object): string {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: name, version: '1' },
+    paths: { [path]: { get: { responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': dispatch } } },
+  };
+  const spec = { source: { inline: JSON.stringify(document) } };
+  return JSON.stringify({ apiVersion: 'gw.dev/v1alpha1', kind: 'ApiSpec', metadata: { name }, spec });
+}
+
+const good = (name: string, path = '/a') => apiSpec(name, path, { name: 'mock' });
+const bad = (name: string) => apiSpec(name, '/a', { config: {} });
+const project = JSON.stringify({
+  apiVersion: 'gw.dev/v1alpha1',
+  kind: 'GatewayProject',
+  metadata: { name: 'shop' },
+  spec: { specs: { names: ['books', 'orders'] }, plugins: [{ name: 'mock' }], pods: { replicas: 0 } },
+});
+
+/** With what kubectl writes to its standard error: warnings go there. */
+function told(args: string, stdin = ''): Promise<string> {
+  return execute('sh', ['-c', `kubectl -n ${operator.namespace} ${args} 2>&1`], stdin);
+}
+
+async function scaleOperator(replicas: number): Promise<void> {
+  const { system } = operator;
+  const name = (await execute('kubectl', ['-n', system, 'get', 'deployments.apps', '-o', 'name'])).trim();
+  await execute('kubectl', ['-n', system, 'scale', name, `--replicas=${replicas}`]);
+  if (replicas > 0) await execute('kubectl', ['-n', system, 'rollout', 'status', name, '--timeout=120s']);
+  else await execute('kubectl', ['-n', system, 'wait', '--for=delete', 'pod', '--all', '--timeout=60s']);
+}
+
+describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
+  beforeAll(async () => {
+    operator = await installOperator('webhooks', ['replicas=1']);
+    k = operator.k;
+  }, 300_000);
+
+  afterAll(() => operator?.uninstall(), 300_000);
+
+  it('a wrong document is refused with the diagnostics of the compiler, also in a dry run', async () => {
+    for (const how of [['apply', '--dry-run=server'], ['apply'], ['create']]) {
+      const refused = execute('kubectl', ['-n', operator.namespace, ...how, '-f', '-'], bad('books'));
+      await expect(refused).rejects.toThrow(
+        /admission webhook "objects\.gw\.dev" denied the request: ApiSpec "books": books\.yaml:1:\d+: E1012 .*\/paths\/~1a\/get\/x-gw-dispatch/,
+      );
+    }
+    expect(await k('get', 'apispecs', '-o', 'name')).toBe('');
+  }, 60_000);
+
+  it('objects come in any order, with warnings of what is not there yet, and leave in any order', async () => {
+    expect(await told('apply -f -', project)).toContain(
+      'Warning: gw: GatewayProject "shop": ApiSpec "books" does not exist',
+    );
+    expect(await told('apply -f -', good('books'))).toContain(
+      'Warning: gw: GatewayProject "shop": ApiSpec "orders" does not exist',
+    );
+    expect(await told('apply -f -', good('orders'))).toMatch(/Warning: gw: GatewayProject "shop": .*E1010/);
+    expect(await told('apply -f -', good('orders', '/b'))).not.toContain('Warning');
+    await k.condition('gatewayproject/shop', 'Stored');
+    expect(await told('delete apispec books')).toContain(
+      'Warning: gw: ApiSpec "books" is in use by GatewayProject "shop"',
+    );
+    expect(await told('apply -f -', good('books'))).not.toContain('Warning');
+  }, 120_000);
+
+  it('nothing differs after an apply: what is written is what was given', async () => {
+    for (const object of [project, good('books'), good('orders', '/b')])
+      expect(await told('diff -f -', object)).toBe('');
+  }, 60_000);
+
+  it('while nobody answers, a wrong object is let in, serves nobody, and says the same in its status', async () => {
+    await scaleOperator(0);
+    await k.apply(bad('books'));
+    await scaleOperator(1);
+    await k.condition('apispec/books', 'Compiled', 'False');
+    const message = await k.field('apispec/books', '{.status.conditions[?(@.type=="Compiled")].message}');
+    expect(message).toContain('E1012 books.yaml:1');
+    expect(await k.field('gatewayproject/shop', '{.status.conditions[?(@.type=="Compiled")].status}')).toBe('False');
+    await k('label', 'apispec', 'books', 'team=a');
+    await k.apply(good('books'));
+    await k.condition('gatewayproject/shop', 'Compiled');
+  }, 240_000);
+});
