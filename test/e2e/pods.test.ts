@@ -1,0 +1,142 @@
+/** Pods and what stands around them, on a cluster: Secrets, certificates, numbers of pods, kinds that are missing. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+import { execute } from './kubectl.ts';
+import { selfSigned } from './self-signed.ts';
+import { servedCertificate } from './served-certificate.ts';
+
+const manifests = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'ApiSpec',
+      metadata: { name: 'shop' },
+      spec: {
+        source: {
+          inline: `openapi: 3.1.0
+info: { title: Shop, version: '1' }
+paths:
+  /file:
+    get:
+      responses: { '200': { description: OK } }
+      x-gw-dispatch: { name: mock, config: { body: 'file:///var/run/secrets/gw/body' } }
+  /variable:
+    get:
+      responses: { '200': { description: OK } }
+      x-gw-dispatch: { name: mock, config: { body: 'env://GREETING' } }
+`,
+        },
+      },
+    },
+    {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GatewayProject',
+      metadata: { name: 'shop' },
+      spec: {
+        specs: { names: ['shop'] },
+        plugins: [{ name: 'mock' }],
+        pods: { replicas: 2, image, resources: { requests: { cpu: '20m', memory: '96Mi' } } },
+        serve: { drainDelay: 3, shutdownTimeout: 5 },
+        secrets: { env: ['shop-env'], directory: 'shop-files' },
+        tls: { secret: 'shop-tls' },
+        exposure: { ingress: { hosts: ['shop.example.com'] } },
+      },
+    },
+  ],
+});
+
+/** What a kubelet may take to bring a changed Secret to a pod, and the operator to look at one. */
+const SECRETS_MS = 180_000;
+
+describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
+  let operator: InstalledOperator;
+  const address = async () => `https://${await operator.k.field('service/shop-gateway', '{.spec.clusterIP}')}`;
+  const get = async (path: string) => execute('curl', ['-sk', '--max-time', '5', `${await address()}${path}`]);
+  const pods = () => operator.k.field('pods', "{.items[?(@.metadata.labels.gw\\.dev/project=='shop')].metadata.name}");
+  const patch = (spec: object) =>
+    operator.k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', JSON.stringify({ spec }));
+  const condition = (type: string, field: string) =>
+    operator.k.field('gatewayproject/shop', `{.status.conditions[?(@.type=="${type}")].${field}}`);
+  const secret = (name: string, stringData: object) =>
+    operator.k.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }));
+  const replicas = () => operator.k.field('deployment.apps/shop-gateway', '{.spec.replicas}');
+
+  beforeAll(async () => {
+    operator = await installOperator('pods', ['replicas=1']);
+  }, 240_000);
+  afterAll(() => operator?.uninstall(), 240_000);
+
+  it('says which Secrets are missing, and starts when they are there', async () => {
+    await operator.k.apply(manifests);
+    await vi.waitFor(async () => expect(await condition('Accepted', 'reason')).toBe('SourceNotFound'), 60_000);
+    const message = await condition('Accepted', 'message');
+    for (const name of ['shop-env', 'shop-files', 'shop-tls']) expect(message).toContain(`Secret "${name}" is not in`);
+    await secret('shop-env', { GREETING: 'hello' });
+    await secret('shop-files', { body: 'one' });
+    await operator.k.apply(selfSigned('shop-tls', ['shop.example.com']));
+    await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 180);
+    expect(await condition('CertificateValid', 'reason')).toBe('CertificateValid');
+    expect([await get('/file'), await get('/variable')]).toEqual(['one', 'hello']);
+    expect(await operator.k.field('ingress/shop-gateway', '{.spec.rules[0].host}')).toBe('shop.example.com');
+  }, 300_000);
+
+  it('takes up a renewed certificate and a changed file without another pod', async () => {
+    const before = await pods();
+    const shown = await servedCertificate(await address());
+    await secret('shop-files', { body: 'two' });
+    await operator.k.apply(selfSigned('shop-tls', ['shop.example.com']));
+    await vi.waitFor(async () => expect(await get('/file')).toBe('two'), { timeout: SECRETS_MS, interval: 2000 });
+    const renewed = async () => expect(await servedCertificate(await address())).not.toBe(shown);
+    await vi.waitFor(renewed, { timeout: SECRETS_MS, interval: 2000 });
+    expect(await pods()).toBe(before);
+  }, 400_000);
+
+  it('replaces pods whose variables have changed', async () => {
+    await secret('shop-env', { GREETING: 'good day' });
+    const changed = async () => expect(await get('/variable')).toBe('good day');
+    await vi.waitFor(changed, { timeout: SECRETS_MS, interval: 2000 });
+    await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
+  }, 400_000);
+
+  it('hands the number of pods over to an autoscaler, and takes it back, without a jump', async () => {
+    const seen: string[] = [];
+    await operator.k('scale', 'deployment.apps/shop-gateway', '--replicas=3').catch(() => undefined);
+    await patch({ pods: { replicas: 3 } });
+    await vi.waitFor(async () => expect(await replicas()).toBe('3'), 30_000);
+    await patch({ pods: { autoscaling: { minReplicas: 2, maxReplicas: 4 } } });
+    await vi.waitFor(async () => {
+      seen.push(await replicas());
+      expect(await operator.k.field('hpa/shop-gateway', '{.spec.maxReplicas}')).toBe('4');
+      expect(
+        await operator.k.field('deployment.apps/shop-gateway', '{.metadata.annotations.gw\\.dev/autoscaled}'),
+      ).toBe('true');
+    }, 60_000);
+    // As the autoscaler does it: nobody takes that back.
+    await operator.k('scale', 'deployment.apps/shop-gateway', '--replicas=4');
+    await patch({ pods: { annotations: { touched: 'yes' } } });
+    await vi.waitFor(async () => {
+      const path = '{.spec.template.metadata.annotations.touched}';
+      expect(await operator.k.field('deployment.apps/shop-gateway', path)).toBe('yes');
+    }, 60_000);
+    seen.push(await replicas());
+    expect(new Set(seen)).toEqual(new Set(['3', '4']));
+    await patch({ pods: { autoscaling: null, replicas: 2 } });
+    await vi.waitFor(async () => expect(await replicas()).toBe('2'), 60_000);
+    await vi.waitFor(async () => expect(await operator.k('get', 'hpa', '-o', 'name')).toBe(''), 60_000);
+  }, 300_000);
+
+  it('takes a patch of the template, and refuses one that would lose the pods', async () => {
+    await patch({
+      pods: { template: { spec: { containers: [{ name: 'gateway', env: [{ name: 'TZ', value: 'UTC' }] }] } } },
+    });
+    const env = '{.spec.template.spec.containers[0].env[?(@.name=="TZ")].value}';
+    const patched = async () => expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
+    await vi.waitFor(patched, 60_000);
+    await patch({ pods: { template: { metadata: { labels: { 'gw.dev/project': 'other' } } } } });
+    await vi.waitFor(async () => expect(await condition('Accepted', 'message')).toContain('gw.dev/project'), 60_000);
+    expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
+    expect(await get('/file')).toBe('two');
+  }, 300_000);
+});
