@@ -13,7 +13,7 @@ export function artifactPath({ metadata }: GatewayProject, archive: string): str
 }
 
 export interface DownloadsWith extends AdmitWith {
-  readonly reviewer: TokenReviewer;
+  readonly reviewer: Pick<TokenReviewer, 'review'>;
   readonly files: ArtifactFiles;
   /** Told of what could not be read. */
   readonly failed: (error: unknown) => void;

@@ -26,7 +26,7 @@ import type { TokenReviewer } from './token-reviewer.ts';
 import { wantedOfPods, wantedOfSidecars } from './wanted.ts';
 
 export interface LinkHostOptions extends AdmitWith {
-  readonly reviewer: TokenReviewer;
+  readonly reviewer: Pick<TokenReviewer, 'review'>;
   readonly files: ArtifactFiles;
   /** What could not be asked or read. */
   readonly onError: (error: unknown) => void;
