@@ -1,5 +1,7 @@
 /** What becomes of a pod that gets a sidecar. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { gatewayProjects } from '../api/resources.ts';
 import { isRecord } from '../runtime/kube-object.ts';
 import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, projectOfSidecar } from './ask.ts';
@@ -229,6 +231,52 @@ describe('the port that is taken', () => {
   ])('is none when %s', (_, pod, annotations, reason) => {
     expect(() => injected({ ...Object(pod), metadata: { annotations } })).toThrow(reason);
   });
+});
+
+it('whatever the pod: the name moves to the sidecar, the app keeps its numbers, and nothing else changes', () => {
+  const name = fc.constantFrom('http', 'grpc', 'metrics', undefined);
+  const port = fc.record({
+    name,
+    containerPort: fc.integer({ min: 1, max: 65535 }),
+    protocol: fc.constantFrom('TCP', 'UDP', undefined),
+  });
+  const probe = fc.option(fc.record({ httpGet: fc.record({ port: fc.oneof(name, fc.integer({ min: 1, max: 9 })) }) }));
+  const container = fc.record({ ports: fc.array(port, { maxLength: 3 }), readinessProbe: probe, livenessProbe: probe });
+  const annotations = fc.record({ 'gw.dev/port': fc.constantFrom('http', 'grpc', 'none') }, { requiredKeys: [] });
+  const pod = fc.record({ containers: fc.array(container, { minLength: 1, maxLength: 3 }), annotations });
+  fc.assert(
+    fc.property(pod, ({ containers, annotations: given }) => {
+      // Without what is undefined or null, as from a server.
+      const sent: unknown = JSON.parse(
+        JSON.stringify(
+          podWith({ containers: containers.map((each, n) => ({ name: `c${n}`, ...each })) }, { annotations: given }),
+          (_, value: unknown) => value ?? undefined,
+        ),
+      );
+      const before = readPod(sent);
+      if (!before) throw new Error('no pod');
+      const injection = inject(before, 'apis', project, settings);
+      if (!injection.ok) {
+        expect(injection.reason).not.toBe('');
+        return;
+      }
+      const after = readPod(patched(sent, injection.patch));
+      const ports = (of: typeof after) =>
+        (of?.spec.containers ?? []).map((each) => (each.ports ?? []).map((p) => p.containerPort));
+      expect(ports(after)).toEqual(ports(before));
+      const sidecar = after?.spec.initContainers?.find((each) => each.name === 'gw-sidecar');
+      const taken = sidecar?.ports?.[0];
+      const named = (after?.spec.containers ?? []).flatMap((each) => each.ports ?? []);
+      expect(named.filter((p) => p.name === taken?.name && p.protocol !== 'UDP')).toEqual([]);
+      expect(named.filter((p) => p.name === 'gw-app')).toHaveLength(1);
+      expect(ports(before).flat()).not.toContain(taken?.containerPort);
+      // The app that was asked by the name is asked by its number.
+      const owner = after?.spec.containers.find((each) => each.ports?.some((p) => p.name === 'gw-app'));
+      for (const each of [owner?.readinessProbe, owner?.livenessProbe])
+        expect(each?.httpGet?.port).not.toBe(taken?.name);
+    }),
+    propertyRuns(300),
+  );
 });
 
 it('labels of sidecars fit, and tell projects apart', () => {
