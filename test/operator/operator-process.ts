@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'operator', 'src', 'main.ts');
@@ -58,18 +58,15 @@ export class OperatorProcess {
   }
 
   async until(message: string, ms = 90_000): Promise<void> {
-    const said = vi.waitFor(
-      () => {
-        if (this.said(message)) return;
-        throw new Error(`the operator has not said "${message}" yet: ${JSON.stringify(this.log.slice(-3))}`);
-      },
-      { timeout: ms, interval: 50 },
-    );
-    const ended = this.exited.then(() => {
-      if (!this.said(message)) throw new Error(`the operator ended: ${this.#stderr}`);
-    });
-    await Promise.race([said, ended]);
-    said.catch(() => undefined);
+    const end = performance.now() + ms;
+    while (!this.said(message)) {
+      if (this.#child.exitCode !== null) throw new Error(`the operator ended: ${this.#stderr}`);
+      if (performance.now() > end) {
+        const last = JSON.stringify(this.log.slice(-3));
+        throw new Error(`the operator has not said "${message}" in ${ms} ms: ${last}`);
+      }
+      await pause(50);
+    }
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,7 +1,11 @@
 /** What a user does on a cluster, and what is then there. */
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { ApiError, ApiServer } from '../../operator/src/runtime/api-server.ts';
 import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { execute } from '../e2e/kubectl.ts';
+
+const CRDS = join(import.meta.dirname, '..', '..', 'crds');
 
 export interface Found {
   readonly kind: string;
@@ -55,8 +59,9 @@ export class User {
     this.namespace = namespace;
   }
 
-  /** With a namespace of its own. */
+  /** With a namespace of its own, on a cluster that has the kinds. */
   static async start(name: string, api = ApiServer.fromDefault(), labels = {}): Promise<User> {
+    await installKinds();
     const namespace = `gw-${name}-${randomBytes(3).toString('hex')}`;
     await api.json({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: namespace, labels } } });
     return new User(api, namespace);
@@ -127,6 +132,13 @@ export class User {
     const plural = parts.pop();
     return `/${parts.join('/')}/namespaces/${this.namespace}/${plural}${name === undefined ? '' : `/${name}`}`;
   }
+}
+
+let installed: Promise<string> | undefined;
+
+function installKinds(): Promise<string> {
+  installed ??= execute('kubectl', ['apply', '--server-side', '--force-conflicts', '-f', CRDS]);
+  return installed;
 }
 
 function typeOf(kind: Kind): { readonly apiVersion: string; readonly ofKind: string } {

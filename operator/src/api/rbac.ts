@@ -16,7 +16,13 @@ const OURS = ['gatewayprojects', 'apispecs', 'pluginrefs', 'deployments'];
 
 /** In every namespace that it looks at. */
 export const RULES: readonly Rule[] = [
-  { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['get', 'list', 'watch'] },
+  { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['list', 'watch'] },
+  {
+    why: 'finds the project of a pod that asks for a sidecar or for the link, also where it watches nothing',
+    apiGroups: ['gw.dev'],
+    resources: ['gatewayprojects'],
+    verbs: ['get'],
+  },
   {
     why: 'writes what has become of it',
     apiGroups: ['gw.dev'],
