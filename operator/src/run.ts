@@ -27,6 +27,7 @@ import { namespaceView } from './runtime/namespace-view.ts';
 import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { SidecarCensus } from './sidecar/census.ts';
+import { clusterVersion } from './sidecar/named-ports.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
@@ -126,6 +127,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       namespaces: namespaceView(unwatched, options.namespaces, undefined),
       operatorNamespace: namespace,
       image: options.image,
+      version: clusterVersion(api),
       ...(linkService
         ? { linkOf: (project) => operatorLink(project, { service: linkService, namespace, ca: listener.ca }) }
         : {}),

@@ -4,6 +4,7 @@ import { type GatewayProject, gatewayProjects, namespaces, secrets, services } f
 import { MemoryObjects } from '../local/memory-objects.ts';
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
 import { reviewPod } from './injector.ts';
+import { clusterVersion } from './named-ports.ts';
 
 const link = (project: GatewayProject) => ({
   url: 'wss://gw-link.gw-system.svc/ws/data-plane',
@@ -19,7 +20,7 @@ interface Given {
   readonly operation?: 'CREATE' | 'UPDATE';
 }
 
-function rig({ linked = true }: { readonly linked?: boolean } = {}) {
+function rig({ linked = true, minor = '34' }: { readonly linked?: boolean; readonly minor?: string } = {}) {
   const objects = new MemoryObjects();
   const put = <T extends KubeObject>(resource: Resource<T>, object: object) =>
     objects.apply(resource, resource.parse(object));
@@ -35,6 +36,7 @@ function rig({ linked = true }: { readonly linked?: boolean } = {}) {
         },
         operatorNamespace: 'gw-system',
         image: 'gw:test',
+        version: clusterVersion({ json: async () => ({ major: '1', minor }) }),
         ...(linked ? { linkOf: link } : {}),
       },
       {
@@ -88,6 +90,20 @@ describe('a pod that asks by its own label', () => {
     await put(secrets, { metadata: { name: 'keys', namespace: 'apis' }, data: { 'signing.pem': 'eA==' } });
     const { allowed, message } = await review(asking);
     expect([allowed, message]).toEqual([false, expect.stringContaining('is no PKCS#8 Ed25519 private key')]);
+  });
+
+  it.each([
+    ['31', false],
+    ['32', true],
+    ['33+', true],
+  ])('of a cluster of Kubernetes 1.%s is admitted: %s, since Services must find the port', async (minor, admitted) => {
+    const { project, review } = rig({ minor });
+    await project();
+    const { allowed, message = '' } = await review({ labels: asks, annotations: named });
+    expect([allowed, message.includes('Services find the ports of sidecars from 1.32 on')]).toEqual([
+      admitted,
+      !admitted,
+    ]);
   });
 
   it('is warned of Services that go past the sidecar', async () => {

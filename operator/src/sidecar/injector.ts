@@ -9,6 +9,7 @@ import { selects } from '../runtime/selector.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../webhooks/admission.ts';
 import { ANNOTATION_PROJECT, LABEL_SIDECAR, namedProject } from './ask.ts';
 import { hasSidecar, inject, portOf, skip } from './inject.ts';
+import type { ClusterVersion } from './named-ports.ts';
 import { type PodToInject, readPod } from './pod.ts';
 
 export interface InjectorWith {
@@ -20,6 +21,7 @@ export interface InjectorWith {
   readonly image: string;
   /** Absent: the operator has no link, and sidecars serve what they start with. */
   readonly linkOf?: (project: GatewayProject) => Link;
+  readonly version: () => Promise<ClusterVersion>;
 }
 
 const ADMITTED: AdmissionAnswer = { allowed: true };
@@ -41,13 +43,16 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
       ? refused(`it asks for a gw sidecar and can have none: ${reason}`)
       : { allowed: true, warnings: [`gw: no sidecar for this pod: ${reason}`], patch: skip(pod, reason) };
 
+  const { text: version, findsSidecars } = await using.version();
+  if (!findsSidecars)
+    return without(`this cluster is Kubernetes ${version}, and Services find the ports of sidecars from 1.32 on`);
   const port = portOf(pod);
   if (!port.ok) return without(port.reason);
-  const text = pod.metadata.annotations?.[ANNOTATION_PROJECT] ?? (await projectOfNamespace(using, namespace));
-  const key = namedProject(text, namespace);
+  const named = pod.metadata.annotations?.[ANNOTATION_PROJECT] ?? (await projectOfNamespace(using, namespace));
+  const key = namedProject(named, namespace);
   if (!key)
     return without(
-      text === undefined
+      named === undefined
         ? `no annotation ${ANNOTATION_PROJECT} names a GatewayProject`
         : `annotation ${ANNOTATION_PROJECT} must be NAME or NAMESPACE/NAME`,
     );
