@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -195,5 +195,26 @@ describe('pods as processes', () => {
     await objects.apply(secrets, named('v1', 'Secret', 'keys', { data: { k: Buffer.from('now').toString('base64') } }));
     const address = await addressOf(addresses, 'echo');
     await vi.waitFor(async () => expect(await ask(address)).toBe('late now'), 15_000);
+  });
+
+  it('get what a Secret that they mount has become, and run on', async () => {
+    const { objects, root } = await start();
+    await applyEcho(objects);
+    await objects.apply(secrets, named('v1', 'Secret', 'files', { data: { body: 'b25l' } }));
+    const mounting = JSON.parse(JSON.stringify(workload('echo', 'one')));
+    mounting.spec.replicas = 1;
+    mounting.spec.template.spec.volumes.push({ name: 'files', secret: { secretName: 'files' } });
+    await objects.apply(workloads, mounting);
+    const running = async () =>
+      (await objects.list(pods, { namespace: 'default' })).filter(({ status }) => status?.phase === 'Running');
+    const bodies = async () => {
+      const names = (await running()).map(({ metadata }) => metadata.name);
+      return Promise.all(names.map((name) => readFile(join(root, name, 'files', 'body'), 'utf8').catch(() => '')));
+    };
+    await vi.waitFor(async () => expect(await bodies()).toEqual(['one']), 20_000);
+    const [before] = await running();
+    await objects.apply(secrets, named('v1', 'Secret', 'files', { data: { body: 'dHdv' } }));
+    await vi.waitFor(async () => expect(await bodies()).toEqual(['two']), 10_000);
+    expect((await running()).map(({ metadata }) => metadata.name)).toEqual([before?.metadata.name]);
   });
 });

@@ -5,12 +5,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pods, type Workload, workloads } from '../api/resources.ts';
+import { messageOf } from '@gw/gateway/message-of';
+import { pods, secrets, type Workload, workloads } from '../api/resources.ts';
 import { backoff } from '../runtime/backoff.ts';
-import { type KubeObject, keyOf, keyText, ownerReference } from '../runtime/kube-object.ts';
+import { type KubeObject, keyOf, keyText, type ObjectKey, ownerReference } from '../runtime/kube-object.ts';
 import type { Objects, Watch } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
-import { type RunnableWorkload, runnableWorkloads } from './local-kinds.ts';
+import { type PodSpec, type RunnableWorkload, runnableWorkloads } from './local-kinds.ts';
 import { environment, writeVolumes } from './pod-files.ts';
 import { PodProcess } from './pod-process.ts';
 
@@ -40,6 +41,7 @@ interface RunningPod {
   restarts: number;
   waiting: string | undefined;
   readonly object: KubeObject;
+  readonly spec: PodSpec;
   /** Ends a pause between two attempts. */
   wake: () => void;
   /** Settles when its process and its files are gone. */
@@ -56,7 +58,7 @@ const SETTLE_MS = 250;
 export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #queue: WorkQueue;
-  readonly #watch: Watch;
+  readonly #watches: readonly Watch[];
   readonly #pods = new Map<string, RunningPod[]>();
   #closed = false;
 
@@ -67,7 +69,13 @@ export class Kubelet {
       work: (key) => this.#reconcile(key),
       onError: (key, error) => options.onFailure(key, error instanceof Error ? error.message : String(error)),
     });
-    this.#watch = options.objects.watch(workloads, {}, ({ object }) => this.#queue.add(keyText(keyOf(object))));
+    const { objects } = options;
+    this.#watches = [
+      objects.watch(workloads, {}, ({ object }) => this.#queue.add(keyText(keyOf(object)))),
+      objects.watch(secrets, { metadataOnly: true }, ({ type, object }) => {
+        if (type === 'modified') void this.#refresh(keyOf(object));
+      }),
+    ];
   }
 
   /** The ready pods that carry these labels, the newest first. */
@@ -86,7 +94,7 @@ export class Kubelet {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#watch.close();
+    await Promise.all(this.#watches.map((watch) => watch.close()));
     await this.#queue.close();
     await Promise.all([...this.#pods.values()].flat().map((pod) => this.#stop(pod, CLOSE_MS)));
   }
@@ -192,6 +200,22 @@ export class Kubelet {
     await pod.done.promise;
   }
 
+  /** Writes a changed Secret into the volumes of the pods that mount it, which run on. */
+  async #refresh({ namespace, name }: ObjectKey): Promise<void> {
+    const { objects, root, onFailure } = this.#options;
+    const mounting = [...this.#pods]
+      .filter(([key]) => key.startsWith(`${namespace}/`))
+      .flatMap(([, running]) => running)
+      .filter(({ process, stopping, spec }) => process && !stopping && mountsSecret(spec, name));
+    for (const pod of mounting) {
+      try {
+        await writeVolumes(objects, namespace, pod.spec, join(root, pod.name));
+      } catch (error) {
+        onFailure(pod.name, messageOf(error));
+      }
+    }
+  }
+
   /** Writes the Pod object. */
   async #show(workload: RunnableWorkload, pod: RunningPod): Promise<void> {
     if (pod.stopping) return;
@@ -244,6 +268,13 @@ export class Kubelet {
   }
 }
 
+function mountsSecret({ volumes = [] }: PodSpec, name: string): boolean {
+  return volumes.some(
+    ({ secret, projected }) =>
+      secret?.secretName === name || projected?.sources?.some((source) => source.secret?.name === name),
+  );
+}
+
 function newPod(workload: RunnableWorkload, template: string): RunningPod {
   const name = `${workload.metadata.name}-${template.slice(0, 8)}-${randomBytes(3).toString('hex')}`;
   return {
@@ -258,6 +289,7 @@ function newPod(workload: RunnableWorkload, template: string): RunningPod {
     waiting: undefined,
     wake: () => undefined,
     done: Promise.withResolvers<void>(),
+    spec: workload.spec.template.spec,
     object: {
       apiVersion: 'v1',
       kind: 'Pod',
