@@ -149,7 +149,19 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
     await relay?.close();
   }, 300_000);
 
-  it('answers helm test', async () => {
+  it('answers helm test, and keeps its admin token over an upgrade', async () => {
+    const upgrade = [
+      'upgrade',
+      release,
+      join(root, 'charts', 'control'),
+      '-n',
+      op.namespace,
+      '--reuse-values',
+      '--wait',
+    ];
+    await execute('helm', upgrade);
+    const kept = await op.k.field(`secret/${release}-admin-token`, '{.data.token}');
+    expect(Buffer.from(kept, 'base64').toString('utf8')).toBe(admin);
     await execute('helm', ['test', release, '-n', op.namespace, '--timeout', '120s']);
   }, 150_000);
 

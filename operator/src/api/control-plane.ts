@@ -42,6 +42,7 @@ export const controlPlaneStatus = {
       properties: {
         by: { type: 'string', maxLength: 1024, description: 'The revision, and the Deployment that wants it.' },
         deploymentId: { type: 'string', description: 'Of the deployment there.' },
+        found: { type: 'boolean', description: 'Somebody had deployed the same already.' },
       },
     },
     linked: {

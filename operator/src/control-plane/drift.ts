@@ -1,7 +1,7 @@
 /** What differs at a control plane from what the cluster has, and what will become of it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Api, Project, ProjectPlugin, Spec } from '@gw/control/client';
-import type { Sources } from './sources.ts';
+import type { Sources, SpecUpload } from './sources.ts';
 
 /** As many lines as a status has. */
 const MAX_DRIFT = 20;
@@ -9,8 +9,17 @@ const MAX_LINE = 512;
 
 const BACK = 'the next change of the GatewayProject puts it back';
 
+/** Sources as far as differences go: documents by their hash. */
+export interface Expected extends Omit<Sources, 'specs'> {
+  readonly specs: readonly Pick<SpecUpload, 'name' | 'sha256'>[];
+}
+
+export function expectedOf({ specs, ...sources }: Sources): Expected {
+  return { ...sources, specs: specs.map(({ name, sha256 }) => ({ name, sha256 })) };
+}
+
 /** A line for each difference. */
-export async function driftOf(api: Api, project: Project, sources: Sources): Promise<readonly string[]> {
+export async function driftOf(api: Api, project: Project, sources: Expected): Promise<readonly string[]> {
   const specs = await api.list<Spec>(`/projects/${project.id}/specs`);
   const plugins = await api.list<ProjectPlugin>(`/projects/${project.id}/plugins`);
   return differences({ specs, plugins, upstreams: project.upstreams }, sources);
@@ -23,7 +32,7 @@ export interface Found {
 }
 
 /** Pure. */
-export function differences(found: Found, sources: Sources): readonly string[] {
+export function differences(found: Found, sources: Expected): readonly string[] {
   return [
     ...compared(
       'spec',

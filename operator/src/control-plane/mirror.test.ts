@@ -7,6 +7,9 @@ import { freePort } from '../../../test/free-port.ts';
 import { Connections } from './connection.ts';
 import { Mirror, type Seen, type Wanted, type Wish } from './mirror.ts';
 
+// Every process that is started here, and every thread, wants a CPU at once.
+vi.setConfig({ testTimeout: 120_000 });
+
 const spec = (body: string, more = '') => `openapi: 3.1.0
 info: { title: Books, version: "1" }
 paths:
@@ -98,7 +101,7 @@ describe('a project at a control plane', () => {
   }
   const soon = (mirror: Mirror, seen: (seen: Seen) => boolean) =>
     vi.waitFor(() => expect(seen(mirror.seen), JSON.stringify(mirror.seen)).toBe(true), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 50,
     });
   const projectOf = async (mirror: Mirror) => `/projects/${mirror.seen.projectId}`;
@@ -124,7 +127,7 @@ describe('a project at a control plane', () => {
     await vi.waitFor(
       async () =>
         expect(await server.get(`/compilations/${compiled.id}`)).toMatchObject({ artifact_hash: one.artifactHash }),
-      { timeout: 30_000 },
+      { timeout: 60_000, interval: 100 },
     );
     expect(mirror.seen.drift).toEqual([]);
   });

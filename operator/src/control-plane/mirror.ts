@@ -8,11 +8,11 @@ import { ApiError, type Deployment, type Project } from '@gw/control/client';
 import type { Project as Inputs } from '@gw/gateway/compiler';
 import { backoff, pause } from '../runtime/backoff.ts';
 import { type Access, type Connection, type Connections, failureText } from './connection.ts';
-import { capped, driftOf } from './drift.ts';
+import { capped, driftOf, type Expected, expectedOf } from './drift.ts';
 import { describedBy, ensureProject, type ProjectOwner, ProjectTaken } from './project.ts';
 import { deploy, latestDeployment, type Publishable, published } from './publish.ts';
 import { registerAt, sendSources } from './send-sources.ts';
-import { type Sources, sourcesOf } from './sources.ts';
+import { sourcesOf } from './sources.ts';
 
 /** What the cluster wants deployed. */
 export interface Wish extends Publishable {
@@ -33,12 +33,19 @@ export interface Seen {
   /** artifact_hash of what was sent last. */
   readonly synced?: string;
   /** The wish that was last asked for, and the deployment that was made for it. */
-  readonly asked?: { readonly by: string; readonly deploymentId: string };
+  readonly asked?: Asked;
   /** Null: nothing. */
   readonly latest?: LatestDeployment | null;
   readonly drift: readonly string[];
   /** Why it is not all there. */
   readonly problem?: Problem;
+}
+
+export interface Asked {
+  readonly by: string;
+  readonly deploymentId: string;
+  /** Somebody had deployed the same already. */
+  readonly found?: boolean;
 }
 
 export type LatestDeployment = Pick<
@@ -72,8 +79,8 @@ export class Mirror {
   #wanted: Wanted;
   #seen: Seen;
   #connection: Connection | undefined;
-  /** Of #wanted.compiled, once made. */
-  #sources: { readonly of: Inputs; readonly sources: Sources } | undefined;
+  /** What is to be there, by the artifact_hash that it compiles to; without the documents. */
+  #expected: { readonly of: string; readonly sources: Expected } | undefined;
   #refused: readonly string[] = [];
   #told: Seen | undefined;
   #wake = new AbortController();
@@ -143,8 +150,8 @@ export class Mirror {
     const project = await this.#send(wanted, found);
     await this.#ask(wanted, project);
     const latest = await latestDeployment(api, project.id);
-    const sources = await this.#sourcesOf(wanted.compiled?.inputs);
-    const drift = sources ? await driftOf(api, project, sources) : [];
+    const expected = await this.#expectedOf(wanted.compiled);
+    const drift = expected ? await driftOf(api, project, expected) : [];
     const { problem: _, ...seen } = this.#seen;
     this.#tell({ ...seen, latest, drift: capped([...this.#refused, ...drift]) });
   }
@@ -154,13 +161,12 @@ export class Mirror {
     const { compiled, owner } = wanted;
     if (!compiled || this.#seen.synced === compiled.artifactHash) return project;
     const { api } = this.#connect(wanted.access);
-    const sources = (await this.#sourcesOf(compiled.inputs)) ?? (await sourcesOf(compiled.inputs));
     const { name, description } = project;
     this.#refused = await sendSources({
       api,
       projectId: project.id,
       about: { name, description: describedBy(description, owner) },
-      sources,
+      sources: await sourcesOf(compiled.inputs),
       plugins: compiled.inputs.plugins,
       register: registerAt(api),
     });
@@ -179,13 +185,16 @@ export class Mirror {
     const { deployment_id: deploymentId } = there
       ? latest
       : await deploy(api, project.id, artifactId, onceFor(project.id, wish, this.#seen.asked?.deploymentId));
-    this.#seen = { ...this.#seen, asked: { by: wish.by, deploymentId } };
+    this.#seen = { ...this.#seen, asked: { by: wish.by, deploymentId, ...(there ? { found: true } : {}) } };
   }
 
-  async #sourcesOf(inputs: Inputs | undefined): Promise<Sources | undefined> {
-    if (!inputs) return undefined;
-    if (this.#sources?.of !== inputs) this.#sources = { of: inputs, sources: await sourcesOf(inputs) };
-    return this.#sources.sources;
+  async #expectedOf(compiled: Wanted['compiled']): Promise<Expected | undefined> {
+    if (!compiled) return undefined;
+    const { artifactHash, inputs } = compiled;
+    if (this.#expected?.of !== artifactHash) {
+      this.#expected = { of: artifactHash, sources: expectedOf(await sourcesOf(inputs)) };
+    }
+    return this.#expected.sources;
   }
 
   #tell(seen: Seen): void {

@@ -167,6 +167,8 @@ it('its status says what is deployed there, by whom, and nothing of secrets', ()
     drift: ['spec "a" was changed there'],
   });
   expect(JSON.stringify(status)).not.toContain('gwt_');
+  const found = { ...seen, asked: { ...asked, found: true } };
+  expect(controlPlaneStatus(observed(found), undefined)).toMatchObject({ deployedBy: 'token:cluster' });
 });
 
 it.each<[string, ObservedControlPlane, string, string]>([

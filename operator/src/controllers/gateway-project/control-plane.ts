@@ -145,7 +145,7 @@ export function controlPlaneStatus(
 ): ControlPlaneStatus {
   const { projectId, synced, asked, latest, drift } = observed.seen ?? remembered(before);
   const linked = linkedBy(observed, before);
-  const ours = latest && latest.deployment_id === asked?.deploymentId;
+  const ours = latest && latest.deployment_id === asked?.deploymentId && !asked.found;
   const deployed =
     latest === undefined
       ? { deployed: before?.deployed, deployedBy: before?.deployedBy }
