@@ -33,7 +33,10 @@ describe('image volumes', () => {
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const config = new KubeConfig();
-    config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' });
+    config.loadFromClusterAndUser(
+      { name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
+      { name: 'u' },
+    );
     return new ImageVolumes(new ApiServer(config), (available, why) => told.push(`${available} ${why}`));
   }
 
