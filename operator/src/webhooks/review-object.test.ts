@@ -8,7 +8,7 @@ import { MemoryObjects } from '../local/memory-objects.ts';
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
 import { SourceFetcher } from '../sources/fetcher.ts';
 import type { AdmissionRequest } from './admission.ts';
-import { type ReviewWith, reviewObject } from './review-object.ts';
+import { boundedReview, type ReviewWith, reviewObject } from './review-object.ts';
 
 afterAll(() => closeCompiler());
 
@@ -27,9 +27,21 @@ function rig(more: Partial<ReviewWith> = {}) {
     catalog,
     sources: neverFetches,
     namespaces: { includes: (namespace) => namespace !== 'elsewhere' },
+    // Machines that run tests may be slow.
+    deadlineMs: 60_000,
     onError: (error) => errors.push(error),
     ...more,
   };
+  const asked = (kind: string, name: string, spec: object): AdmissionRequest => ({
+    uid: 'u',
+    kind,
+    operation: 'CREATE',
+    namespace: 'shop',
+    name,
+    object: { kind, metadata: { name }, spec },
+    oldObject: undefined,
+    dryRun: false,
+  });
   const request = (
     operation: AdmissionRequest['operation'],
     kind: string,
@@ -37,21 +49,14 @@ function rig(more: Partial<ReviewWith> = {}) {
     spec: object,
     before?: object,
   ) => {
-    const whole = (of: object | undefined) => of && { kind, metadata: { name }, spec: of };
-    return reviewObject(using, {
-      uid: 'u',
-      kind,
-      operation,
-      namespace: 'shop',
-      name,
-      object: operation === 'DELETE' ? undefined : whole(spec),
-      oldObject: operation === 'DELETE' ? whole(spec) : whole(before),
-      dryRun: false,
-    });
+    const { object } = asked(kind, name, spec);
+    const old = before && asked(kind, name, before).object;
+    const changed = operation === 'DELETE' ? { object: undefined, oldObject: object } : { object, oldObject: old };
+    return reviewObject(using, { ...asked(kind, name, spec), operation, ...changed });
   };
   const there = <T extends KubeObject>(resource: Resource<T>, name: string, spec: object) =>
     objects.apply(resource, resource.parse({ metadata: { name, namespace: 'shop' }, spec }));
-  return { request, there, errors, create: request.bind(undefined, 'CREATE') };
+  return { using, asked, request, there, errors, create: request.bind(undefined, 'CREATE') };
 }
 
 const document = (paths: object) => ({
@@ -122,6 +127,19 @@ describe('an ApiSpec', () => {
       allowed: true,
       warnings: ['gw: it was not checked in time; its status will say whether it is right'],
     });
+  });
+
+  it('is admitted unseen where too many are looked at', async () => {
+    const objects = new MemoryObjects();
+    const listed = Promise.withResolvers<readonly never[]>();
+    objects.list = () => listed.promise;
+    const review = boundedReview(1);
+    const { using, asked } = rig({ objects });
+    const first = review(using, asked('ApiSpec', 'books', document({ '/a': mock })));
+    expect((await review(using, asked('ApiSpec', 'other', { source: { inline: 'wrong' } }))).allowed).toBe(true);
+    listed.resolve([]);
+    await first;
+    expect((await review(using, asked('ApiSpec', 'other', { source: { inline: 'wrong' } }))).allowed).toBe(false);
   });
 
   it('is admitted when the check itself breaks', async () => {

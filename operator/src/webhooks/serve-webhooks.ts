@@ -2,15 +2,17 @@
 import type { HttpsRoutes } from '../runtime/https-server.ts';
 import { type InjectorWith, reviewPod } from '../sidecar/injector.ts';
 import { type AdmissionAnswer, type AdmissionRequest, admissionHandler } from './admission.ts';
-import { type ReviewWith, reviewObject } from './review-object.ts';
+import { boundedReview, type ReviewWith } from './review-object.ts';
 
 export interface WebhooksWith extends ReviewWith, InjectorWith {
   readonly onReviewed?: (webhook: 'validate' | 'pods', allowed: boolean, seconds: number) => void;
 }
 
+const MOST_REVIEWS = 16;
+
 export function serveWebhooks(routes: HttpsRoutes, using: WebhooksWith): void {
   const { onError } = using;
-  routes.handle('/webhooks/validate', admissionHandler(timed('validate', reviewObject, using), onError));
+  routes.handle('/webhooks/validate', admissionHandler(timed('validate', boundedReview(MOST_REVIEWS), using), onError));
   routes.handle('/webhooks/pods', admissionHandler(timed('pods', reviewPod, using), onError));
 }
 
