@@ -26,28 +26,72 @@ function pairs(args: readonly string[]): readonly string[] {
     .toSorted();
 }
 
+/** Their names, labels and artifact are their own; the order of names means nothing. */
+function comparable(template: unknown) {
+  const spec = at(template, 'spec');
+  const container = at(spec, 'containers.0');
+  if (!isRecord(spec) || !isRecord(container)) throw new Error('no pod');
+  const { serviceAccountName: _, topologySpreadConstraints: spread, volumes, containers: _c, ...plain } = spec;
+  const { args, env, volumeMounts, ...rest } = container;
+  const byName = (list: unknown) =>
+    (Array.isArray(list) ? list : [])
+      .filter((item) => item.name !== 'artifact')
+      .toSorted((a, b) => String(a.name).localeCompare(String(b.name)));
+  const { labelSelector: _l, ...constraint } = Object(at(spread, '0'));
+  return {
+    plain,
+    constraint,
+    container: rest,
+    volumes: byName(volumes),
+    volumeMounts: byName(volumeMounts),
+    env: byName(env),
+    args: Array.isArray(args) ? pairs(args) : [],
+  };
+}
+
 describe.skipIf(!hasHelm)(`the gateway's chart${withoutHelm}`, () => {
-  it('makes the pods that the operator makes', async () => {
+  /** With TLS, a link and secrets: what the operator is told, and what the chart is. */
+  const everything = {
+    settings: {
+      image: 'gw:0.8.0',
+      trustedKeys: ['0'.repeat(64)],
+      link: {
+        url: 'wss://control.example.org/ws/data-plane',
+        projectId: '7f1d0a51-9c1e-4a5f-8f0e-6a6d3f3f3f10',
+        credential: { kind: 'secret', name: 'shop-key', key: 'data-plane-key', ca: 'ca.crt' },
+      },
+    },
+    spec: {
+      tls: { secret: 'shop-tls', minVersion: '1.3', clientAuth: 'required', clientCaSecret: 'clients' },
+      secrets: { env: ['shop-env'], directory: 'shop-files' },
+      serve: { trustedProxies: ['10.0.0.0/8'], state: { url: { secret: 'redis', key: 'url' }, timeoutMs: 100 } },
+      egress: { allow: ['inventory'] },
+      allowPlaintext: true,
+    },
+    values: [
+      ...[`trustedKeys={${'0'.repeat(64)}}`, 'controlPlane.url=wss://control.example.org/ws/data-plane'],
+      ...['controlPlane.projectId=7f1d0a51-9c1e-4a5f-8f0e-6a6d3f3f3f10', 'controlPlane.keySecret.name=shop-key'],
+      ...['controlPlane.keySecret.caKey=ca.crt', 'tls.secret=shop-tls', 'tls.clientAuth=required'],
+      ...['tls.clientCaSecret=clients', 'secrets.env={shop-env}', 'secrets.directory=shop-files'],
+      ...['serve.trustedProxies={10.0.0.0/8}', 'serve.state.urlSecret.name=redis', 'serve.state.timeoutMs=100'],
+      ...['egress.allow={inventory}', 'allowPlaintext=true'],
+    ],
+  } as const;
+
+  it.each([
+    ['by default', { settings: { image: 'gw:0.8.0', trustedKeys: [] }, spec: {}, values: [] }],
+    ['with TLS, a link and secrets', everything],
+  ] as const)('makes the pods that the operator makes, %s', async (_, { settings, spec, values }) => {
     const project = gatewayProjects.parse({
       metadata: { name: 'gw-gateway', namespace: 'gw-system', uid: 'uid-1', generation: 1 },
-      spec: { specs: { selector: {} } },
+      spec: { specs: { selector: {} }, ...spec },
     });
     const revision = { revision: 1, artifactHash: 'sha256:00', archive: '00', createdAt: '', parts: 1 };
-    const theirs = podTemplate(project, revision, { image: 'gw:0.8.0', trustedKeys: [] });
-    const [deployment] = ofKind(await render('gateway', ...artifact), 'Deployment');
-    const ours = at(deployment, 'spec.template');
-    // Their names, labels and artifact are their own.
-    const comparable = (template: unknown) => {
-      const spec = at(template, 'spec');
-      const container = at(spec, 'containers.0');
-      if (!isRecord(spec) || !isRecord(container)) throw new Error('no pod');
-      const { serviceAccountName: _, topologySpreadConstraints: spread, volumes, containers: _c, ...plain } = spec;
-      const { args, env: _e, ...rest } = container;
-      const [, ...otherVolumes] = Array.isArray(volumes) ? volumes : [];
-      const { labelSelector: _l, ...constraint } = Object(at(spread, '0'));
-      return { plain, constraint, otherVolumes, container: rest, args: Array.isArray(args) ? pairs(args) : [] };
-    };
-    expect(comparable(ours)).toEqual(comparable(JSON.parse(JSON.stringify(theirs))));
+    const theirs = podTemplate(project, revision, settings);
+    const strings = spec === everything.spec ? ['--set-string', 'tls.minVersion=1.3'] : [];
+    const options = [...artifact, ...set(...values), ...strings];
+    const [deployment] = ofKind(await render('gateway', ...options), 'Deployment');
+    expect(comparable(at(deployment, 'spec.template'))).toEqual(comparable(JSON.parse(JSON.stringify(theirs))));
   });
 
   it('has every option of gw serve that a GatewayProject has, within the same limits', () => {

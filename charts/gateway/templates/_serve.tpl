@@ -63,6 +63,8 @@
 - {{ .projectId | quote }}
 - --cache-dir
 - /var/cache/gw
+- --control-plane-wait
+- "15"
 {{- range $name, $value := .labels }}
 - --data-plane-label
 - {{ printf "%s=%s" $name $value | quote }}
@@ -89,7 +91,7 @@
 {{- end }}
 {{- if $v.controlPlane.url }}
 - {name: GW_API_KEY_FILE, value: /var/run/gw-link/key}
-{{- with $v.controlPlane.ca }}
+{{- with $v.controlPlane.ca | default (ternary "/var/run/gw-link/ca.crt" "" (not (empty $v.controlPlane.keySecret.caKey))) }}
 - {name: GW_CONTROL_PLANE_CA, value: {{ . | quote }}}
 {{- end }}
 - {name: GW_DATA_PLANE_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}

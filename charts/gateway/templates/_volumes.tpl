@@ -3,7 +3,7 @@
 {{- if $v.artifact.configMaps }}
 - name: artifact
   projected:
-    defaultMode: 0444
+    defaultMode: 292
     sources:
       {{- range $v.artifact.configMaps }}
       - configMap: {name: {{ . | quote }}}
@@ -11,7 +11,7 @@
 {{- else if $v.artifact.inline }}
 - name: artifact
   projected:
-    defaultMode: 0444
+    defaultMode: 292
     sources:
       - configMap: {name: {{ include "gw-gateway.inlineName" . }}}
 {{- else if include "gw-gateway.fetches" . }}
@@ -20,7 +20,7 @@
 {{- with $v.imagePullSecrets }}
 - name: gw-registry
   projected:
-    defaultMode: 0440
+    defaultMode: 288
     sources:
       {{- range $index, $name := . }}
       - secret:
@@ -41,27 +41,28 @@
   emptyDir: {sizeLimit: 64Mi}
 {{- with $v.secrets.directory }}
 - name: secrets
-  secret: {secretName: {{ . | quote }}, defaultMode: 0440}
+  secret: {secretName: {{ . | quote }}, defaultMode: 288}
 {{- end }}
 {{- with $v.tls.secret }}
-- name: gw-tls
-  secret: {secretName: {{ . | quote }}, defaultMode: 0440}
+- name: tls
+  secret: {secretName: {{ . | quote }}, defaultMode: 288}
 {{- end }}
 {{- if and (ne $v.tls.clientAuth "off") $v.tls.clientCaSecret }}
-- name: gw-client-ca
-  secret:
-    secretName: {{ $v.tls.clientCaSecret | quote }}
-    defaultMode: 0440
-    items: [{key: ca.crt, path: ca.crt}]
+- name: client-ca
+  secret: {secretName: {{ $v.tls.clientCaSecret | quote }}, defaultMode: 288}
 {{- end }}
 {{- if $v.controlPlane.url }}
 - name: gw-link
   projected:
-    defaultMode: 0440
+    defaultMode: 288
     sources:
       - secret:
           name: {{ $v.controlPlane.keySecret.name | quote }}
-          items: [{key: {{ $v.controlPlane.keySecret.key | quote }}, path: key}]
+          items:
+            - {key: {{ $v.controlPlane.keySecret.key | quote }}, path: key}
+            {{- with $v.controlPlane.keySecret.caKey }}
+            - {key: {{ . | quote }}, path: ca.crt}
+            {{- end }}
 - name: gw-cache
   emptyDir: {sizeLimit: 256Mi}
 {{- end }}
@@ -80,10 +81,10 @@
 - {name: secrets, mountPath: /var/run/secrets/gw, readOnly: true}
 {{- end }}
 {{- if $v.tls.secret }}
-- {name: gw-tls, mountPath: /var/run/gw-tls, readOnly: true}
+- {name: tls, mountPath: /var/run/gw-tls, readOnly: true}
 {{- end }}
 {{- if and (ne $v.tls.clientAuth "off") $v.tls.clientCaSecret }}
-- {name: gw-client-ca, mountPath: /var/run/gw-client-ca, readOnly: true}
+- {name: client-ca, mountPath: /var/run/gw-client-ca, readOnly: true}
 {{- end }}
 {{- if $v.controlPlane.url }}
 - {name: gw-link, mountPath: /var/run/gw-link, readOnly: true}
