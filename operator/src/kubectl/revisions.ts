@@ -1,8 +1,14 @@
 /** Reads the artifacts of a project's revisions out of the cluster. */
 import { type Artifact, readArtifact } from '@gw/gateway/artifact';
+import { EgressGuard } from '@gw/gateway/egress';
 import type { Revision } from '../api/gateway-project.ts';
 import { configMaps, type GatewayProject } from '../api/resources.ts';
 import { partName } from '../objects/artifact-parts.ts';
+import { repositoryOf } from '../objects/artifact-record.ts';
+import { RegistryClient } from '../registry/client.ts';
+import { parseRepository } from '../registry/reference.ts';
+import type { Objects } from '../runtime/objects.ts';
+import { pullRevision } from '../storage/pull-revision.ts';
 import type { Cluster } from './cluster.ts';
 
 /** The kept revision of that number, or by default the served one. Throws with those there are. */
@@ -22,9 +28,7 @@ export async function artifactOf(cluster: Cluster, project: GatewayProject, revi
 }
 
 async function archiveOf({ objects }: Cluster, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
-  if (revision.image !== undefined) {
-    throw new Error(`revision ${revision.revision} is the image ${revision.image}: pull it with an OCI client`);
-  }
+  if (revision.image !== undefined) return fromRegistry(objects, project, revision);
   const names = Array.from({ length: revision.parts ?? 0 }, (_, index) => partName(project, revision.archive, index));
   const parts = await Promise.all(
     names.map(async (name) => {
@@ -35,4 +39,19 @@ async function archiveOf({ objects }: Cluster, project: GatewayProject, revision
     }),
   );
   return Buffer.concat(parts);
+}
+
+/** With the project's pull Secret, which takes the right to read it. */
+async function fromRegistry(objects: Objects, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
+  const { registry } = parseRepository(repositoryOf(revision.image ?? ''));
+  const registries = new RegistryClient({
+    // Whoever asks reaches from here what they reach anyway.
+    guard: new EgressGuard({ allowInternal: true }),
+    plainHttpRegistries: [registry],
+  });
+  try {
+    return await pullRevision({ registries, objects }, project, revision);
+  } finally {
+    await registries.close();
+  }
 }
