@@ -82,6 +82,26 @@ describe('what a Deployment says of its rollout', () => {
     },
   );
 
+  it.each([
+    ['what it asked for', 'uid-d/2', 'Failed', 'RolledBack'],
+    ['what it asked for before it was changed', 'uid-d/1', 'Progressing', 'RollingOut'],
+    ['before there was a Deployment', undefined, 'Progressing', 'RollingOut'],
+  ])('a revision that failed is its outcome where that was %s', (_, asked, outcome, reason) => {
+    const bare = deployment({ latest: true });
+    const it = { ...bare, metadata: { ...bare.metadata, uid: 'uid-d' } };
+    const failed = {
+      revision: 2,
+      artifactHash: hash('b'),
+      message: 'pod p: it ended with exit code 13',
+      ...(asked ? { deployment: asked } : {}),
+    };
+    const of = { ...programmed, status: { ...programmed.status, failed } };
+    const status = decideDeployment({ deployment: it, project: of, siblings: [it] }, NOW);
+    const ready = status.conditions?.find(({ type }) => type === 'Ready');
+    expect([status.outcome, ready?.reason]).toEqual([outcome, reason]);
+    if (outcome === 'Failed') expect(ready?.message).toContain('exit code 13');
+  });
+
   it('it is superseded by a newer one, whatever it asks for', () => {
     const older = deployment({ revision: 1 });
     const newer = deployment({ latest: true }, 'e', '2026-01-02T00:00:00Z');

@@ -3,7 +3,7 @@ import type { DeploymentStatus } from '../../api/deployment.ts';
 import type { Deployment, GatewayProject } from '../../api/resources.ts';
 import { conditionOf, conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
 import { wasAskedBy } from '../gateway-project/control-plane.ts';
-import { activeDeployment, requestedRevision } from '../gateway-project/rollout/target.ts';
+import { activeDeployment, deploymentId, requestedRevision } from '../gateway-project/rollout/target.ts';
 
 export interface ObservedDeployment {
   readonly deployment: Deployment;
@@ -96,8 +96,9 @@ function progress(
     return { outcome: 'Pending', verdict: { status: 'False', reason: accepted.reason, message: accepted.message } };
   }
   const failed = project.status?.failed;
-  if (failed && failed.revision === revision && project.status?.revision !== revision) {
-    const message = `revision ${revision} failed to roll out, revision ${project.status?.revision} is served: ${failed.message}`;
+  // One that failed before this asked for it is tried again, and is no outcome of this.
+  if (failed?.deployment === deploymentId(deployment) && failed.revision === revision) {
+    const message = `revision ${revision} failed to roll out, the last good one is served: ${failed.message}`;
     return { outcome: 'Failed', verdict: { status: 'False', reason: 'RolledBack', message } };
   }
   const programmed = conditionOf(project, 'Programmed');

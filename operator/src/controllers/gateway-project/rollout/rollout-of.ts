@@ -8,7 +8,7 @@ import { templateDigest } from '../../../objects/template-digest.ts';
 import { type Elsewhere, elsewhere, type Served, wishOf } from '../control-plane.ts';
 import type { Observed } from '../observe.ts';
 import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
-import { activeDeployment, requestedRevision, target } from './target.ts';
+import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
 
 export interface Rollout extends RolloutDecision {
   /** What pods shall serve in the end: the goal, or what somebody deployed at the control plane since. */
@@ -47,9 +47,7 @@ export function rolloutOf(
     desired: asked.revision,
     latest,
     generation: metadata.generation ?? 0,
-    ...(active && requested
-      ? { asking: { revision: requested.revision, id: `${active.metadata.uid}/${active.metadata.generation}` } }
-      : {}),
+    ...(active && requested ? { asking: { revision: requested.revision, id: deploymentId(active) } } : {}),
     before: status?.rollout,
     failed: status?.failed,
     templated,
