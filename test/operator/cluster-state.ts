@@ -37,8 +37,8 @@ export async function stateOf(user: User): Promise<ReadonlyMap<string, unknown>>
   for (const kind of OURS) {
     for (const found of await user.list(kind)) {
       const status = isRecord(found['status']) ? found['status'] : {};
-      // Revisions are numbered as they came.
-      const { revisions: _, revision: _r, latestRevision: _l, ...rest } = status;
+      // Revisions are numbered as they came, and rollouts tell of what was before.
+      const { revisions: _, revision: _r, latestRevision: _l, rollout: _o, ...rest } = status;
       state.set(`${kind} ${found.metadata.name}`, plain(rest, user.namespace));
     }
   }
