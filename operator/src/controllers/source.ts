@@ -42,7 +42,7 @@ export async function readConfigMap(
 
 /** The keys of a Secret. */
 export async function readSecret(
-  objects: Objects,
+  objects: Pick<Objects, 'get'>,
   namespace: string,
   name: string,
 ): Promise<Read<{ entries: Entries }>> {

@@ -18,7 +18,7 @@ import { IMAGE_MANIFEST } from '../registry/media-types.ts';
 import type { Repository } from '../registry/repository.ts';
 import { pause } from '../runtime/backoff.ts';
 import { type KubeObject, keyOf, keyText } from '../runtime/kube-object.ts';
-import type { EventSink } from '../runtime/objects.ts';
+import type { EventSink, Objects } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import { type ArtifactImage, artifactImage } from './artifact-image.ts';
 import { digestIn, type OpenWith, openRepository } from './registry-access.ts';
@@ -39,6 +39,7 @@ export interface StoredArchive {
 }
 
 export interface ImageStoreOptions extends OpenWith {
+  readonly objects: Objects;
   readonly events: EventSink;
   /** Milliseconds that a reconcile waits for a push. Default 2,000: most are done by then. */
   readonly waitMs?: number;

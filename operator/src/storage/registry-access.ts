@@ -10,7 +10,7 @@ import type { Objects } from '../runtime/objects.ts';
 
 export interface OpenWith {
   readonly registries: RegistryClient;
-  readonly objects: Objects;
+  readonly objects: Pick<Objects, 'get'>;
 }
 
 /** `repository`: REGISTRY/REPOSITORY. Rejects with RegistryError. */
@@ -31,7 +31,7 @@ export function digestIn(image: string): string {
   return image.slice(image.indexOf('@') + 1);
 }
 
-async function readCredentials(objects: Objects, namespace: string, name: string): Promise<DockerConfig> {
+async function readCredentials(objects: Pick<Objects, 'get'>, namespace: string, name: string): Promise<DockerConfig> {
   const read = await readSecret(objects, namespace, name);
   if (!read.ok) throw new RegistryError('invalid', read.message);
   const json = read.entries.get(DOCKER_CONFIG_KEY);
