@@ -8,17 +8,19 @@ import { promisify } from 'node:util';
 import { compileProject } from '@gw/control';
 import { readArtifact } from '@gw/gateway/artifact';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testFetcher } from '../../../../test/source-rig.ts';
 import { apiSpecs, configMaps, gatewayProjects, secrets } from '../../api/resources.ts';
 import { catalog } from '../../catalog.ts';
 import { runnableWorkloads } from '../../local/local-kinds.ts';
 import { readManifests } from '../../local/manifests.ts';
 import { MemoryObjects } from '../../local/memory-objects.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
+import { ForeignUses } from '../plugin-ref/grants.ts';
 import { Compilations } from './compilation.ts';
 import { gather } from './gather.ts';
 import { observe } from './observe.ts';
-import { Measurements } from './rollout/measurements.ts';
 import { reconcileGatewayProject } from './reconcile.ts';
+import { Measurements } from './rollout/measurements.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const example = join(root, 'examples', 'bookstore');
@@ -37,6 +39,9 @@ async function start() {
     probe: async () => {
       throw new Error('no pods here');
     },
+    sources: testFetcher(objects).sources,
+    foreignUses: new ForeignUses(),
+    namespaces: { includes: () => true },
     readMetrics: async () => '',
     measurements: new Measurements(),
     events: { record: (_: unknown, event: EventRecord) => void told.push(event) },
