@@ -1,7 +1,9 @@
 /**
  * Clients of four kinds at a steady rate, in a process of their own so that nothing else delays them: HTTP/1.1 and
  * HTTP/2, each over connections that are kept and over a new one for each request. Whatever is not answered with 200
- * is a failure. Arguments: URL, requests a second; every second a line of JSON with what was sent and what failed.
+ * is a failure. A stream that was refused has not been looked at, and goes to another connection, as every client of
+ * HTTP/2 does when a server says GOAWAY (RFC 9113, section 8.7). Arguments: URL, requests a second; every second a line
+ * of JSON with what was sent, moved to another connection, and failed.
  */
 import { request as httpRequest, Agent as PlainAgent } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -13,6 +15,8 @@ const TIMEOUT_MS = 15_000;
 const tls = { rejectUnauthorized: false };
 
 type Send = () => Promise<number>;
+
+const totals = { sent: 0, answered: 0, moved: 0, failures: [] as string[] };
 
 const secure = url.protocol === 'https:';
 const kept = secure
@@ -57,35 +61,48 @@ function open(): ClientHttp2Session {
   return session;
 }
 
+/** On another session where the first one had been told GOAWAY before the request was sent. */
+async function streamOn(session: () => ClientHttp2Session): Promise<number> {
+  try {
+    return await stream(session());
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes('NGHTTP2_REFUSED_STREAM'))) throw error;
+    totals.moved++;
+    return stream(session());
+  }
+}
+
 /** Sessions as browsers use them: one until the server says GOAWAY, then the next. */
 function http2Kept(): Send {
   let current: ClientHttp2Session | undefined;
-  return () => {
-    let session = current;
-    if (!session || session.closed || session.destroyed) {
-      const opened = open();
-      const retire = () => {
-        if (current === opened) current = undefined;
-      };
-      opened.on('goaway', () => {
-        retire();
-        opened.close();
-      });
-      opened.on('close', retire);
-      session = opened;
-      current = opened;
-    }
-    return stream(session);
+  const session = () => {
+    if (current && !current.closed && !current.destroyed) return current;
+    const opened = open();
+    const retire = () => {
+      if (current === opened) current = undefined;
+    };
+    opened.on('goaway', () => {
+      retire();
+      opened.close();
+    });
+    opened.on('close', retire);
+    current = opened;
+    return opened;
   };
+  return () => streamOn(session);
 }
 
 function http2New(): Send {
   return async () => {
-    const session = open();
+    const opened: ClientHttp2Session[] = [];
     try {
-      return await stream(session);
+      return await streamOn(() => {
+        const session = open();
+        opened.push(session);
+        return session;
+      });
     } finally {
-      session.close();
+      for (const session of opened) session.close();
     }
   };
 }
@@ -97,7 +114,6 @@ const clients: readonly (readonly [name: string, send: Send])[] = [
   ['h2-new', http2New()],
 ];
 
-const totals = { sent: 0, answered: 0, failures: [] as string[] };
 const running = new Set<Promise<void>>();
 let next = 0;
 

@@ -54,6 +54,8 @@ const project = (spec: object) =>
 interface Totals {
   readonly sent: number;
   readonly answered: number;
+  /** To another connection, since the first one was ending. */
+  readonly moved: number;
   readonly failures: readonly string[];
 }
 
@@ -61,7 +63,7 @@ function startClients(url: string) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'steady-clients.ts'), url, String(RATE)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let totals: Totals = { sent: 0, answered: 0, failures: [] };
+  let totals: Totals = { sent: 0, answered: 0, moved: 0, failures: [] };
   createInterface({ input: child.stdout }).on('line', (line) => {
     totals = JSON.parse(line);
   });
@@ -92,9 +94,10 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     expect(object.status.conditions.find((each: { type: string }) => each.type === 'Ready')?.status).toBe('True');
     return object;
   };
-  /** Applies and waits until every pod serves it. */
+  /** Applies and waits until every pod serves it; seconds that took, with kubectl's own. */
   const rollOut = async () => {
     const before = await hash();
+    const started = performance.now();
     await operator.k.apply(document(++version));
     await vi.waitFor(
       async () => {
@@ -103,6 +106,16 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
       },
       { timeout: 90_000, interval: 200 },
     );
+    return (performance.now() - started) / 1000;
+  };
+  const say = (what: string, seconds: readonly number[]) => {
+    const sorted = seconds.toSorted((a, b) => a - b).map((each) => each.toFixed(1));
+    console.log(`${what}: apply to Ready, median ${sorted[Math.floor(sorted.length / 2)]} s, most ${sorted.at(-1)} s`);
+  };
+  const stopClients = async () => {
+    await clients.stop();
+    const { sent, answered, moved, failures } = clients.totals;
+    console.log(`${sent} requests, ${answered} answered with 200, ${moved} moved, ${failures.length} not`);
   };
   const pods = async () =>
     (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n').filter(Boolean);
@@ -129,6 +142,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   }, 240_000);
 
   it('rolls twelve artifacts, with the operator killed among them', async () => {
+    const quiet: number[] = [];
     for (let i = 0; i < 12; i++) {
       if (i % 4 === 1) {
         const leader = (
@@ -152,8 +166,9 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
           '--force',
         ]);
         await Promise.all([rollOut(), killing]);
-      } else await rollOut();
+      } else quiet.push(await rollOut());
     }
+    say('rolling', quiet);
     expect(failures()).toEqual([]);
   }, 900_000);
 
@@ -161,7 +176,9 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     await change({ rollout: { strategy: 'InPlace' } });
     await vi.waitFor(async () => expect(await pods()).toHaveLength(2), { timeout: 60_000 });
     const before = await pods();
-    for (let i = 0; i < 8; i++) await rollOut();
+    const seconds: number[] = [];
+    for (let i = 0; i < 8; i++) seconds.push(await rollOut());
+    say('in place', seconds);
     expect(await pods()).toEqual(before);
     expect(failures()).toEqual([]);
   }, 600_000);
@@ -178,9 +195,8 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     expect(failures()).toEqual([]);
     const good = await hash();
     // A share of the answers is 500 while the canary is there: that is what it is for.
-    await clients.stop();
-    const sentBefore = clients.totals;
-    expect(sentBefore.failures).toEqual([]);
+    await stopClients();
+    expect(failures()).toEqual([]);
     clients = startClients(url);
     await operator.k.apply(document(++version, 'x-canary: bad'));
     await vi.waitFor(
@@ -197,7 +213,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
         timeout: 60_000,
       },
     );
-    await clients.stop();
+    await stopClients();
     // Nothing but the canary's own answers.
     expect(clients.totals.failures.filter((each) => !each.endsWith(': 500'))).toEqual([]);
     await operator.k.apply(document(++version));
@@ -265,8 +281,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   }, 600_000);
 
   it('has not failed once', async () => {
-    await clients.stop();
-    console.log(`${clients.totals.sent} requests since the aborted canary, ${clients.totals.failures.length} failures`);
+    await stopClients();
     expect(clients.totals.failures).toEqual([]);
     expect(clients.totals.answered).toBe(clients.totals.sent);
     expect(await condition('Ready')).toBe('True');
