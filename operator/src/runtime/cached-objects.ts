@@ -8,6 +8,7 @@ import { type ClusterObjects, HANDOVER_MANAGER } from './cluster-objects.ts';
 import { ContentCache } from './content-cache.ts';
 import { conflictOf, FieldConflicts } from './field-conflicts.ts';
 import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from './kube-object.ts';
+import { duplicateLists } from './list-takeover.ts';
 import { ObjectStore } from './object-store.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 
@@ -98,19 +99,30 @@ export class CachedObjects implements Objects {
     const left = live && this.#applied.wants(id, object) ? this.#conflicts.left(id) : undefined;
     if (left) return left;
     const metadataOnly = stores.length > 0 && stores.every((store) => store.options.metadataOnly);
-    let conflict: FieldConflict | undefined;
-    let written: KubeObject;
-    try {
-      written = await this.#cluster.apply(resource, object, { metadataOnly });
-    } catch (error) {
-      const found = conflictOf(error);
-      if (!found) throw error;
-      conflict = this.#conflicts.taken(id, found);
-      written = await this.#cluster.apply(resource, object, { metadataOnly, force: true });
-    }
+    const { written, from } = await this.#take(resource, object, metadataOnly);
     this.#written(resource, written);
     this.#applied.done(id, object, written);
-    return conflict;
+    const [first] = from;
+    return first && this.#conflicts.taken(id, { ...first, fields: from.flatMap(({ fields }) => fields) });
+  }
+
+  /** Applies the object, and takes what is ours by design from whoever has set it since. */
+  async #take(resource: Resource<KubeObject>, object: KubeObject, metadataOnly: boolean) {
+    const from: { readonly manager: string; readonly fields: readonly string[] }[] = [];
+    for (;;) {
+      try {
+        const written = await this.#cluster.apply(resource, object, { metadataOnly, force: from.length > 0 });
+        return { written, from };
+      } catch (error) {
+        // Fields, then lists: what is refused after that is wrong in itself, or somebody writes at the same time.
+        const found =
+          from.length < 2
+            ? (conflictOf(error) ?? (await this.#cluster.takeOver(resource, keyOf(object), duplicateLists(error))))
+            : undefined;
+        if (!found) throw error;
+        from.push(found);
+      }
+    }
   }
 
   async handOver(resource: Resource<KubeObject>, object: KubeObject): Promise<void> {

@@ -2,6 +2,7 @@
 import { ApiError, type ApiServer } from './api-server.ts';
 import { Discovery } from './discovery.ts';
 import { isRecord, type KubeObject, keyOf, type ObjectKey, type Resource } from './kube-object.ts';
+import { type Takeover, takeOver } from './list-takeover.ts';
 import type { Change, ListOptions, Watch, WatchOptions } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { selectorText } from './selector.ts';
@@ -110,6 +111,34 @@ export class ClusterObjects {
   /** The object as it is now, without ballast. */
   async apply(resource: Resource<KubeObject>, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     return this.#patch(objectPath(resource, keyOf(object)), object, options);
+  }
+
+  /**
+   * Makes lists of an object ours, with the items that others have put there: see list-takeover.ts. Undefined where
+   * there are none; an ApiError of status 409 where the object changes at the same time.
+   */
+  async takeOver(
+    resource: Resource<KubeObject>,
+    key: ObjectKey,
+    lists: readonly string[],
+  ): Promise<Takeover | undefined> {
+    if (lists.length === 0) return undefined;
+    const path = objectPath(resource, key);
+    const found = await this.#api.json({ method: 'GET', path, accept: METADATA });
+    const { managedFields, resourceVersion }: { readonly [name: string]: unknown } =
+      isRecord(found) && isRecord(found['metadata']) ? found['metadata'] : {};
+    const taken = takeOver(managedFields, FIELD_MANAGER, lists);
+    if (!taken) return undefined;
+    this.#fence();
+    await this.#api.json({
+      method: 'PATCH',
+      path,
+      query: { fieldManager: FIELD_MANAGER },
+      contentType: 'application/merge-patch+json',
+      accept: METADATA,
+      body: { metadata: { resourceVersion, managedFields: taken.managedFields } },
+    });
+    return taken;
   }
 
   /** Undefined when the object is gone. */

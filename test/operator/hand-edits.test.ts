@@ -1,0 +1,73 @@
+/** What somebody edits by hand in an object that the operator makes is put back, lists with keys too. Needs KUBECONFIG. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { ApiProxy } from './api-proxy.ts';
+import { apiSpec, project } from './manifests.ts';
+import { OperatorProcess } from './operator-process.ts';
+import { User } from './user.ts';
+
+const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
+const wait = { timeout: 60_000, interval: 100 };
+
+describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
+  let user: User;
+  let proxy: ApiProxy;
+  let operator: OperatorProcess;
+
+  async function serviceSpec(): Promise<{ readonly [field: string]: unknown }> {
+    const spec = (await user.get('Service', 'books-gateway'))?.['spec'];
+    return isRecord(spec) ? spec : {};
+  }
+  const ports = async () => {
+    const found = (await serviceSpec())['ports'];
+    return Array.isArray(found) ? found.filter(isRecord).map(({ name, port }) => `${name} ${port}`) : [];
+  };
+  const untilPorts = (...expected: readonly string[]) =>
+    vi.waitFor(async () => expect(await ports()).toEqual(expected), wait);
+  const port = (number: number) => ({ port: number, name: 'http', targetPort: 'http', protocol: 'TCP' });
+
+  beforeAll(async () => {
+    user = await User.start('edits');
+    proxy = await ApiProxy.start();
+    const args = ['--namespace', user.namespace, '--namespaces', user.namespace, '--no-leader-election'];
+    operator = await OperatorProcess.start(proxy.kubeconfig, args);
+    await operator.until('watching');
+    await user.apply('ApiSpec', 'books', apiSpec('one'));
+    await user.apply('GatewayProject', 'books', project());
+    await untilPorts('http 80');
+  }, 120_000);
+  afterAll(async () => {
+    await operator.stop('SIGKILL');
+    await proxy.close();
+    await user.leave();
+    await user.api.close();
+  });
+
+  it('another port of the Service is put back, with its address kept', async () => {
+    const { clusterIP } = await serviceSpec();
+    await user.patch('Service', 'books-gateway', { spec: { ports: [port(81)] } });
+    await untilPorts('http 80');
+    expect(await serviceSpec()).toMatchObject({ clusterIP });
+    await vi.waitFor(
+      async () =>
+        expect((await user.list('Event')).map(({ note }) => note)).toContain(
+          '"kubectl-edit" sets .spec.ports of Service "books-gateway": they are taken back',
+        ),
+      wait,
+    );
+  }, 120_000);
+
+  it('what is wanted later replaces what was put back', async () => {
+    await user.apply('GatewayProject', 'books', project({ service: { port: 8080 } }));
+    await untilPorts('http 8080');
+    await user.apply('GatewayProject', 'books', project());
+    await untilPorts('http 80');
+  }, 120_000);
+
+  it('a port that somebody else applies under our name is taken back, too', async () => {
+    await user.apply('Service', 'books-gateway', { spec: { ports: [{ ...port(80), name: 'taken' }] } }, 'somebody');
+    await untilPorts('http 80');
+    await user.patch('Service', 'books-gateway', { spec: { ports: [port(82)] } });
+    await untilPorts('http 80');
+  }, 120_000);
+});
