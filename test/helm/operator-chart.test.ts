@@ -100,7 +100,11 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
       });
     expect(argumentsOf(objects).join(' ')).toContain('--tls-dir /var/run/gw-operator/tls');
     expect(argumentsOf(objects)).not.toContain('--validating-webhook');
-    expect(ofKind(objects, 'Issuer')).toHaveLength(1);
+    expect(ofKind(objects, 'Issuer')).toHaveLength(2);
+    // What pods were given to check the link with outlives each renewal: an authority signs, not the certificate itself.
+    const named = (name: string) => ofKind(objects, 'Certificate').find((each) => at(each, 'metadata.name') === name);
+    expect(at(named('gw-operator-ca'), 'spec')).toMatchObject({ isCA: true, issuerRef: { name: 'gw-operator' } });
+    expect(at(named('gw-operator'), 'spec.issuerRef.name')).toBe('gw-operator-ca');
     const theirs = await operator('webhooks.certManager.enabled=true', 'webhooks.certManager.issuerRef.name=ca');
     expect(ofKind(theirs, 'Issuer')).toEqual([]);
     expect(at(ofKind(theirs, 'Certificate')[0], 'spec.issuerRef.name')).toBe('ca');
