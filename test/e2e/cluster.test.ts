@@ -194,8 +194,14 @@ describe.skipIf(missing.length > 0)(
 
     it('an ApiSpec that does not compile leaves the old one serving, with diagnostics', async () => {
       const serving = await hash();
+      const broken = (text: string) => text.replace('#/components/schemas/NewBook', '#/components/schemas/Nothing');
+      // What is inline does not even get in: the webhook compiles it.
+      await expect(k.apply(await apiSpec(broken))).rejects.toThrow('E1003');
+      const document = await readFile(join(bookstore, 'project', 'specs', 'bookstore.yaml'), 'utf8');
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'bookstore' } };
+      await k.apply(JSON.stringify({ ...map, data: { 'bookstore.yaml': broken(document) } }));
       await k.apply(
-        await apiSpec((text) => text.replace('#/components/schemas/NewBook', '#/components/schemas/Nothing')),
+        await apiSpec((text) => `${text.slice(0, text.indexOf('    inline:'))}    configMap: {name: bookstore}\n`),
       );
       await k.condition('apispec/bookstore', 'Compiled', 'False');
       expect(await hash()).toBe(serving);
@@ -314,7 +320,7 @@ describe.skipIf(missing.length > 0)(
     it('refuses what contradicts itself', async () => {
       const both =
         'apiVersion: gw.dev/v1alpha1\nkind: ApiSpec\nmetadata: {name: both}\nspec: {source: {inline: a, configMap: {name: b}}}\n';
-      await expect(k.apply(both)).rejects.toThrow('exactly one of inline and configMap');
+      await expect(k.apply(both)).rejects.toThrow('exactly one of inline, configMap, oci and url');
       const long = `apiVersion: gw.dev/v1alpha1\nkind: GatewayProject\nmetadata: {name: ${'a'.repeat(51)}}\nspec: {specs: {names: [a]}}\n`;
       await expect(k.apply(long)).rejects.toThrow('at most 50 characters');
     });
