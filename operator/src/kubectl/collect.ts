@@ -1,4 +1,5 @@
 /** What goes into a support bundle: objects as the API server has them, events, logs, and the pods' admin pages. */
+import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProject, Pod } from '../api/resources.ts';
 import { API_VERSION } from '../api/schema.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
@@ -115,7 +116,7 @@ async function attempt(path: string, read: () => Promise<unknown>): Promise<Coll
   try {
     return { path, content: await read() };
   } catch (error) {
-    return { path, error: error instanceof Error ? error.message : String(error) };
+    return { path, error: messageOf(error) };
   }
 }
 

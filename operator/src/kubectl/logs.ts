@@ -1,5 +1,7 @@
 /** `kubectl gw logs`: the log lines of all of a project's pods. */
+
 import { printable } from '@gw/gateway/command-line';
+import { messageOf } from '@gw/gateway/message-of';
 import { InvalidArgumentError, Option } from 'commander';
 import { type Pod, pods } from '../api/resources.ts';
 import type { AddCommand } from '../cli/program.ts';
@@ -65,7 +67,7 @@ How much a gateway logs is said by serve.logLevel of the GatewayProject.`,
             } catch (error) {
               if (stop.signal.aborted) return;
               // One pod that has gone says nothing of the others.
-              const reason = error instanceof Error ? error.message : String(error);
+              const reason = messageOf(error);
               stdout(`${pod.metadata.name}: no log: ${printable(reason)}\n`);
             }
           }),

@@ -1,11 +1,11 @@
 /** The pods that serve a project, and what is asked of their admin ports, by way of the API server. */
 import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
+import { reportsReady } from '../controllers/gateway-project/pod-state.ts';
 import { ADMIN_PORT, podLabels } from '../objects/names.ts';
 import type { Cluster } from './cluster.ts';
 
-export function isReady({ status, metadata }: Pod): boolean {
-  if (metadata.deletionTimestamp) return false;
-  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+export function isReady(pod: Pod): boolean {
+  return !pod.metadata.deletionTimestamp && reportsReady(pod);
 }
 
 /** The gateway pods of a project, by name. */

@@ -1,5 +1,7 @@
 /** `kubectl gw status`: projects at a glance, or all of one. */
+
 import { printable, table } from '@gw/gateway/command-line';
+import { messageOf } from '@gw/gateway/message-of';
 import type { Command } from 'commander';
 import { deployments, type GatewayProject, gatewayProjects, type Pod } from '../api/resources.ts';
 import type { AddCommand } from '../cli/program.ts';
@@ -127,7 +129,7 @@ async function podLine({ api }: Cluster, pod: Pod): Promise<PodLine> {
     const hash = typeof body === 'object' && body !== null && 'artifact_hash' in body ? body.artifact_hash : undefined;
     return { ...line, serves: String(hash) };
   } catch (error) {
-    return { ...line, problem: error instanceof Error ? error.message : String(error) };
+    return { ...line, problem: messageOf(error) };
   }
 }
 

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { readArtifact, VERSION_FIELD } from '@gw/gateway/artifact';
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { Revision } from '../api/gateway-project.ts';
-import { configMaps, type GatewayProject } from '../api/resources.ts';
-import { partName } from '../objects/artifact-parts.ts';
+import type { GatewayProject } from '../api/resources.ts';
 import type { Objects } from '../runtime/objects.ts';
+import { type PullArchive, readArchive } from '../storage/read-archive.ts';
 
 export interface ArtifactFile {
   readonly bytes: Uint8Array;
@@ -14,9 +14,6 @@ export interface ArtifactFile {
   /** Of the artifact's format: see D40. */
   readonly version: number;
 }
-
-/** Reads the archive of a revision out of a registry. */
-export type PullArchive = (project: GatewayProject, revision: Revision) => Promise<Uint8Array>;
 
 const MOST_BYTES = 64 << 20;
 
@@ -41,7 +38,7 @@ export class ArtifactFiles {
     if (kept) return Promise.resolve(kept);
     const reading =
       this.#reading.get(id) ??
-      this.#inTurn(async () => fileOf(await this.#read(project, revision), revision))
+      this.#inTurn(async () => fileOf(await readArchive(this.#objects, this.#pull, project, revision), revision))
         .then((file) => {
           this.#keep(id, file);
           return file;
@@ -65,20 +62,6 @@ export class ArtifactFiles {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => undefined);
     return turn;
-  }
-
-  async #read(project: GatewayProject, revision: Revision): Promise<Uint8Array> {
-    if (revision.image !== undefined) return this.#pull(project, revision);
-    const namespace = project.metadata.namespace ?? 'default';
-    const parts: Uint8Array[] = [];
-    for (let index = 0; index < (revision.parts ?? 0); index++) {
-      const name = partName(project, revision.archive, index);
-      const part = await this.#objects.get(configMaps, { namespace, name });
-      const [data] = Object.values(part?.binaryData ?? {});
-      if (data === undefined) throw new Error(`ConfigMap "${name}" with a part of the artifact is not there`);
-      parts.push(Buffer.from(data, 'base64'));
-    }
-    return Buffer.concat(parts);
   }
 }
 

@@ -59,8 +59,13 @@ export async function readAdmin(host: string, port: number, path: string, maxByt
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** What the kubelet says of it; a pod that is being deleted may still be ready. */
+export function reportsReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+}
+
 export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodState> {
-  const ready = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  const ready = reportsReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const waiting = pod.status?.containerStatuses
     ?.map(({ state }) => state?.waiting)

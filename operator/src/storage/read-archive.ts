@@ -1,0 +1,28 @@
+/** The file of a revision, from where it lies: its ConfigMaps, one part after the other, or its image. */
+import type { Revision } from '../api/gateway-project.ts';
+import { configMaps, type GatewayProject } from '../api/resources.ts';
+import { partName } from '../objects/artifact-parts.ts';
+import type { Objects } from '../runtime/objects.ts';
+
+/** Reads the archive of a revision out of a registry. */
+export type PullArchive = (project: GatewayProject, revision: Revision) => Promise<Uint8Array>;
+
+/** Rejects where a part is not there, and with what `pull` rejects with. */
+export async function readArchive(
+  objects: Pick<Objects, 'get'>,
+  pull: PullArchive,
+  project: GatewayProject,
+  revision: Revision,
+): Promise<Uint8Array> {
+  if (revision.image !== undefined) return pull(project, revision);
+  const namespace = project.metadata.namespace ?? 'default';
+  const parts: Uint8Array[] = [];
+  for (let index = 0; index < (revision.parts ?? 0); index++) {
+    const name = partName(project, revision.archive, index);
+    const part = await objects.get(configMaps, { namespace, name });
+    const [data] = Object.values(part?.binaryData ?? {});
+    if (data === undefined) throw new Error(`ConfigMap "${name}" with a part of the artifact is not there`);
+    parts.push(Buffer.from(data, 'base64'));
+  }
+  return Buffer.concat(parts);
+}
