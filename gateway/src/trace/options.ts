@@ -1,5 +1,6 @@
 /** The options of a traced request, as curl names them: `gw trace` and `kubectl gw trace` share them. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { option } from '../cli/variables.ts';
 import type { TraceRequest } from './request.ts';
 
 export interface TraceFlags {
@@ -11,12 +12,12 @@ export interface TraceFlags {
 
 export function addTraceOptions(command: Command): Command {
   return command
-    .addOption(new Option('-X, --request <method>', 'method; default GET, with --data POST'))
+    .addOption(option('-X, --request <method>', 'method; default GET, with --data POST'))
     .addOption(
-      new Option('-H, --header <name: value>', 'request header (repeatable)').argParser(header).default([], 'none'),
+      option('-H, --header <name: value>', 'request header (repeatable)').argParser(header).default([], 'none'),
     )
-    .addOption(new Option('-d, --data <text>', 'request body'))
-    .addOption(new Option('--timeout <seconds>', 'after which it is cut off').argParser(timeout).default(30));
+    .addOption(option('-d, --data <text>', 'request body'))
+    .addOption(option('--timeout <seconds>', 'after which it is cut off').argParser(timeout).default(30));
 }
 
 export function traceRequestOf(target: string, { request, header, data, timeout }: TraceFlags): TraceRequest {

@@ -81,6 +81,12 @@ export const REASONS = {
     action:
       'Install the Gateway API (HTTPRoute) or the Prometheus operator (PodMonitor), or take the field away; it is made once the kind is there.',
   },
+  ApiNotAllowed: {
+    meaning:
+      "The project asks for an object of a kind that the operator's role does not let it see. Everything else goes on.",
+    action:
+      "Upgrade the chart with the operator's image, give the role the verbs of the chart, or take the field away.",
+  },
   // CertificateValid
   CertificateValid: { meaning: 'The certificate of the traffic port is good for a while.' },
   CertificateExpiring: {

@@ -13,7 +13,7 @@ import type { PodState } from './pod-state.ts';
 /** So many are named at once. */
 const MAX_PROBLEMS = 8;
 /** Something around the pods is missing: what they serve is the newest all the same. */
-const AROUND: ReadonlySet<string> = new Set<ReasonName>(['ApiNotInstalled', 'Conflict']);
+const AROUND: ReadonlySet<string> = new Set<ReasonName>(['ApiNotInstalled', 'ApiNotAllowed', 'Conflict']);
 
 /** `E1020 books.yaml#/paths/~1books/get: message (hint)`, as one line. */
 export function diagnosticText({ code, message, hint, file, pointer, line }: StatusDiagnostic): string {

@@ -1,6 +1,13 @@
 /** Which objects a project gets, and what becomes of the others when some cannot be made. */
 import { describe, expect, it } from 'vitest';
-import { type GatewayProject, gatewayProjects, httpRoutes, podMonitors, workloads } from '../../api/resources.ts';
+import {
+  type GatewayProject,
+  gatewayProjects,
+  httpRoutes,
+  ingresses,
+  podMonitors,
+  workloads,
+} from '../../api/resources.ts';
 import type { KubeObject } from '../../runtime/kube-object.ts';
 import { decideObjects } from './decide-objects.ts';
 
@@ -29,6 +36,7 @@ const decided = (of: GatewayProject, more: Partial<Parameters<typeof decideObjec
       foreign: [],
       taken: [],
       notInstalled: [],
+      notAllowed: [],
       ...more,
     },
     { template: revision },
@@ -110,6 +118,7 @@ function observedOf(of: GatewayProject): Parameters<typeof decideObjects>[0] {
     foreign: [],
     taken: [],
     notInstalled: [],
+    notAllowed: [],
   };
 }
 
@@ -121,6 +130,16 @@ describe('where something cannot be made', () => {
     expect(decision.problems.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
       'ApiNotInstalled the cluster has no kind HTTPRoute of gateway.networking.k8s.io/v1',
       'ApiNotInstalled the cluster has no kind PodMonitor of monitoring.coreos.com/v1',
+    ]);
+    expect(decision.again).toBe(30_000);
+  });
+
+  it('a kind that the operator may not see is named, and everything else goes on', () => {
+    const decision = decided(everything, { notAllowed: [ingresses] });
+    expect(kinds(decision.apply)).not.toContain('Ingress/shop-gateway');
+    expect(kinds(decision.apply)).toContain('Deployment/shop-gateway');
+    expect(decision.problems).toMatchObject([
+      { reason: 'ApiNotAllowed', message: expect.stringContaining('ingresses.networking.k8s.io') },
     ]);
     expect(decision.again).toBe(30_000);
   });

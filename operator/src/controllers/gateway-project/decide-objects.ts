@@ -12,7 +12,7 @@ import type { Rollout } from './rollout/rollout-of.ts';
 /** Secrets that pods are given cannot be watched: they are looked at this often, and those that are missing oftener. */
 const SECRETS_MS = 60_000;
 const MISSING_MS = 10_000;
-/** So is whether a kind has been installed. */
+/** So is whether a kind has been installed, or allowed. */
 const KINDS_MS = 30_000;
 
 export interface ObjectsDecision {
@@ -44,7 +44,7 @@ export function ownedContext(
 
 type ObservedObjects = Pick<
   Observed,
-  'project' | 'workload' | 'secrets' | 'keyProblems' | 'owned' | 'foreign' | 'taken' | 'notInstalled'
+  'project' | 'workload' | 'secrets' | 'keyProblems' | 'owned' | 'foreign' | 'taken' | 'notInstalled' | 'notAllowed'
 >;
 
 /** `given` is of `ownedContext`. */
@@ -54,7 +54,7 @@ export function decideObjects(
   given: OwnedContext,
   now: Date,
 ): ObjectsDecision {
-  const { project, workload, secrets, foreign, taken, notInstalled } = observed;
+  const { project, workload, secrets, foreign, taken, notInstalled, notAllowed } = observed;
   const context: OwnedContext = { ...given, ...(revision ? { revision } : {}), ...(canary ? { canary } : {}) };
   const refused = revision && templateRefusal(project, revision, context);
   const podProblems: Refusal[] = [
@@ -66,20 +66,20 @@ export function decideObjects(
   // Pods that could not start, or could not load what they get, are better not made: those that run serve on.
   const held = ({ kind }: KubeObject) => kind === 'Deployment' && podProblems.length > 0;
   const impossible = ({ kind, metadata }: KubeObject) =>
-    notInstalled.some((resource) => resource.kind === kind) ||
+    [...notInstalled, ...notAllowed].some((resource) => resource.kind === kind) ||
     taken.some((object) => object.kind === kind && object.metadata.name === metadata.name);
   const handOver = given.autoscales === false ? undefined : handedOver(project, workload);
   const { certificate } = secrets;
   const again = Math.min(
     podProblems.length > 0 ? MISSING_MS : secrets.named ? SECRETS_MS : Number.POSITIVE_INFINITY,
-    notInstalled.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
+    notInstalled.length + notAllowed.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
     (certificate && certificateChanges(certificate, now)) ?? Number.POSITIVE_INFINITY,
   );
   return {
     ...(handOver && podProblems.length === 0 ? { handOver } : {}),
     apply: foreign.length > 0 ? [] : apply.filter((object) => !held(object) && !impossible(object)),
     remove: remove.filter((object) => !held(object)),
-    problems: [...podProblems, ...taken.map(conflict), ...notInstalled.map(absent)],
+    problems: [...podProblems, ...taken.map(conflict), ...notInstalled.map(absent), ...notAllowed.map(forbidden)],
     verdicts: certificate ? [certificateVerdict(certificate, now)] : [],
     ...(Number.isFinite(again) ? { again } : {}),
   };
@@ -92,4 +92,9 @@ function conflict({ kind, metadata }: KubeObject): Refusal {
 
 function absent({ kind, apiVersion }: Observed['notInstalled'][number]): Refusal {
   return { reason: 'ApiNotInstalled', message: `the cluster has no kind ${kind} of ${apiVersion}` };
+}
+
+function forbidden({ plural, apiVersion }: Observed['notAllowed'][number]): Refusal {
+  const [group] = apiVersion.split('/');
+  return { reason: 'ApiNotAllowed', message: `the operator's role does not let it list ${plural}.${group}` };
 }

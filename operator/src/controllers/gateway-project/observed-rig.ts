@@ -69,6 +69,7 @@ export function observed(of: GatewayProject, more: Partial<Observed> = {}): Obse
     keyProblems: [],
     taken: [],
     notInstalled: [],
+    notAllowed: [],
     secrets: { named: false, problems: [] },
     ...more,
   };

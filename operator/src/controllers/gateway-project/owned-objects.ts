@@ -2,6 +2,7 @@
 import type { GatewayProject } from '../../api/resources.ts';
 import { LABEL_PROJECT } from '../../objects/names.ts';
 import { OWNED, type OwnedObject, ownedResources } from '../../objects/owned.ts';
+import { ApiError } from '../../runtime/api-server.ts';
 import { controlledBy, type KubeObject, type Resource } from '../../runtime/kube-object.ts';
 import type { Objects } from '../../runtime/objects.ts';
 
@@ -14,6 +15,8 @@ export interface OwnedObjects {
   readonly taken: readonly KubeObject[];
   /** Kinds that the project asks for and the cluster does not know. */
   readonly notInstalled: readonly Resource<KubeObject>[];
+  /** Kinds that the project asks for and the operator's role does not let it see. */
+  readonly notAllowed: readonly Resource<KubeObject>[];
 }
 
 /** By label, and by name where one that the project needs is not among those: it may belong to somebody else. */
@@ -21,9 +24,20 @@ export async function readOwned(objects: Objects, project: GatewayProject): Prom
   const namespace = project.metadata.namespace ?? 'default';
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
   const notInstalled = await missingKinds(objects, project);
-  const labelled = (await Promise.all(ownedResources.map((resource) => objects.listMetadata(resource, mine)))).flat();
-  const needed = OWNED.filter(
-    (row) => isWanted(row, project) && !labelled.some((object) => isOf(row, project, object)),
+  const forbidden = new Set<Resource<KubeObject>>();
+  const labelled = await Promise.all(
+    ownedResources.map((resource) =>
+      objects.listMetadata(resource, mine).catch((error: unknown) => {
+        // A role that someone has narrowed, or that is older than the operator, shall not stop what it does allow.
+        if (!dispensable(resource) || !(error instanceof ApiError) || error.status !== 403) throw error;
+        forbidden.add(resource);
+        return [];
+      }),
+    ),
+  ).then((lists) => lists.flat());
+  const wanted = OWNED.filter((row) => isWanted(row, project));
+  const needed = wanted.filter(
+    (row) => !forbidden.has(row.resource) && !labelled.some((object) => isOf(row, project, object)),
   );
   const named = await Promise.all(
     needed.map(({ resource, name }) => objects.getMetadata(resource, { namespace, name: name(project) })),
@@ -42,6 +56,7 @@ export async function readOwned(objects: Objects, project: GatewayProject): Prom
     foreign: others.filter(({ row }) => row.vital).map(({ object }) => `${object.kind} "${object.metadata.name}"`),
     taken: others.filter(({ row }) => !row.vital).map(({ object }) => object),
     notInstalled,
+    notAllowed: [...new Set(wanted.map(({ resource }) => resource))].filter((resource) => forbidden.has(resource)),
   };
 }
 
@@ -49,6 +64,11 @@ async function missingKinds(objects: Objects, project: GatewayProject): Promise<
   const optional = OWNED.filter((row) => row.optionalApi && isWanted(row, project));
   const served = await Promise.all(optional.map(({ resource }) => objects.serves(resource)));
   return optional.filter((_, n) => !served[n]).map(({ resource }) => resource);
+}
+
+/** Whether there is a gateway without any object of the kind. */
+function dispensable(resource: Resource<KubeObject>): boolean {
+  return OWNED.every((row) => row.resource !== resource || !row.vital);
 }
 
 function isWanted({ wanted }: OwnedObject, project: GatewayProject): boolean {

@@ -65,6 +65,7 @@ function observed(of: GatewayProject, parts: readonly KubeObject[], more: Partia
     foreign: [],
     taken: [],
     notInstalled: [],
+    notAllowed: [],
     pods: [],
     refusals: [],
     ...more,
