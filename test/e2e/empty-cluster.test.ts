@@ -68,7 +68,8 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
   }, 90_000);
 
   const uninstall = () => helm('uninstall', 'gw-operator', '-n', 'gw-system', '--wait');
-  const removeKinds = () => kubectl('delete', ...crds, '--timeout=60s');
+  // An API server that has found instances of a kind looks again for a minute before it begins anew.
+  const removeKinds = () => kubectl('delete', ...crds, '--timeout=150s');
   const leaves = (...left: readonly string[]) =>
     vi.waitFor(async () => expect((await everything()).toSorted()).toEqual([...before, ...left].toSorted()), 60_000);
 
@@ -115,7 +116,7 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     await uninstall();
     await leaves(...crds);
     await removeKinds();
-  }, 180_000);
+  }, 300_000);
 
   const names = readdirSync(charts, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
