@@ -39,6 +39,8 @@ export class ApiProxy {
   kubeconfig = '';
   /** When something was written last. */
   lastWrite = Date.now();
+  /** How many writes were let through, but for Leases. */
+  writes = 0;
   readonly #options: ApiProxyOptions;
   readonly #server = createServer((incoming, outgoing) => this.#pass(incoming, outgoing));
   readonly #watches = new Set<ServerResponse>();
@@ -139,7 +141,10 @@ export class ApiProxy {
     if (!info) return;
     const now = Date.now();
     const isWrite = !['get', 'list', 'watch'].includes(info.verb);
-    if (isWrite && info.resource !== 'leases') this.lastWrite = now;
+    if (isWrite && info.resource !== 'leases') {
+      this.lastWrite = now;
+      this.writes++;
+    }
     const name = `${info.verb} ${info.group ? `${info.group}/` : ''}${info.resource}`;
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
     if (this.#options.record ?? true) this.requests.push({ ...info, at: now, status });

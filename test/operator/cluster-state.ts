@@ -63,19 +63,15 @@ export async function faultsOf(user: User): Promise<readonly string[]> {
       numbers.set(`${owner} ${revision}`, archive);
     }
   }
-  for (const found of projects.values())
-    if (!isObserved(found)) faults.push(`the status of ${found.metadata.name} is old`);
+  for (const kind of OURS) {
+    for (const found of await user.list(kind))
+      if (!isObserved(found)) faults.push(`the status of ${kind} ${found.metadata.name} is old`);
+  }
   return faults;
 }
 
-/** Whether every object of ours has a status, and of its spec as it is. */
-export async function isSettled(user: User): Promise<boolean> {
-  for (const kind of OURS) if (!(await user.list(kind)).every(isObserved)) return false;
-  return true;
-}
-
 /** Whether the status is about the spec as it is. */
-function isObserved(found: Found): boolean {
+export function isObserved(found: Found): boolean {
   const { status, metadata } = found;
   const { generation } = { generation: undefined, ...metadata };
   return isRecord(status) && status['observedGeneration'] === generation;

@@ -1,16 +1,18 @@
 /**
  * Random changes by users, faults between operator and API server, and an operator that is killed again and again:
- * once it is quiet, everything is as a fresh operator makes it of the same objects. Needs KUBECONFIG.
+ * once it is quiet, everything is as a fresh operator makes it of the same objects, and again when what did not compile
+ * has been repaired. Needs KUBECONFIG.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestInfo } from '../../operator/src/runtime/request-info.ts';
 import { ApiProxy, type Fault } from './api-proxy.ts';
-import { faultsOf, isSettled, stateOf } from './cluster-state.ts';
+import { faultsOf } from './cluster-state.ts';
 import { OperatorProcess } from './operator-process.ts';
-import { sequences, take } from './random-steps.ts';
-import { type Kind, User } from './user.ts';
+import { REPAIR, sequences, take, untilSeen } from './random-steps.ts';
+import { compare, notCompiling, twinOf } from './twin.ts';
+import { User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
 const LONG = process.env['GW_TEST_LONG'] !== undefined;
@@ -18,8 +20,18 @@ const COUNT = LONG ? 3000 : 300;
 const SEED = LONG ? randomBytes(3).readUIntBE(0, 3) : 20_260_101;
 /** Projects that share a namespace. */
 const TOGETHER = 15;
+/** Sequences at a time. */
+const AT_ONCE = 60;
+/** So long the operator is waited for after one change in four, so that it acts in between. */
+const SEEN_MS = 8000;
+/** Writes of the operator after which it is disturbed, or milliseconds without them. */
+const ENOUGH_WRITES = 60;
+const ENOUGH_MS = 30_000;
 const RUN = randomBytes(3).toString('hex');
-const USERS: readonly Kind[] = ['Secret', 'ConfigMap', 'PluginRef', 'ApiSpec', 'GatewayProject', 'Deployment'];
+/** Both operators have written nothing for so long. */
+const QUIET_MS = 5000;
+/** Secrets are looked at every minute, and what was left to another manager is taken back after half of one. */
+const LIMIT_MS = LONG ? 1_200_000 : 300_000;
 
 /** One request in eight meets with something. */
 function randomFault({ verb }: RequestInfo): Fault | undefined {
@@ -55,10 +67,6 @@ describe.skipIf(missing !== '')(`whatever happens${missing}`, () => {
     return started;
   }
 
-  /** Nothing has been written for so long. */
-  const quiet = (proxy: ApiProxy, ms: number) =>
-    vi.waitFor(() => expect(Date.now() - proxy.lastWrite).toBeGreaterThan(ms), { timeout: 300_000, interval: 500 });
-
   beforeAll(async () => {
     home = await User.start('random-home');
   });
@@ -68,10 +76,26 @@ describe.skipIf(missing !== '')(`whatever happens${missing}`, () => {
     await home.api.close();
   });
 
+  /** Until the operator has done something, so that it is disturbed in the midst of it. */
+  async function working(proxy: ApiProxy): Promise<void> {
+    const [enough, end] = [proxy.writes + ENOUGH_WRITES, performance.now() + ENOUGH_MS];
+    while (proxy.writes < enough && performance.now() < end) await pause(100);
+  }
+
+  /** What is wrong once nothing has been written for a while: for as long as it may take until nothing is. */
+  async function lasting(proxies: readonly ApiProxy[], look: () => Promise<readonly string[]>) {
+    const end = performance.now() + LIMIT_MS;
+    for (;;) {
+      const quiet = proxies.every(({ lastWrite }) => Date.now() - lastWrite > QUIET_MS);
+      const wrong = quiet ? await look() : ['an operator goes on writing'];
+      if (wrong.length === 0 || performance.now() > end) return wrong;
+      await pause(1000);
+    }
+  }
+
   it(
     `${COUNT} sequences (seed ${SEED}) end in the state that a fresh operator makes`,
     async () => {
-      const all = sequences(COUNT, SEED);
       const key = String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
       const spaces = Math.ceil(COUNT / TOGETHER);
       for (let n = 0; n < spaces; n++) users.push(await User.start('random', home.api, { 'gw.dev/random': RUN }));
@@ -80,86 +104,63 @@ describe.skipIf(missing !== '')(`whatever happens${missing}`, () => {
       closing.push(() => proxy.close());
       let running = await operator(proxy, RUN);
       let busy = true;
-      const chaos = (async () => {
+      const chaos = async () => {
         while (busy) {
-          await pause(4000);
+          await working(proxy);
           proxy.cutWatches();
-          await pause(4000);
+          await working(proxy);
           if (!busy) return;
           await running.stop('SIGKILL');
           running = await operator(proxy, RUN);
         }
-      })();
-
-      const waiting = all.entries();
+      };
+      const waiting = sequences(COUNT, SEED).entries();
       const work = async () => {
         for (const [n, steps] of waiting) {
           const user = users[n % users.length];
           if (!user) continue;
           for (const step of steps) {
             await take(step, user, `p${n}`, key);
-            await pause(Math.random() * 300);
+            await (Math.random() < 1 / 4 ? untilSeen(user, `p${n}`, SEEN_MS) : pause(Math.random() * 300));
           }
         }
       };
-      await Promise.all(Array.from({ length: 20 }, work));
-      busy = false;
-      await chaos;
+      const done = Promise.all(Array.from({ length: AT_ONCE }, work)).finally(() => {
+        busy = false;
+      });
+      await Promise.all([done, chaos()]);
       faulty = false;
-      await running.until('watching');
-      // Secrets are looked at every minute, and what was left to another manager is taken back after half of one.
-      await pause(75_000);
-      await quiet(proxy, 10_000);
 
-      const twins = await Promise.all(users.map((user) => twinOf(user)));
+      const pairs = await Promise.all(
+        users.map(async (user) => ({ user, twin: await twinOf(user, { 'gw.dev/random': `${RUN}-twin` }) })),
+      );
+      users.push(...pairs.map(({ twin }) => twin));
       const fresh = await ApiProxy.start({ record: false });
       closing.push(() => fresh.close());
+      await running.until('watching');
       await (await operator(fresh, `${RUN}-twin`)).until('watching');
-      for (const twin of twins)
-        await vi.waitFor(async () => expect(await isSettled(twin)).toBe(true), { timeout: 120_000, interval: 500 });
-      fresh.lastWrite = Date.now();
-      await quiet(fresh, 10_000);
+      const wrong = async () => {
+        const each = pairs.map(async ({ user, twin }) => [
+          ...(await faultsOf(user)),
+          ...(await faultsOf(twin)),
+          ...(await compare(user, twin)),
+        ]);
+        return (await Promise.all(each)).flat();
+      };
+      expect(await lasting([proxy, fresh], wrong)).toEqual([]);
 
-      const differences: string[] = [];
-      for (const [n, user] of users.entries()) {
-        const twin = twins[n];
-        if (!twin) continue;
-        differences.push(...(await faultsOf(user)), ...(await compare(user, twin)));
-      }
-      expect(differences).toEqual([]);
+      // What did not compile was served on as it was before: with its cause gone, there is nothing of that left.
+      const repair = async ({ user, twin }: (typeof pairs)[number]) => {
+        for (const project of await notCompiling(twin))
+          for (const step of REPAIR) for (const one of [user, twin]) await take(step, one, project, key);
+      };
+      await Promise.all(pairs.map(repair));
+      const stillBroken = async () => {
+        const found = await Promise.all(users.map(async (user) => (await notCompiling(user)).size));
+        return found.some((size) => size > 0) ? ['projects do not compile'] : wrong();
+      };
+      expect(await lasting([proxy, fresh], stillBroken)).toEqual([]);
     },
-    LONG ? 1_800_000 : 600_000,
+    LONG ? 3_600_000 : 900_000,
   );
-
-  /** A namespace with what users declared in the other one. */
-  async function twinOf(user: User): Promise<User> {
-    const twin = await User.start('random-twin', home.api, { 'gw.dev/random': `${RUN}-twin` });
-    closing.push(() => twin.leave());
-    for (const kind of USERS) {
-      for (const { metadata, kind: _, apiVersion: _a, status: _s, ...body } of await user.list(kind)) {
-        if (metadata.ownerReferences || metadata.name === 'kube-root-ca.crt') continue;
-        await twin.apply(kind, metadata.name, { ...body, metadata: { labels: metadata.labels ?? {} } });
-      }
-    }
-    return twin;
-  }
 });
-
-/** Where a project does not compile, what was served before goes on: then only what is said of it is compared. */
-async function compare(user: User, twin: User): Promise<readonly string[]> {
-  const [were, are] = [await stateOf(twin), await stateOf(user)];
-  const differences: string[] = [];
-  const compiles = new Map<string, boolean>();
-  for (const { metadata } of await twin.list('GatewayProject'))
-    compiles.set(
-      metadata.name,
-      (await twin.condition('GatewayProject', metadata.name, 'Compiled')) === 'True Compiled',
-    );
-  for (const name of new Set([...were.keys(), ...are.keys()])) {
-    const project = /^\S+ (p\d+)/.exec(name)?.[1] ?? '';
-    const [expected, actual] = [were.get(name), are.get(name)].map((value) => JSON.stringify(value));
-    if (compiles.get(project) === false && !name.startsWith('PluginRef')) continue;
-    if (expected !== actual) differences.push(`${user.namespace} ${name}\n  is     ${actual}\n  fresh  ${expected}`);
-  }
-  return differences;
-}

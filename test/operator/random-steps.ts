@@ -1,5 +1,7 @@
 /** What users do to one project of a namespace, at random. */
+import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
+import { isObserved } from './cluster-state.ts';
 import { apiSpec, document, project } from './manifests.ts';
 import type { Found, User } from './user.ts';
 
@@ -79,6 +81,14 @@ const STEPS: { readonly [name: string]: Do } = {
   },
 };
 
+/** What makes a project compile, whatever it lacks. */
+export const REPAIR: readonly Step[] = [
+  { name: 'spec', n: 0 },
+  { name: 'no spec', n: 1 },
+  { name: 'plugin', n: 1 },
+  { name: 'key', n: 0 },
+];
+
 /** Sequences that begin with something to work on. */
 export function sequences(count: number, seed: number): readonly (readonly Step[])[] {
   const step = fc.record({ name: fc.constantFrom(...Object.keys(STEPS)), n: fc.nat(30) });
@@ -92,4 +102,14 @@ export function sequences(count: number, seed: number): readonly (readonly Step[
 
 export async function take({ name, n }: Step, user: User, id: string, key: string): Promise<void> {
   await STEPS[name]?.(user, id, n, key);
+}
+
+/** Waits until the operator has said something of the project as it is, for a while at most. */
+export async function untilSeen(user: User, id: string, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  do {
+    await pause(250);
+    const found = await user.get('GatewayProject', id);
+    if (!found || isObserved(found)) return;
+  } while (performance.now() < end);
 }
