@@ -3,26 +3,19 @@
  * is granted is used. Needs KUBECONFIG, kubectl and helm.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { OWN_RULES, RULES, type Rule } from '../../operator/src/api/rbac.ts';
-import { execute } from '../e2e/kubectl.ts';
-import { ApiProxy } from './api-proxy.ts';
+import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
+import { chartRights } from './chart-rights.ts';
 import { apiSpec, document, project } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
-import { User } from './user.ts';
+import { type Manifest, User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
-const CHART = join(import.meta.dirname, '..', '..', 'charts', 'operator');
 
 /** Of APIs that a cluster need not have: what is written there is seen only where they are installed. */
 const OPTIONAL = ['httproutes', 'podmonitors'];
-/** What is used by what this test has none of. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['get gw.dev/gatewayprojects', 'sidecars and the data-plane link'],
-  ['get pods', 'the data-plane link'],
-  ['delete apps/deployments', 'the end of a canary'],
-]);
+/** What sidecars and the data-plane link use: see the second test. */
+const LINKED: ReadonlySet<string> = new Set(['get gw.dev/gatewayprojects', 'get pods']);
 /** Pods that never run: nothing here is about them. */
 const NOWHERE = { nodeSelector: { 'gw.dev/nowhere': 'true' } };
 
@@ -36,46 +29,26 @@ const FULL = project({
 });
 const BARE = project({ networkPolicy: { enabled: false } });
 
-const granted = (rules: readonly Rule[]) =>
-  rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group ? `${group}/` : ''}${resource}`)),
-    ),
-  );
+const canary = (uid: string): Manifest => ({
+  metadata: {
+    labels: { 'gw.dev/project': 'books' },
+    ownerReferences: [{ apiVersion: 'gw.dev/v1alpha1', kind: 'GatewayProject', name: 'books', uid, controller: true }],
+  },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { app: 'canary' } },
+    template: {
+      metadata: { labels: { app: 'canary' } },
+      spec: { containers: [{ name: 'gateway', image: 'gw.invalid/gw:test' }] },
+    },
+  },
+});
 const isOptional = (right: string) => OPTIONAL.some((plural) => right.endsWith(`/${plural}`));
 const wait = { timeout: 60_000, interval: 200 };
 
 describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`, () => {
   let user: User;
   const closing: (() => Promise<unknown>)[] = [];
-
-  /** The chart's roles, and an operator that has them. */
-  async function install(set: readonly string[], args: readonly string[]) {
-    const name = user.namespace;
-    const chart = await execute('helm', [
-      'template',
-      name,
-      CHART,
-      '-n',
-      name,
-      '--kube-version',
-      '1.34.0',
-      '--show-only',
-      'templates/rbac.yaml',
-      ...set,
-    ]);
-    await execute('kubectl', ['apply', '-f', '-'], chart);
-    closing.push(() => execute('kubectl', ['delete', '--ignore-not-found', '-f', '-'], chart));
-    const account = /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)/.exec(chart)?.[1] ?? '';
-    const proxy = await ApiProxy.start({ impersonate: { namespace: name, name: account } });
-    const operator = await OperatorProcess.start(proxy.kubeconfig, ['--namespace', name, ...args]);
-    closing.push(
-      () => proxy.close(),
-      () => operator.stop('SIGKILL'),
-    );
-    await operator.until('watching');
-    return { proxy, operator };
-  }
 
   beforeAll(async () => {
     user = await User.start('rbac');
@@ -87,10 +60,13 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
   });
 
   it('uses each of them, and is refused nothing', async () => {
-    const { proxy, operator } = await install(
-      ['--set', `watchNamespaces={${user.namespace}}`],
-      ['--namespaces', user.namespace],
-    );
+    const rights = await chartRights(user.namespace, [`watchNamespaces={${user.namespace}}`]);
+    closing.push(() => rights.close());
+    const { proxy } = rights;
+    const watched = ['--namespace', user.namespace, '--namespaces', user.namespace];
+    const operator = await OperatorProcess.start(proxy.kubeconfig, watched);
+    closing.push(() => operator.stop('SIGKILL'));
+    await operator.until('watching');
     const condition = (type: string, expected: string) =>
       vi.waitFor(async () => expect(await user.condition('GatewayProject', 'books', type)).toBe(expected), wait);
     const { privateKey } = generateKeyPairSync('ed25519');
@@ -118,6 +94,10 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
       );
       await condition('Compiled', title === 'broken' ? 'False CompileFailed' : 'True Compiled');
     }
+    // What an operator that was killed has left of a canary.
+    const owner = await user.get('GatewayProject', 'books');
+    await user.apply('Workload', 'books-gateway-canary', canary(owner?.metadata.uid ?? ''));
+    await vi.waitFor(async () => expect(await user.get('Workload', 'books-gateway-canary')).toBeUndefined(), wait);
     await user.apply('GatewayProject', 'books', BARE);
     await vi.waitFor(async () => {
       for (const kind of ['Ingress', 'HorizontalPodAutoscaler', 'NetworkPolicy', 'PodDisruptionBudget'] as const)
@@ -129,19 +109,7 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
     // Read while there was nobody to be waited for: Leases are renewed.
     await vi.waitFor(() => expect([...proxy.counts.keys()]).toContain('update coordination.k8s.io/leases'), wait);
     expect(await operator.stop()).toBe(0);
-    const unused = granted([...RULES, ...OWN_RULES]).filter(
-      (right) => !isUsed(proxy, right) && !isOptional(right) && !ELSEWHERE.has(right),
-    );
+    const unused = rights.unused([...RULES, ...OWN_RULES]).filter((right) => !isOptional(right) && !LINKED.has(right));
     expect(unused).toEqual([]);
   }, 420_000);
 });
-
-/** An object that does not exist is created by a patch, which needs both rights. */
-function isUsed(proxy: ApiProxy, right: string): boolean {
-  if (!right.startsWith('create ')) return proxy.counts.has(right);
-  const made = ({ verb, group, resource, status }: (typeof proxy.requests)[number]) =>
-    status === 201 &&
-    (verb === 'patch' || verb === 'create') &&
-    right === `create ${group ? `${group}/` : ''}${resource}`;
-  return proxy.requests.some(made);
-}

@@ -46,7 +46,10 @@ export type Kind = keyof typeof PLURALS;
 
 /** An object without what its path says. */
 export interface Manifest {
-  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly object[];
+  };
   readonly [field: string]: unknown;
 }
 
