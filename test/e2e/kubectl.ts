@@ -7,6 +7,8 @@ const run = promisify(execFile);
 /** What it wrote to stdout; rejects with what it wrote to stderr. */
 export async function execute(program: string, args: readonly string[], stdin?: string): Promise<string> {
   const running = run(program, [...args], { maxBuffer: 64 << 20 });
+  // One that ends early says why on stderr.
+  running.child.stdin?.on('error', () => undefined);
   if (stdin !== undefined) running.child.stdin?.end(stdin);
   try {
     return (await running).stdout;

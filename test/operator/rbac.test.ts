@@ -5,6 +5,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
+import { foreignKinds, hasGo } from '../e2e/foreign-kinds/crds.ts';
+import { execute } from '../e2e/kubectl.ts';
 import { chartRights } from './chart-rights.ts';
 import { apiSpec, document, project } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
@@ -12,8 +14,8 @@ import { type Manifest, User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
 
-/** Of APIs that a cluster need not have: what is written there is seen only where they are installed. */
-const OPTIONAL = ['httproutes', 'podmonitors'];
+/** Of APIs that a cluster need not have: without go, which fetches them, they are not used here. */
+const OPTIONAL = hasGo ? [] : ['httproutes', 'podmonitors'];
 /** What sidecars and the data-plane link use: see the second test. */
 const LINKED: ReadonlySet<string> = new Set(['get gw.dev/gatewayprojects', 'get pods']);
 /** Pods that never run: nothing here is about them. */
@@ -23,8 +25,8 @@ const NOWHERE = { nodeSelector: { 'gw.dev/nowhere': 'true' } };
 const FULL = project({
   pods: { ...NOWHERE, autoscaling: { minReplicas: 2, maxReplicas: 3 } },
   networkPolicy: { enabled: true },
-  exposure: { ingress: { hosts: ['books.example.org'] } },
-  monitoring: { dashboard: {} },
+  exposure: { ingress: { hosts: ['books.example.org'] }, httpRoute: { parentRefs: [{ name: 'gate' }] } },
+  monitoring: { podMonitor: {}, dashboard: {} },
   signing: { keySecret: { name: 'signing' } },
 });
 const BARE = project({ networkPolicy: { enabled: false } });
@@ -52,7 +54,12 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
 
   beforeAll(async () => {
     user = await User.start('rbac');
-  });
+    if (!hasGo) return;
+    const { manifests, names } = await foreignKinds();
+    await execute('kubectl', ['apply', '--server-side', '-f', '-'], manifests);
+    closing.push(() => execute('kubectl', ['delete', ...names]));
+    await execute('kubectl', ['wait', ...names, '--for=condition=Established', '--timeout=30s']);
+  }, 120_000);
   afterAll(async () => {
     for (const close of closing.splice(0).reverse()) await close();
     await user.leave();

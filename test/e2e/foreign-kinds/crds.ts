@@ -20,7 +20,7 @@ const FILES = [
   ['sigs.k8s.io/gateway-api', 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
 ] as const;
 
-/** As JSON, one after another; by name in `names`. */
+/** As a list in JSON; by name in `names`. */
 export async function foreignKinds(): Promise<{ readonly names: readonly string[]; readonly manifests: string }> {
   const crds = await Promise.all(
     FILES.map(async ([module, file]) => {
@@ -33,6 +33,6 @@ export async function foreignKinds(): Promise<{ readonly names: readonly string[
   );
   return {
     names: crds.map(({ metadata }) => `crd/${metadata.name}`),
-    manifests: crds.map((crd) => JSON.stringify(crd)).join('\n---\n'),
+    manifests: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: crds }),
   };
 }
