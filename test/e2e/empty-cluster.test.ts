@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { kinds } from '../../operator/src/api/resources.ts';
 import { at, charts, fromValues, ofKind, parseManifests, renderText, root, valuesFiles } from '../helm/helm.ts';
 import { foreignKinds, hasGo } from './foreign-kinds/crds.ts';
+import { kindsGone } from './kinds-gone.ts';
 
 const run = promisify(execFile);
 const kubeconfig = process.env['GW_E2E_EMPTY_KUBECONFIG'] ?? '';
@@ -68,8 +69,10 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
   }, 90_000);
 
   const uninstall = () => helm('uninstall', 'gw-operator', '-n', 'gw-system', '--wait');
-  // An API server that has found instances of a kind looks again for a minute before it begins anew.
-  const removeKinds = () => kubectl('delete', ...crds, '--timeout=150s');
+  const removeKinds = async (names = crds) => {
+    await kubectl('delete', ...names, '--wait=false');
+    await kindsGone(kubectl, names);
+  };
   const leaves = (...left: readonly string[]) =>
     vi.waitFor(async () => expect((await everything()).toSorted()).toEqual([...before, ...left].toSorted()), 60_000);
 
@@ -87,7 +90,7 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     // And takes them up again: a release may come back to what an earlier one kept.
     await operator('install', now);
     await operator('upgrade', now, '--set', 'crds.keep=false');
-    await uninstall();
+    await Promise.all([uninstall(), kindsGone(kubectl, crds)]);
     await leaves();
   }, 180_000);
 
@@ -175,7 +178,7 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
         );
         await dryRun(wanted);
       } finally {
-        await kubectl('delete', ...foreign.names);
+        await removeKinds([...foreign.names]);
       }
     },
     180_000,

@@ -6,6 +6,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
 import { foreignKinds, hasGo } from '../e2e/foreign-kinds/crds.ts';
+import { kindsGone } from '../e2e/kinds-gone.ts';
 import { execute } from '../e2e/kubectl.ts';
 import { chartRights } from './chart-rights.ts';
 import { apiSpec, document, project } from './manifests.ts';
@@ -57,14 +58,17 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
     if (!hasGo) return;
     const { manifests, names } = await foreignKinds();
     await execute('kubectl', ['apply', '--server-side', '-f', '-'], manifests);
-    closing.push(() => execute('kubectl', ['delete', ...names]));
+    closing.push(async () => {
+      await execute('kubectl', ['delete', ...names, '--wait=false']);
+      await kindsGone((...args) => execute('kubectl', args), names);
+    });
     await execute('kubectl', ['wait', ...names, '--for=condition=Established', '--timeout=30s']);
   }, 120_000);
   afterAll(async () => {
     for (const close of closing.splice(0).reverse()) await close();
     await user.leave();
     await user.api.close();
-  });
+  }, 180_000);
 
   it('uses each of them, and is refused nothing', async () => {
     const rights = await chartRights(user.namespace, [`watchNamespaces={${user.namespace}}`]);
