@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isRecord } from '../../operator/src/runtime/kube-object.ts';
 import { image, installOperator } from '../e2e/installed-operator.ts';
+import { document } from '../operator/manifests.ts';
 
 const { values } = parseArgs({
   options: { changes: { type: 'string', default: '20' }, strategy: { type: 'string', default: 'Rolling' } },
@@ -21,15 +22,11 @@ const IN_A_ROW = 20;
 type Stages = Record<string, number>;
 
 function spec(body: string): string {
-  const dispatch = { name: 'mock', config: { body } };
-  const operation = { operationId: 'a', responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': dispatch };
-  const paths = { '/a': { get: operation } };
-  const inline = JSON.stringify({ openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths });
   return JSON.stringify({
     apiVersion: 'gw.dev/v1alpha1',
     kind: 'ApiSpec',
     metadata: { name: 'shop' },
-    spec: { source: { inline } },
+    spec: { source: { inline: document(body, '/a') } },
   });
 }
 
@@ -55,11 +52,11 @@ function stagesOf(pods: ReadonlyMap<string, Stages>, begun: number): Stages {
   return latest;
 }
 
-const conditionOf = (pod: Record<string, unknown>, type: string) => {
-  const status = isRecord(pod['status']) && Array.isArray(pod['status']['conditions']) ? pod['status'] : undefined;
-  const conditions: readonly unknown[] = Array.isArray(status?.['conditions']) ? status['conditions'] : [];
-  return conditions.filter(isRecord).some((each) => each['type'] === type && each['status'] === 'True');
-};
+function conditionOf({ status }: Record<string, unknown>, type: string): boolean {
+  const conditions: unknown = isRecord(status) ? status['conditions'] : undefined;
+  if (!Array.isArray(conditions)) return false;
+  return conditions.some((each) => isRecord(each) && each['type'] === type && each['status'] === 'True');
+}
 const isRunning = (pod: Record<string, unknown>) => JSON.stringify(pod['status']).includes('"startedAt"');
 
 const operator = await installOperator('bench');

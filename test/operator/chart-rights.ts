@@ -6,6 +6,9 @@ import { ApiProxy } from './api-proxy.ts';
 
 const CHART = join(import.meta.dirname, '..', '..', 'charts', 'operator');
 
+/** What only sidecars and the data-plane link use of the rules for every namespace. */
+export const LINKED: ReadonlySet<string> = new Set(['get gw.dev/gatewayprojects', 'get pods']);
+
 export interface ChartRights {
   /** Speaks to the API server as the operator's account. */
   readonly proxy: ApiProxy;

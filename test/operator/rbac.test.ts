@@ -8,7 +8,7 @@ import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
 import { foreignKinds, hasGo } from '../e2e/foreign-kinds/crds.ts';
 import { kindsGone } from '../e2e/kinds-gone.ts';
 import { execute } from '../e2e/kubectl.ts';
-import { chartRights } from './chart-rights.ts';
+import { chartRights, LINKED } from './chart-rights.ts';
 import { apiSpec, document, project } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
 import { type Manifest, User } from './user.ts';
@@ -17,8 +17,6 @@ const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)
 
 /** Of APIs that a cluster need not have: without go, which fetches them, they are not used here. */
 const OPTIONAL = hasGo ? [] : ['httproutes', 'podmonitors'];
-/** What sidecars and the data-plane link use: see the second test. */
-const LINKED: ReadonlySet<string> = new Set(['get gw.dev/gatewayprojects', 'get pods']);
 /** Pods that never run: nothing here is about them. */
 const NOWHERE = { nodeSelector: { 'gw.dev/nowhere': 'true' } };
 

@@ -27,22 +27,7 @@ const project = (spec: object = {}) =>
     spec: { specs: { selector: {} }, ...spec },
   });
 const decided = (of: GatewayProject, more: Partial<Parameters<typeof decideObjects>[0]> = {}, revision = REVISION) =>
-  decideObjects(
-    {
-      project: of,
-      secrets: { named: false, problems: [] },
-      keyProblems: [],
-      owned: [],
-      foreign: [],
-      taken: [],
-      notInstalled: [],
-      notAllowed: [],
-      ...more,
-    },
-    { template: revision },
-    GIVEN,
-    NOW,
-  );
+  decideObjects({ ...observedOf(of), ...more }, { template: revision }, GIVEN, NOW);
 const kinds = (objects: readonly KubeObject[]) => objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
 const object = (kind: string, name: string): KubeObject => ({ apiVersion: 'x', kind, metadata: { name, uid: name } });
 

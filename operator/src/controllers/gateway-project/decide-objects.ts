@@ -65,14 +65,15 @@ export function decideObjects(
   const { apply, remove } = ownedObjects(project, context, observed.owned);
   // Pods that could not start, or could not load what they get, are better not made: those that run serve on.
   const held = ({ kind }: KubeObject) => kind === 'Deployment' && podProblems.length > 0;
+  const unavailable = [...notInstalled, ...notAllowed];
   const impossible = ({ kind, metadata }: KubeObject) =>
-    [...notInstalled, ...notAllowed].some((resource) => resource.kind === kind) ||
+    unavailable.some((resource) => resource.kind === kind) ||
     taken.some((object) => object.kind === kind && object.metadata.name === metadata.name);
   const handOver = given.autoscales === false ? undefined : handedOver(project, workload);
   const { certificate } = secrets;
   const again = Math.min(
     podProblems.length > 0 ? MISSING_MS : secrets.named ? SECRETS_MS : Number.POSITIVE_INFINITY,
-    notInstalled.length + notAllowed.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
+    unavailable.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
     (certificate && certificateChanges(certificate, now)) ?? Number.POSITIVE_INFINITY,
   );
   return {
