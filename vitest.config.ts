@@ -1,13 +1,30 @@
 import { defineConfig } from 'vitest/config';
 
+/** One at a time and after the others: they share a cluster, and count what it fails to answer in time. */
+const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
+const exclude = ['**/node_modules/**', 'dist/**'];
+
 export default defineConfig({
   test: {
-    include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'dist/**'],
     pool: 'forks',
-    maxWorkers: 2,
     testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 30_000,
     hookTimeout: 60_000,
     reporters: ['default'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'gw',
+          include: ['**/*.test.ts'],
+          exclude: [...exclude, ON_THE_CLUSTER],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'cluster', include: [ON_THE_CLUSTER], exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

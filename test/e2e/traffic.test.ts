@@ -57,13 +57,22 @@ interface Totals {
   /** To another connection, since the first one was ending. */
   readonly moved: number;
   readonly failures: readonly string[];
+  /** The longest time that the clients' process could not run. */
+  readonly stoodStillMs: number;
+}
+
+/** How many of each kind, and from when to when. */
+function summary(failures: readonly string[]): string[] {
+  const kinds = Map.groupBy(failures, (each) => each.slice(each.indexOf(' ') + 1));
+  const time = (each: string | undefined) => each?.slice(0, each.indexOf(' '));
+  return [...kinds].map(([kind, of]) => `${of.length} ${kind}, from ${time(of[0])} to ${time(of.at(-1))}`);
 }
 
 function startClients(url: string) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'steady-clients.ts'), url, String(RATE)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let totals: Totals = { sent: 0, answered: 0, moved: 0, failures: [] };
+  let totals: Totals = { sent: 0, answered: 0, moved: 0, failures: [], stoodStillMs: 0 };
   createInterface({ input: child.stdout }).on('line', (line) => {
     totals = JSON.parse(line);
   });
@@ -114,8 +123,11 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   };
   const stopClients = async () => {
     await clients.stop();
-    const { sent, answered, moved, failures } = clients.totals;
-    console.log(`${sent} requests, ${answered} answered with 200, ${moved} moved, ${failures.length} not`);
+    const { sent, answered, moved, failures, stoodStillMs } = clients.totals;
+    console.log(
+      `${sent} requests, ${answered} answered with 200, ${moved} moved, ${failures.length} not; clients stood still for at most ${stoodStillMs} ms`,
+    );
+    if (failures.length > 0) console.log(summary(failures).join('\n'));
   };
   const pods = async () =>
     (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n').filter(Boolean);
@@ -282,7 +294,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
 
   it('has not failed once', async () => {
     await stopClients();
-    expect(clients.totals.failures).toEqual([]);
+    expect(failures()).toEqual([]);
     expect(clients.totals.answered).toBe(clients.totals.sent);
     expect(await condition('Ready')).toBe('True');
   });

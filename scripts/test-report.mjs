@@ -1,0 +1,28 @@
+// What a test run has come to, from vitest's JSON report (the argument): each failed test with the beginning of why on
+// stderr, and `passed failed skipped` on stdout. CI prints it last, where a long diff does not push it out of sight.
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const MESSAGE_CHARS = 600;
+
+const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+let suites = 0;
+for (const file of report.testResults) {
+  const name = relative(process.cwd(), file.name);
+  const failed = file.assertionResults.filter((test) => test.status === 'failed');
+  for (const test of failed) say(`${name}: ${test.fullName}`, test.failureMessages.join('\n'));
+  // A file that could not be read, or whose hooks failed.
+  if (file.status === 'failed' && failed.length === 0) {
+    suites++;
+    say(name, file.message);
+  }
+}
+const skipped = report.numPendingTests + report.numTodoTests;
+console.log(report.numPassedTests, report.numFailedTests + suites, skipped);
+
+function say(what, message) {
+  const colour = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
+  const text = message.replace(colour, '').trim();
+  const seen = text.length > MESSAGE_CHARS ? `${text.slice(0, MESSAGE_CHARS)} …` : text;
+  console.error(`FAILED ${what}\n  ${seen.replaceAll('\n', '\n  ')}\n`);
+}
