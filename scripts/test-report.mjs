@@ -11,10 +11,9 @@ for (const file of report.testResults) {
   const name = relative(process.cwd(), file.name);
   const failed = file.assertionResults.filter((test) => test.status === 'failed');
   for (const test of failed) say(`${name}: ${test.fullName}`, test.failureMessages.join('\n'));
-  // A file that could not be read, or whose hooks failed.
   if (file.status === 'failed' && failed.length === 0) {
     suites++;
-    say(name, file.message);
+    say(name, file.message || 'A hook failed: see above.');
   }
 }
 const skipped = report.numPendingTests + report.numTodoTests;
@@ -22,7 +21,8 @@ console.log(report.numPassedTests, report.numFailedTests + suites, skipped);
 
 function say(what, message) {
   const colour = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
-  const text = message.replace(colour, '').trim();
+  const lines = message.replace(colour, '').split('\n');
+  const text = lines.filter((line) => !/^ +at .*node_modules/.test(line)).join('\n').trim();
   const seen = text.length > MESSAGE_CHARS ? `${text.slice(0, MESSAGE_CHARS)} …` : text;
   console.error(`FAILED ${what}\n  ${seen.replaceAll('\n', '\n  ')}\n`);
 }
