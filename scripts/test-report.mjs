@@ -22,7 +22,10 @@ console.log(report.numPassedTests, report.numFailedTests + suites, skipped);
 function say(what, message) {
   const colour = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
   const lines = message.replace(colour, '').split('\n');
-  const text = lines.filter((line) => !/^ +at .*node_modules/.test(line)).join('\n').trim();
+  const text = lines
+    .filter((line) => !/^ +at .*node_modules/.test(line))
+    .join('\n')
+    .trim();
   const seen = text.length > MESSAGE_CHARS ? `${text.slice(0, MESSAGE_CHARS)} …` : text;
   console.error(`FAILED ${what}\n  ${seen.replaceAll('\n', '\n  ')}\n`);
 }
