@@ -46,7 +46,7 @@ export interface ArtifactView {
 type Asking = Pick<ControlServer, 'ask' | 'get'>;
 
 /** Polls until the value fits; then it is the result. Throws with the last one after `withinMs`. */
-export async function until<T>(read: () => Promise<T> | T, fits: (value: T) => boolean, withinMs = 15_000): Promise<T> {
+export async function until<T>(read: () => Promise<T> | T, fits: (value: T) => boolean, withinMs = 30_000): Promise<T> {
   const end = performance.now() + withinMs;
   for (;;) {
     const value = await read();

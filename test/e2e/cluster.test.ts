@@ -173,7 +173,7 @@ describe.skipIf(missing.length > 0)(
 
     it('rolls to an edited ApiSpec while no request fails', async () => {
       const load = startLoad(`${url}/books/1`, 50, KEY);
-      await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 10_000);
+      await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 20_000);
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
       await vi.waitFor(async () => expect(await hash()).not.toBe(first), 30_000);
       await k.condition('gatewayproject/bookstore', 'Programmed');
@@ -214,7 +214,7 @@ describe.skipIf(missing.length > 0)(
       expect((await fetch(`${url}/books/1`, { headers: KEY })).status).toBe(200);
       await vi.waitFor(
         async () => expect(await k('get', 'events', '--field-selector', 'reason=CompileFailed')).toContain('E1003'),
-        10_000,
+        20_000,
       );
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
       await k.condition('apispec/bookstore', 'Ready');

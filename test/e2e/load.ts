@@ -21,7 +21,7 @@ export function startLoad(
   let sent = 0;
   const timer = setInterval(() => {
     sent++;
-    const one = request(url, { dispatcher: agent, headers, signal: AbortSignal.timeout(15_000) })
+    const one = request(url, { dispatcher: agent, headers, signal: AbortSignal.timeout(60_000) })
       .then(async (answer) => {
         await answer.body.dump();
         if (answer.statusCode !== expected) failures.push(String(answer.statusCode));

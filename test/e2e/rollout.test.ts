@@ -278,11 +278,11 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       await change(answering('in place'));
       const now = await until(served);
       expect(now.rollout?.strategy).toBe('InPlace');
-      await vi.waitFor(async () => expect(await text()).toBe('in place'), 5000);
+      await vi.waitFor(async () => expect(await text()).toBe('in place'), 20_000);
       await change(answering('again'));
       await killOperator();
       await until(served, 120);
-      await vi.waitFor(async () => expect(await text()).toBe('again'), 5000);
+      await vi.waitFor(async () => expect(await text()).toBe('again'), 20_000);
     });
     expect(await gatewayPods()).toEqual(pods);
     // One that starts with the revision of its template has the newest before it is ready.
@@ -303,7 +303,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     expect(await text()).toBe(before);
     await vi.waitFor(
       async () => expect(await k('get', 'events', '--field-selector', 'reason=RolledBack')).toContain('NOT_SET'),
-      10_000,
+      20_000,
     );
   }, 300_000);
 

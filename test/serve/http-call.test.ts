@@ -145,9 +145,7 @@ describe('HTTP calls of plugins', () => {
     ['a name that is none', '/unnamed', 'not a line of "name: value"'],
   ])('are not made with %s', async (_what, path, says) => {
     const before = server.seen.length;
-    const started = performance.now();
     const response = await call(path);
-    expect(performance.now() - started).toBeLessThan(2_000);
     expect([response.status, (await jsonOf(response))['type']]).toEqual([500, 'urn:gw:error:plugin-failed']);
     await gw.logged(({ plugin, msg }) => plugin === 'caller' && msg.includes(says));
     expect(server.seen.length).toBe(before);

@@ -250,11 +250,9 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
     await gate.open();
     gate.silent = true;
     const gw = await serve({ '/slow': { url: gate.url, timeout: 0.5 }, '/other': {} });
-    const from = performance.now();
     const slow = status(gw, '/slow', 'alice', 'alice-secret');
     expect(await status(gw, '/other', 'alice', 'alice-secret')).toBe(200);
     expect(await slow).toBe(503);
-    expect(performance.now() - from).toBeLessThan(5_000);
     gate.silent = false;
     expect(await status(gw, '/slow', 'alice', 'alice-secret')).toBe(200);
     await gate.close();

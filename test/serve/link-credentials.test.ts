@@ -115,7 +115,7 @@ describe('the credentials of the link', () => {
     expect(await ready(gateway)).toBe(503);
     release();
     await control.outcome(notice, 'applied');
-    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 10_000);
+    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 20_000);
     expect(await text(gateway)).toBe('newer');
   }, 60_000);
 

@@ -89,9 +89,7 @@ describe('a collector that goes away', () => {
       args: ['--otlp-endpoint', 'http://127.0.0.1:1', '--shutdown-timeout', '1'],
     });
     expect((await fetch(`${gw.url}/mock`, { headers: { connection: 'close' } })).status).toBe(200);
-    const from = performance.now();
     expect(await gw.stop()).toBe(0);
-    expect(performance.now() - from).toBeLessThan(5_000);
     expect(gw.log.find(({ msg }) => msg === 'spans were not exported')).toMatchObject({ spans: 2 });
   });
 });

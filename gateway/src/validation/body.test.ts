@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
+import { inTime } from '../../../test/time-limit.ts';
 import type { FormField, Json, MediaType } from '../artifact/format.ts';
 import { BodyValidator } from './body.ts';
 import { readUrlencoded } from './form.ts';
@@ -210,8 +211,8 @@ it('never throws and never hangs, whatever the form', () => {
     propertyRuns(3000),
   );
   const evil = Buffer.from('\r\n--x'.repeat(250_000));
-  const from = performance.now();
-  made.get(MULTIPART)?.validate(`${MULTIPART}; boundary=xx`, Buffer.concat([Buffer.from('--xx\r\n'), evil]));
-  made.get(FORM)?.validate(FORM, Buffer.from('a[b]='.repeat(200_000)));
-  expect(performance.now() - from).toBeLessThan(1000);
+  inTime(() => {
+    made.get(MULTIPART)?.validate(`${MULTIPART}; boundary=xx`, Buffer.concat([Buffer.from('--xx\r\n'), evil]));
+    made.get(FORM)?.validate(FORM, Buffer.from('a[b]='.repeat(200_000)));
+  }, 1000);
 });

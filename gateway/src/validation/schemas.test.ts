@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { inTime } from '../../../test/time-limit.ts';
 import type { Json } from '../artifact/format.ts';
 import { describeErrors, Schemas } from './schemas.ts';
 
@@ -26,20 +27,18 @@ it('does not take what objects inherit for properties', () => {
 });
 
 it('matches hostile text in linear time', () => {
-  const from = performance.now();
-  expect(holds({ pattern: '^(a+)+$' }, `${'a'.repeat(20_000)}!`)).toBe(false);
-  expect(performance.now() - from).toBeLessThan(500);
+  expect(inTime(() => holds({ pattern: '^(a+)+$' }, `${'a'.repeat(20_000)}!`))).toBe(false);
 });
 
 it('finds equal items of long lists in linear time', () => {
   const scalars = Array.from({ length: 150_000 }, (_, i) => i);
   const objects = scalars.slice(0, 40_000).map((i) => ({ i, of: ['a'] }));
-  const from = performance.now();
-  expect(holds({ uniqueItems: true }, scalars)).toBe(true);
-  expect(holds({ uniqueItems: true }, [...scalars, 7])).toBe(false);
-  expect(holds({ uniqueItems: true }, objects)).toBe(true);
-  expect(holds({ uniqueItems: true }, [...objects, { of: ['a'], i: 7 }])).toBe(false);
-  expect(performance.now() - from).toBeLessThan(2000);
+  inTime(() => {
+    expect(holds({ uniqueItems: true }, scalars)).toBe(true);
+    expect(holds({ uniqueItems: true }, [...scalars, 7])).toBe(false);
+    expect(holds({ uniqueItems: true }, objects)).toBe(true);
+    expect(holds({ uniqueItems: true }, [...objects, { of: ['a'], i: 7 }])).toBe(false);
+  }, 2000);
 });
 
 it('tells items apart as JSON does', () => {
@@ -54,10 +53,10 @@ it('judges unevaluated properties of nested values in reasonable time', () => {
   const branch = { properties: { next: { $ref: 'gw:s' } } };
   const schema = { type: 'object', anyOf: [branch], unevaluatedProperties: false };
   const nested = (depth: number, last: object): object => (depth === 0 ? last : { next: nested(depth - 1, last) });
-  const from = performance.now();
-  expect(holds(schema, nested(300, {}))).toBe(true);
-  expect(holds(schema, nested(300, { more: 1 }))).toBe(false);
-  expect(performance.now() - from).toBeLessThan(1000);
+  inTime(() => {
+    expect(holds(schema, nested(300, {}))).toBe(true);
+    expect(holds(schema, nested(300, { more: 1 }))).toBe(false);
+  }, 1000);
 });
 
 it('tells which property was not evaluated', () => {

@@ -50,9 +50,7 @@ describe('a plugin that goes wrong', () => {
     ['headers', /too many request headers/],
   ])('is stopped in %s', async (mode, reason) => {
     const kit = await fixture('looper');
-    const started = performance.now();
     const { outcome, problem, logs } = await kit.onRequest({ config: { mode } });
-    expect(performance.now() - started).toBeLessThan(2_000);
     expect(outcome).toBe('answered');
     expect(problem).toEqual(FAILED);
     const errors = logs.filter(({ level }) => level === 'error');

@@ -135,7 +135,7 @@ describe('certificates in a Secret', () => {
     });
     keeper.start();
     closing.push(() => keeper.close());
-    await vi.waitFor(() => expect(server.port).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(server.port).toBeGreaterThan(0), 20_000);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     closing.push(async () => agent.destroy());
     let asked = 0;
@@ -148,7 +148,7 @@ describe('certificates in a Secret', () => {
     }
     expect(asked).toBeGreaterThan(8);
     expect(Math.max(...bundles.map((bundle) => certificatesOf(bundle).length))).toBeGreaterThan(1);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('certificates in a folder', () => {
@@ -188,10 +188,12 @@ describe('the HTTPS listener', () => {
     expect(listener.listening).toBe(false);
     const port = await listener.start();
     const bundle = Buffer.from(listener.ca ?? '').toString('base64');
-    await vi.waitFor(() =>
-      expect(objects.get(path)).toMatchObject({
-        webhooks: [{ clientConfig: { caBundle: bundle } }, { clientConfig: { caBundle: bundle } }],
-      }),
+    await vi.waitFor(
+      () =>
+        expect(objects.get(path)).toMatchObject({
+          webhooks: [{ clientConfig: { caBundle: bundle } }, { clientConfig: { caBundle: bundle } }],
+        }),
+      20_000,
     );
     const client = connect({ port: port ?? 0, ca: listener.ca, servername: 'gw-link.gw-system.svc' });
     await once(client, 'secureConnect');

@@ -163,10 +163,8 @@ describe('a project at a control plane', () => {
     mirror.want(wanted('others', two));
     await soon(mirror, isDeployed(two.artifactHash));
     const at = await projectOf(mirror);
-    const began = performance.now();
     await server.get(`${at}/rollback`, { method: 'POST', json: {} });
     await soon(mirror, isDeployed(one.artifactHash));
-    expect(performance.now() - began).toBeLessThan(8_000);
     expect(mirror.seen.latest).toMatchObject({ created_by: 'admin', kind: 'rollback' });
     mirror.want(wanted('others', two));
     expect(await server.get<Shown[]>(`${at}/deployments`)).toHaveLength(3);

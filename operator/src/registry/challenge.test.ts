@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
+import { inTime } from '../../../test/time-limit.ts';
 import { parseChallenges } from './challenge.ts';
 
 const read = (header: string) =>
@@ -80,9 +81,9 @@ describe('challenges', () => {
       }),
       propertyRuns(300),
     );
-    const started = performance.now();
-    parseChallenges(`Bearer ${'a="\\'.repeat(20_000)}`);
-    parseChallenges(`B ${' ,'.repeat(20_000)}${'a='.repeat(20_000)}`);
-    expect(performance.now() - started).toBeLessThan(2000);
+    inTime(() => {
+      parseChallenges(`Bearer ${'a="\\'.repeat(20_000)}`);
+      parseChallenges(`B ${' ,'.repeat(20_000)}${'a='.repeat(20_000)}`);
+    }, 2000);
   });
 });

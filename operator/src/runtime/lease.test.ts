@@ -11,6 +11,9 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
+/** Longer than a busy machine keeps a process from running. */
+const DURATION_SECONDS = 3;
+
 /** One Lease, with the optimistic locking of a real server. */
 async function serve() {
   const state = { version: 0, spec: {} as { [name: string]: unknown }, broken: false };
@@ -51,7 +54,7 @@ async function serve() {
       namespace: 'gw-system',
       name: 'gw-operator',
       identity,
-      durationSeconds: 1,
+      durationSeconds: DURATION_SECONDS,
       renewSeconds: 0.1,
       onError: () => undefined,
     });
@@ -68,7 +71,7 @@ describe('a Lease', () => {
     expect(await a.acquire(() => undefined)).toBe(true);
     let second = false;
     const waiting = b.acquire(() => undefined).then((got) => (second = got));
-    await vi.waitFor(() => expect(state.version).toBeGreaterThan(8), 5000);
+    await vi.waitFor(() => expect(state.version).toBeGreaterThan(8), 20_000);
     expect([second, state.spec['holderIdentity']]).toEqual([false, 'a']);
     await a.close();
     await waiting;
@@ -82,8 +85,8 @@ describe('a Lease', () => {
     await candidate('a').acquire(lost);
     const since = performance.now();
     state.broken = true;
-    await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 5000);
-    expect(performance.now() - since).toBeLessThan(1000);
+    await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 20_000);
+    expect(performance.now() - since).toBeLessThan(DURATION_SECONDS * 1000);
   });
 
   it('is taken from a holder that is gone', async () => {

@@ -137,7 +137,7 @@ describe.each(DATABASE_KINDS)('data planes on %s', (_name, kind, absent) => {
       await until(
         () => edge.ends[0],
         (end) => end === 'revoked',
-        2_000,
+        20_000,
       );
       await shown('edge-4', ({ status }) => status === 'disconnected');
     });
