@@ -25,6 +25,11 @@ export interface RunningGateway {
   reload(): Promise<void>;
   /** What is logged from now on, until the next change or the end. */
   setLogLevel(level: Level): Promise<void>;
+  /**
+   * Closes each connection with its next answer (`Connection: close`, GOAWAY), and goes on accepting and being ready:
+   * for who knows before the end that it comes.
+   */
+  beginDrain(): void;
   /** Drains and stops; resolves when everything is closed. */
   stop(): Promise<void>;
 }
@@ -149,6 +154,10 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       connected?.retry();
     },
     setLogLevel,
+    beginDrain() {
+      logger.info('connections are closed with their next answers');
+      traffic.beginDrain();
+    },
     async stop() {
       draining = true;
       for (const stop of stopLooking) stop();

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl, kubectl } from './kubectl.ts';
+import { startSteadyLoad } from './steady-load.ts';
 
 const team = `gw-sidecar-team-${randomBytes(3).toString('hex')}`;
 let operator: InstalledOperator;
@@ -24,9 +25,10 @@ const restricted = {
   seccompProfile: { type: 'RuntimeDefault' },
 };
 
-function podSpec(script: string): object {
+/** `more`: of the container. */
+function podSpec(script: string, more: object = {}): object {
   return {
-    terminationGracePeriodSeconds: 5,
+    terminationGracePeriodSeconds: 15,
     containers: [
       {
         name: 'app',
@@ -36,6 +38,7 @@ function podSpec(script: string): object {
         ports: [{ name: 'http', containerPort: 3000 }],
         readinessProbe: { httpGet: { path: '/probe', port: 'http' }, periodSeconds: 1 },
         securityContext: restricted,
+        ...more,
       },
     ],
   };
@@ -46,9 +49,9 @@ function pod(name: string, labels: object, annotations: object = {}): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: podSpec(APP) });
 }
 
-function app(labels: object, annotations: object = {}): string {
-  const template = { metadata: { labels: { app: 'orders', ...labels }, annotations }, spec: podSpec(APP) };
-  const spec = { replicas: 1, selector: { matchLabels: { app: 'orders' } }, template };
+function app(labels: object, annotations: object = {}, replicas = 1, more: object = {}): string {
+  const template = { metadata: { labels: { app: 'orders', ...labels }, annotations }, spec: podSpec(APP, more) };
+  const spec = { replicas, selector: { matchLabels: { app: 'orders' } }, template };
   return JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'orders' }, spec });
 }
 
@@ -167,6 +170,32 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
       expect(status).toMatchObject({ pods: 1, connected: 1, missing: 0, byHash: [{ artifactHash: hash, count: 1 }] });
     });
   }, 120_000);
+
+  it('is rolled under load without a failed request, where the app waits until it is out of all routes', async () => {
+    const lifecycle = { preStop: { sleep: { seconds: 6 } } };
+    await k.apply(app(asks, { 'gw.dev/project': 'orders' }, 2, { lifecycle }));
+    await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
+    // Those before had no such wait.
+    await eventually(async () =>
+      expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(2),
+    );
+    const load = startSteadyLoad(`${url}/orders/v2`, 50);
+    try {
+      for (let i = 0; i < 2; i++) {
+        await eventually(async () => expect(load.totals.answered).toBeGreaterThan(100 * (i + 1)));
+        await k('rollout', 'restart', 'deployment.apps/orders');
+        await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
+        await eventually(async () =>
+          expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(2),
+        );
+      }
+    } finally {
+      await load.stop();
+      process.stderr.write(`${load.summary()}\n`);
+    }
+    expect(load.totals.failures.slice(0, 10)).toEqual([]);
+    expect(load.totals.answered).toBe(load.totals.sent);
+  }, 300_000);
 
   it('a pod of another namespace has one by grant alone, and without it is told why', async () => {
     const annotations = { 'gw.dev/project': `${operator.namespace}/orders` };

@@ -2,14 +2,12 @@
  * What a platform team does to a gateway in a month, within minutes and under a steady 200 requests a second over
  * HTTP/1.1 and HTTP/2, kept and new connections: no request may fail.
  */
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute } from './kubectl.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
+import { type SteadyLoad, startSteadyLoad } from './steady-load.ts';
 
 const RATE = 200;
 const PATH = '/status';
@@ -51,46 +49,9 @@ const project = (spec: object) =>
     },
   });
 
-interface Totals {
-  readonly sent: number;
-  readonly answered: number;
-  /** To another connection, since the first one was ending. */
-  readonly moved: number;
-  readonly failures: readonly string[];
-  /** The longest time that the clients' process could not run. */
-  readonly stoodStillMs: number;
-}
-
-/** How many of each kind, and from when to when. */
-function summary(failures: readonly string[]): string[] {
-  const kinds = Map.groupBy(failures, (each) => each.slice(each.indexOf(' ') + 1));
-  const time = (each: string | undefined) => each?.slice(0, each.indexOf(' '));
-  return [...kinds].map(([kind, of]) => `${of.length} ${kind}, from ${time(of[0])} to ${time(of.at(-1))}`);
-}
-
-function startClients(url: string) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'steady-clients.ts'), url, String(RATE)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let totals: Totals = { sent: 0, answered: 0, moved: 0, failures: [], stoodStillMs: 0 };
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    totals = JSON.parse(line);
-  });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  return {
-    get totals() {
-      return totals;
-    },
-    async stop() {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-}
-
 describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () => {
   let operator: InstalledOperator;
-  let clients: ReturnType<typeof startClients>;
+  let clients: SteadyLoad;
   let url = '';
   let version = 0;
 
@@ -123,11 +84,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   };
   const stopClients = async () => {
     await clients.stop();
-    const { sent, answered, moved, failures, stoodStillMs } = clients.totals;
-    console.log(
-      `${sent} requests, ${answered} answered with 200, ${moved} moved, ${failures.length} not; clients stood still for at most ${stoodStillMs} ms`,
-    );
-    if (failures.length > 0) console.log(summary(failures).join('\n'));
+    console.log(clients.summary());
   };
   const pods = async () =>
     (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n').filter(Boolean);
@@ -144,7 +101,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     await operator.k.apply(project({}));
     await vi.waitFor(ready, { timeout: 120_000, interval: 500 });
     url = `https://${await operator.k.field('service/shop-gateway', '{.spec.clusterIP}')}${PATH}`;
-    clients = startClients(url);
+    clients = startSteadyLoad(url, RATE);
     await vi.waitFor(() => expect(clients.totals.answered).toBeGreaterThan(RATE), { timeout: 20_000 });
   }, 300_000);
 
@@ -209,7 +166,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     // A share of the answers is 500 while the canary is there: that is what it is for.
     await stopClients();
     expect(failures()).toEqual([]);
-    clients = startClients(url);
+    clients = startSteadyLoad(url, RATE);
     await operator.k.apply(document(++version, 'x-canary: bad'));
     await vi.waitFor(
       async () => {
@@ -229,7 +186,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     // Nothing but the canary's own answers.
     expect(clients.totals.failures.filter((each) => !each.endsWith(': 500'))).toEqual([]);
     await operator.k.apply(document(++version));
-    clients = startClients(url);
+    clients = startSteadyLoad(url, RATE);
     await vi.waitFor(ready, { timeout: 120_000, interval: 500 });
   }, 600_000);
 

@@ -1,5 +1,5 @@
 /** What a client of `gw serve` sees: a real process, real upstreams, real sockets. */
-import { request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';
@@ -412,6 +412,29 @@ describe('drain (reference 1, section 3)', () => {
     );
     expect(connection).toBe('close');
     expect(await gw.exited).toBe(0);
+  });
+
+  it('on SIGUSR1 closes connections with their next answers, and is ready and serves on', async () => {
+    const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
+      env: { BETA_KEY: 'b' },
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = () =>
+      new Promise<readonly unknown[]>((resolve, reject) =>
+        httpRequest(`${gw.url}/hello/ann`, { agent }, (response) => {
+          response.resume();
+          response.on('end', () => resolve([response.statusCode, response.headers.connection]));
+        })
+          .on('error', reject)
+          .end(),
+      );
+    expect(await ask()).toEqual([200, 'keep-alive']);
+    gw.signal('SIGUSR1');
+    await gw.logged(({ msg }) => msg.startsWith('connections are closed'));
+    for (let i = 0; i < 3; i++) expect(await ask()).toEqual([200, 'close']);
+    expect((await fetch(`${gw.admin}/ready`)).status).toBe(200);
+    expect(await gw.stop()).toBe(0);
+    agent.destroy();
   });
 
   it('lets a request in flight finish', async () => {

@@ -51,8 +51,8 @@ Examples:
 
 Every option can come from a variable: --log-level from GW_LOG_LEVEL, and so on.
 
-Signals: SIGTERM and SIGINT drain and stop, SIGHUP loads artifact and secrets anew, SIGUSR2 turns debug lines on and
-off again.
+Signals: SIGTERM and SIGINT drain and stop, SIGUSR1 closes connections with their next answers and serves on (before a
+stop), SIGHUP loads artifact and secrets anew, SIGUSR2 turns debug lines on and off again.
 
 Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not resolve.`;
 
@@ -263,6 +263,8 @@ async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Prom
   };
   onSignal('SIGTERM', stop);
   onSignal('SIGINT', stop);
+  // In place of Node.js's own, which would open a debugger.
+  onSignal('SIGUSR1', () => gateway.beginDrain());
   onSignal('SIGHUP', () => {
     gateway.reload().catch((error: unknown) => {
       const reason = messageOf(error);

@@ -12,7 +12,7 @@ import { type SharedState, STATE_FD, type WorkerMethods, type WorkerSettings } f
 import { channelState } from './shared-state.ts';
 
 // Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 process.title = 'gw worker';
 
 class Worker implements WorkerMethods {

@@ -84,6 +84,24 @@ describe('a pod with a sidecar', () => {
     expect(hasSidecar(pod)).toBe(true);
   });
 
+  it('lets connections go when the pod begins to end, and not only when the app has', () => {
+    const { sidecar } = injected(podWith({}));
+    const [program, , script] = sidecar.lifecycle.preStop.exec.command;
+    const killed: unknown[] = [];
+    const cmdlines: { [path: string]: string } = {
+      '/proc/1/cmdline': 'pause\0',
+      '/proc/7/cmdline': 'node\0/app/gw.js\0serve\0--listen\0',
+      '/proc/8/cmdline': 'node\0/app/app.js\0serve\0',
+    };
+    const fs = {
+      readdirSync: () => ['self', '1', '7', '8', '9'],
+      readFileSync: (path: string) => cmdlines[path] ?? expect.fail('gone'),
+    };
+    const kill = (...of: unknown[]) => killed.push(of);
+    new Function('require', 'process', script)(() => fs, { kill });
+    expect([program, killed]).toEqual(['node', [[7, 'SIGUSR1']]]);
+  });
+
   it('has its probes and hooks asked of the app, and those of other containers left alone', () => {
     const http = { httpGet: { path: '/', port: 'http' } };
     const app = {

@@ -39,6 +39,19 @@ export interface SidecarParts {
   readonly imagePullSecrets: readonly string[];
 }
 
+/**
+ * When the pod begins to end, and not only when the app has: connections are closed with their next answers while the
+ * app still gives them. It looks for the process, since in a pod that shares its processes that is not number 1.
+ */
+const LET_CONNECTIONS_GO = `
+const { readdirSync, readFileSync } = require('node:fs');
+for (const pid of readdirSync('/proc').filter(Number)) {
+  try {
+    const [, entry, command] = readFileSync('/proc/' + pid + '/cmdline', 'utf8').split('\\0');
+    if (entry === '${GW_ENTRY}' && command === 'serve') process.kill(Number(pid), 'SIGUSR1');
+  } catch {}
+}`.trim();
+
 /** Every name of ours begins like this, so that none of the pod's own is in the way. */
 const ARTIFACT_VOLUME = 'gw-artifact';
 const SECRETS_VOLUME = 'gw-secrets';
@@ -98,6 +111,7 @@ export function sidecarParts(
       failureThreshold: 2,
       timeoutSeconds: 2,
     },
+    lifecycle: { preStop: { exec: { command: ['node', '-e', LET_CONNECTIONS_GO] } } },
     resources: { ...spec.sidecar.resources, ...merged(spec.sidecar.resources, wishes.resources) },
     // All of it, since the pod's own may say otherwise.
     securityContext: {
