@@ -55,6 +55,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const file = await served.readFirst(connected !== null);
   const traffic = await createTraffic(options, deps, keyPair);
   let draining = false;
+  let accepting = true;
   await served.loadFirst(file, traffic, connected);
   if (options.trustedKeys.length === 0 && !options.dev) {
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
@@ -64,6 +65,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const admin = createAdmin(options, {
     artifact: () => served.artifact,
     draining: () => draining,
+    accepting: () => accepting,
     awaiting: () => connected?.awaited ?? false,
     drifted: () => connected?.drifted ?? false,
     log,
@@ -167,6 +169,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       traffic.beginDrain();
       logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
       await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));
+      accepting = false;
       await traffic.close(options.shutdownTimeout * 1000);
       if (adminAddress) await admin.close(0);
       await disconnected;

@@ -36,3 +36,12 @@ export function kubectl(namespace: string): Kubectl {
       base('wait', object, `--for=condition=${type}=${status}`, `--timeout=${seconds}s`),
   });
 }
+
+/** As the drain of a node does it: rejects where a disruption budget is in the way. */
+export function evict(namespace: string, pod: string): Promise<string> {
+  return execute(
+    'kubectl',
+    ['create', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}/eviction`, '-f', '-'],
+    JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } }),
+  );
+}

@@ -1,9 +1,10 @@
 /** Pods and what stands around them, on a cluster: Secrets, certificates, numbers of pods, kinds that are missing. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
-import { execute } from './kubectl.ts';
+import { evict, execute } from './kubectl.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
+import { startSteadyLoad } from './steady-load.ts';
 
 const manifests = JSON.stringify({
   apiVersion: 'v1',
@@ -49,6 +50,9 @@ paths:
 
 /** What a kubelet may take to bring a changed Secret to a pod, and the operator to look at one. */
 const SECRETS_MS = 180_000;
+
+/** Requests a second. */
+const RATE = 50;
 
 describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
   let operator: InstalledOperator;
@@ -140,4 +144,33 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
     expect(await get('/file')).toBe('two');
   }, 300_000);
+
+  it('is served by its only pod, when that is evicted, until the next one is ready', async () => {
+    const running = async () => {
+      const { items } = JSON.parse(await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'json'));
+      return items.map((each: { metadata: { name: string } }) => each.metadata.name);
+    };
+    await patch({ pods: { replicas: 1 }, serve: { drainDelay: 30 } });
+    await vi.waitFor(async () => expect(await running()).toHaveLength(1), { timeout: 120_000, interval: 500 });
+    await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
+    const [only] = await running();
+    const node = await operator.k.field(`pod/${only}`, '{.spec.nodeName}');
+    const load = startSteadyLoad(`${await address()}/file`, RATE);
+    try {
+      await vi.waitFor(() => expect(load.totals.answered).toBeGreaterThan(RATE), 20_000);
+      // Nothing can take its place for longer than it takes to notice that a pod is not ready.
+      await execute('kubectl', ['cordon', node]);
+      await evict(operator.namespace, only);
+      const evicted = load.totals.sent;
+      await vi.waitFor(() => expect(load.totals.sent).toBeGreaterThan(evicted + 10 * RATE), 60_000);
+      await execute('kubectl', ['uncordon', node]);
+      await vi.waitFor(async () => expect(await running()).not.toContain(only), { timeout: 120_000, interval: 500 });
+    } finally {
+      await execute('kubectl', ['uncordon', node]);
+      await load.stop();
+      process.stderr.write(`${load.summary()}\n`);
+    }
+    expect(load.totals.failures.slice(0, 10)).toEqual([]);
+    expect(load.totals.answered).toBe(load.totals.sent);
+  }, 400_000);
 });

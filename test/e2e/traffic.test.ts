@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
-import { execute } from './kubectl.ts';
+import { evict, execute } from './kubectl.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
 import { type SteadyLoad, startSteadyLoad } from './steady-load.ts';
@@ -199,27 +199,17 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
 
   it('is drained from its node', async () => {
     const node = (await execute('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}'])).trim();
-    const evict = (pod: string) =>
-      execute(
-        'kubectl',
-        ['create', '--raw', `/api/v1/namespaces/${operator.namespace}/pods/${pod}/eviction`, '-f', '-'],
-        JSON.stringify({
-          apiVersion: 'policy/v1',
-          kind: 'Eviction',
-          metadata: { name: pod, namespace: operator.namespace },
-        }),
-      );
     const names = (await pods()).map((name) => name.replace('pod/', ''));
     expect(names).toHaveLength(2);
     await execute('kubectl', ['cordon', node]);
     try {
-      await evict(String(names[0]));
+      await evict(operator.namespace, String(names[0]));
       // The budget keeps the last one until another takes the first one's place.
-      await expect(evict(String(names[1]))).rejects.toThrow(/disruption budget/);
+      await expect(evict(operator.namespace, String(names[1]))).rejects.toThrow(/disruption budget/);
     } finally {
       await execute('kubectl', ['uncordon', node]);
     }
-    await vi.waitFor(() => evict(String(names[1])), { timeout: 90_000, interval: 500 });
+    await vi.waitFor(() => evict(operator.namespace, String(names[1])), { timeout: 90_000, interval: 500 });
     await vi.waitFor(ready, { timeout: 90_000, interval: 500 });
     expect(failures()).toEqual([]);
   }, 300_000);

@@ -82,13 +82,14 @@ describe('the admin port', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('/ready is 503 while draining, and /health is not', async () => {
+  it('/ready is 503 while draining, with draining=ok when no more is accepted, and /health is not', async () => {
     const other = await startGateway(built.artifact, { args: ['--drain-delay', '2'] });
     expect((await fetch(`${other.admin}/ready`)).status).toBe(200);
     other.signal('SIGTERM');
     await other.logged(({ msg }) => msg === 'draining');
     const ready = await fetch(`${other.admin}/ready`);
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining' }]);
+    expect((await fetch(`${other.admin}/ready?draining=ok`)).status).toBe(200);
     expect((await fetch(`${other.admin}/health`)).status).toBe(200);
     expect(await other.exited).toBe(0);
   });

@@ -452,6 +452,7 @@ describe('drain (reference 1, section 3)', () => {
     await waiting;
     gw.signal('SIGTERM');
     await gw.logged(({ msg }) => msg === 'draining');
+    await expect.poll(async () => (await fetch(`${gw.admin}/ready?draining=ok`)).status).toBe(503);
     finish();
     expect(await (await response).text()).toBe('done');
     expect(await gw.exited).toBe(0);

@@ -12,6 +12,8 @@ export interface AdminState extends LogLevelState, TraceState {
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
+  /** False when no more connections are taken. */
+  accepting(): boolean;
   /** Readiness waits for what the control plane wants; false without one. */
   awaiting(): boolean;
   /** The control plane said that another artifact should be served; false without one. */
@@ -38,7 +40,7 @@ async function answer(x: Exchange, state: AdminState): Promise<Page & { headers:
     return { ...(await changeLogLevel(x, state)), headers: NOT_STORED };
   if (x.path === '/trace' && x.method === 'POST') return { ...(await tracePage(x, state)), headers: NOT_STORED };
   if (x.path === '/trace' || (x.method !== 'GET' && x.method !== 'HEAD')) return wrongMethod(x.path);
-  return { ...(await page(x.path, state)), headers: NOT_STORED };
+  return { ...(await page(x, state)), headers: NOT_STORED };
 }
 
 /** Other methods than GET, by path: what to say, and `Allow`. */
@@ -52,19 +54,15 @@ function wrongMethod(path: string): Page & { headers: HeaderList } {
   return { ...problemPage(problem('method-not-allowed', detail)), headers: ['allow', allow] };
 }
 
-async function page(path: string, state: AdminState): Promise<Page> {
+async function page({ path, query }: Exchange, state: AdminState): Promise<Page> {
   const manifest = state.artifact()?.manifest;
   switch (path) {
     case '/health': {
       const uptime_secs = Math.floor((performance.now() - state.startedAt) / 1000);
       return jsonPage(200, { ...(manifest ? healthOf(manifest) : { status: 'healthy' }), uptime_secs });
     }
-    case '/ready': {
-      if (!manifest) return jsonPage(503, { status: 'no artifact' });
-      if (state.draining()) return jsonPage(503, { status: 'draining' });
-      if (state.awaiting()) return jsonPage(503, { status: 'awaiting the control plane' });
-      return jsonPage(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
-    }
+    case '/ready':
+      return readiness(manifest, state, query === 'draining=ok' ? !state.accepting() : state.draining());
     case '/metrics': {
       const { type, text } = await state.metrics();
       return { status: 200, type, body: text };
@@ -77,6 +75,13 @@ async function page(path: string, state: AdminState): Promise<Page> {
     default:
       return problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
   }
+}
+
+function readiness(manifest: Manifest | undefined, state: AdminState, ending: boolean): Page {
+  if (!manifest) return jsonPage(503, { status: 'no artifact' });
+  if (ending) return jsonPage(503, { status: 'draining' });
+  if (state.awaiting()) return jsonPage(503, { status: 'awaiting the control plane' });
+  return jsonPage(200, { status: 'ready', artifact_hash: manifest.artifact_hash });
 }
 
 function provenance(manifest: Manifest, drifted: boolean) {

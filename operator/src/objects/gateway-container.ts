@@ -48,8 +48,9 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
       failureThreshold: 60,
       timeoutSeconds: 2,
     },
+    // Also while it drains: where no other pod is ready, a Service goes on to those that end.
     readinessProbe: {
-      httpGet: { path: '/ready', port: 'admin' },
+      httpGet: { path: '/ready?draining=ok', port: 'admin' },
       periodSeconds: 1,
       failureThreshold: 3,
       timeoutSeconds: 2,
