@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { argoHealth } from '../argo-health.ts';
 import { apiSpec } from '../operator/manifests.ts';
 import { type InstalledOperator, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl, kubectl } from './kubectl.ts';
@@ -66,6 +67,10 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
   it('a diff after an apply is empty, however it was applied', async () => {
     await run(objects, 'apply');
     await ready(...objects.map(named));
+    for (const name of objects.map(named)) {
+      const health = await argoHealth(JSON.parse(await k('get', name, '-o', 'json')));
+      expect(health, name).toMatchObject({ status: 'Healthy' });
+    }
     // It ends with status 1 where there is a difference.
     expect(await run(objects, 'diff')).toBe('');
     await expect(run([spec('one', 'changed')], 'diff')).rejects.toThrow();
