@@ -30,7 +30,7 @@ async function manifests(): Promise<string> {
 }
 
 async function apiSpec(change: (text: string) => string): Promise<string> {
-  const text = await readFile(join(bookstore, 'api-spec.yaml'), 'utf8');
+  const text = await readFile(join(bookstore, '4-api-spec.yaml'), 'utf8');
   const changed = change(text);
   expect(changed).not.toBe(text);
   return changed;
@@ -93,7 +93,8 @@ describe.skipIf(missing.length > 0)(
         '--set',
         `watchNamespaces={${namespace}}`,
       ]);
-      await k.apply(await manifests());
+      // In the order of the files nothing names what comes later.
+      await execute('kubectl', ['-n', namespace, 'apply', '--warnings-as-errors', '-f', '-'], await manifests());
       await k.condition('gatewayproject/bookstore', 'Ready');
       await k('rollout', 'status', 'deployment.apps/inventory', '--timeout=60s');
       url = await address();
@@ -302,7 +303,7 @@ describe.skipIf(missing.length > 0)(
     it('Kustomize transforms the kind Deployment as any other of that name (D39)', async () => {
       const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
       try {
-        await writeFile(join(dir, 'deployment.yaml'), await readFile(join(bookstore, 'deployment.yaml'), 'utf8'));
+        await writeFile(join(dir, 'deployment.yaml'), await readFile(join(bookstore, '6-deployment.yaml'), 'utf8'));
         await writeFile(
           join(dir, 'kustomization.yaml'),
           'resources: [deployment.yaml]\nlabels: [{pairs: {team: books}, includeSelectors: true, includeTemplates: true}]\nreplicas: [{name: bookstore, count: 3}]\nnameSuffix: -kustomized\n',

@@ -62,6 +62,6 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     { path: 'charts/operator/files/link-rules.yaml', content: NOTE + rulesYaml(LINK_RULES) },
     { path: 'charts/operator/files/link-cluster-rules.yaml', content: NOTE + rulesYaml(LINK_CLUSTER_RULES) },
     { path: 'docs/crds.md', content: reference() },
-    { path: `${EXAMPLE}/api-spec.yaml`, content: exampleApiSpec(root) },
+    { path: `${EXAMPLE}/4-api-spec.yaml`, content: exampleApiSpec(root) },
   ];
 }

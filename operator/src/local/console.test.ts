@@ -73,7 +73,7 @@ it('has the project, its artifact by the same hash, and the gateways as data pla
   const [, first = ''] = /compiled to (sha256:[0-9a-f]{64})/.exec(output()) ?? [];
   await soon(() => served(first));
 
-  const file = join(folder, 'api-spec.yaml');
+  const file = join(folder, '4-api-spec.yaml');
   await writeFile(file, (await readFile(file, 'utf8')).replace('summary:', 'summary: Changed,'));
   const hashes = () => [...output().matchAll(/compiled to (sha256:[0-9a-f]{64})/g)].map(([, hash]) => hash);
   await soon(async () => expect(new Set(hashes()).size).toBe(2));

@@ -83,12 +83,12 @@ describe('gw-operator local', () => {
         }
       }
     })();
-    await edit('api-spec.yaml', '"status":"open"', '"status":"open late"');
+    await edit('4-api-spec.yaml', '"status":"open"', '"status":"open late"');
     await vi.waitFor(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'), 20_000);
-    await edit('api-spec.yaml', '#/components/schemas/NewBook', '#/components/schemas/Nothing');
+    await edit('4-api-spec.yaml', '#/components/schemas/NewBook', '#/components/schemas/Nothing');
     await vi.waitFor(() => expect(output()).toMatch(/error E1003 bookstore\.yaml:\d+#\/paths/), 20_000);
     expect(await (await fetch(`${url}/status`)).text()).toContain('open late');
-    await edit('gateway-project.yaml', 'replicas: 2', 'replicaz: 2');
+    await edit('5-gateway-project.yaml', 'replicas: 2', 'replicaz: 2');
     await vi.waitFor(() => expect(output()).toContain('unknown field /spec/pods/replicaz'), 20_000);
     stop = true;
     await load;
