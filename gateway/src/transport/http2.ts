@@ -16,11 +16,8 @@ import type { TransportState } from './transport.ts';
 const STREAM_RESET_RATE = 33;
 /** Invalid frames after which a connection ends. */
 const MAX_INVALID_FRAMES = 100;
-/**
- * Milliseconds after which a client that answers no ping is taken to have read our GOAWAY: more than a client on a busy
- * machine or a bad line is silent. Those of Node.js answer none where they have no stream open.
- */
-const READS_GOAWAY_MS = 3000;
+/** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
+const READS_GOAWAY_MS = 1000;
 /** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
 const LAST_STREAM = 2 ** 31 - 1;
 
