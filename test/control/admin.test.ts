@@ -47,7 +47,7 @@ describe('a server', () => {
   const origin = 'https://console.example';
   beforeAll(async () => {
     control = await startControl({
-      args: ['--drain-delay', '1'],
+      args: ['--drain-delay', '5'],
       env: { GW_CONTROL_ALLOWED_ORIGINS: `${origin}, https://other.example`, GW_CONTROL_ADMIN_TOKEN: 'short' },
     });
   }, 60_000);

@@ -43,7 +43,7 @@ const project = (spec: object) =>
       pods: {
         image,
         replicas: 2,
-        resources: { requests: { cpu: '50m', memory: '96Mi' } },
+        resources: { requests: { cpu: '100m', memory: '96Mi' } },
         ...('pods' in spec ? (spec.pods as object) : {}),
       },
     },

@@ -83,7 +83,7 @@ describe('the admin port', () => {
   });
 
   it('/ready is 503 while draining, with draining=ok when no more is accepted, and /health is not', async () => {
-    const other = await startGateway(built.artifact, { args: ['--drain-delay', '2'] });
+    const other = await startGateway(built.artifact, { args: ['--drain-delay', '5'] });
     expect((await fetch(`${other.admin}/ready`)).status).toBe(200);
     other.signal('SIGTERM');
     await other.logged(({ msg }) => msg === 'draining');

@@ -240,7 +240,7 @@ describe('HTTP/2', () => {
   });
 
   it('drains with GOAWAY: what is in flight is answered, and the process exits with 0', async () => {
-    const draining = await startGateway(artifact, { args: ['--drain-delay', '0.5'] });
+    const draining = await startGateway(artifact, { args: ['--drain-delay', '5'] });
     const session = await h2session(draining.url);
     const arrived = new Promise<void>((resolve) => {
       release = resolve;

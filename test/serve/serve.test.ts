@@ -396,7 +396,7 @@ async function rawStatus(gw: Gateway, text: string): Promise<number> {
 describe('drain (reference 1, section 3)', () => {
   it('on SIGTERM goes on accepting for the delay, with Connection: close, then exits with 0', async () => {
     const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
-      args: ['--drain-delay', '1'],
+      args: ['--drain-delay', '5'],
       env: { BETA_KEY: 'b' },
     });
     gw.signal('SIGTERM');

@@ -160,7 +160,7 @@ describe('under load', () => {
   );
 
   it('SIGTERM with --drain-delay fails no request of clients that go on for a second', async () => {
-    const gw = await startGateway(one, { args: ['--drain-delay', '2'] });
+    const gw = await startGateway(one, { args: ['--drain-delay', '5'] });
     const agent = new PlainAgent({ keepAlive: true });
     const client = new Http2Client(gw.url);
     const load = new Load(new Set(['200 one']), [

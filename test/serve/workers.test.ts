@@ -163,7 +163,7 @@ describe('gw serve --workers', () => {
   });
 
   it('drains all workers on SIGTERM, under load and without a failed request, and leaves none behind', async () => {
-    const { url, exited } = await start('--drain-delay', '1');
+    const { url, exited } = await start('--drain-delay', '5');
     let stop = false;
     const statuses: number[] = [];
     const load = Array.from({ length: 4 }, async () => {
