@@ -91,6 +91,8 @@ function overview(projects: readonly GatewayProject[], namespace: string | undef
 interface PodLine {
   readonly name: string;
   readonly ready: boolean;
+  /** It was deleted, and drains: that is no problem. */
+  readonly ending?: true;
   /** `artifact_hash` that it reports; absent where it could not be asked. */
   readonly serves?: string;
   readonly problem?: string;
@@ -120,6 +122,7 @@ async function detailsOf(cluster: Cluster, project: GatewayProject): Promise<Det
 
 async function podLine({ api }: Cluster, pod: Pod): Promise<PodLine> {
   const line = { name: pod.metadata.name, ready: isReady(pod) };
+  if (pod.metadata.deletionTimestamp) return { ...line, ending: true };
   if (!line.ready) {
     const waiting = pod.status?.containerStatuses?.find(({ state }) => state?.waiting)?.state?.waiting;
     return { ...line, problem: [waiting?.reason, waiting?.message].filter(Boolean).join(': ') || 'not ready' };
@@ -176,9 +179,9 @@ function describe(project: GatewayProject, { podsNow, deployments: asked }: Deta
     block('conditions', conditions),
     block(
       'pods',
-      podsNow.map(({ name, ready, serves, problem }) => [
+      podsNow.map(({ name, ready, ending, serves, problem }) => [
         name,
-        ready ? 'ready' : 'not ready',
+        ready ? 'ready' : ending ? 'ending' : 'not ready',
         serves === undefined ? (problem ?? '') : serves === status?.artifactHash ? 'serves it' : `serves ${serves}`,
       ]),
     ),
