@@ -48,12 +48,13 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
       failureThreshold: 60,
       timeoutSeconds: 2,
     },
-    // Also while it drains: where no other pod is ready, a Service goes on to those that end.
+    // Also while it drains: where no other pod is ready, a Service goes on to those that end. And also while it is slow:
+    // on a busy node all would be taken out at once.
     readinessProbe: {
       httpGet: { path: '/ready?draining=ok', port: 'admin' },
       periodSeconds: 1,
       failureThreshold: 3,
-      timeoutSeconds: 2,
+      timeoutSeconds: 5,
     },
     livenessProbe: {
       httpGet: { path: '/health', port: 'admin' },

@@ -109,7 +109,7 @@ export function sidecarParts(
       httpGet: { path: '/__gw/health', port: place.trafficPort },
       periodSeconds: 2,
       failureThreshold: 2,
-      timeoutSeconds: 2,
+      timeoutSeconds: 5,
     },
     lifecycle: { preStop: { exec: { command: ['node', '-e', LET_CONNECTIONS_GO] } } },
     resources: { ...spec.sidecar.resources, ...merged(spec.sidecar.resources, wishes.resources) },
