@@ -7,10 +7,10 @@ const exclude = ['**/node_modules/**', 'dist/**'];
 export default defineConfig({
   test: {
     pool: 'forks',
-    testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 60_000,
+    testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 120_000,
     hookTimeout: 120_000,
     // Of conditions: a machine that stands still for seconds fails no test.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default'],
     projects: [
       {

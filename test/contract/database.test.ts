@@ -138,18 +138,18 @@ function suite(kind: DatabaseKind): void {
       await sleep(50);
       heard.push('commit');
     });
-    await vi.waitFor(() => expect(heard).toEqual(['commit', 'within']), 20_000);
+    await vi.waitFor(() => expect(heard).toEqual(['commit', 'within']), 30_000);
     const undone = db.kysely.transaction().execute(async (tx) => {
       await db.notifications.notify('compilations', 'undone', tx);
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
     await db.notifications.notify('compilations', 'naïve “text”');
-    await vi.waitFor(() => expect(heard).toEqual(['commit', 'within', 'naïve “text”']), 20_000);
+    await vi.waitFor(() => expect(heard).toEqual(['commit', 'within', 'naïve “text”']), 30_000);
     stop();
     await db.notifications.notify('compilations', 'nobody listens');
     await db.notifications.notify('deployments', 'last');
-    await vi.waitFor(() => expect(others).toEqual(['last']), 20_000);
+    await vi.waitFor(() => expect(others).toEqual(['last']), 30_000);
     expect(heard).toHaveLength(3);
   });
 

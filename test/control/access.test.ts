@@ -140,7 +140,7 @@ describe.each(DATABASE_KINDS)('access on %s', (_name, kind, absent) => {
     it('takes a token until it expires', async () => {
       const { token: made } = await token({ role: 'viewer', expires_at: new Date(Date.now() + 700).toISOString() });
       expect(await status('/whoami', { token: made })).toBe(200);
-      await vi.waitFor(async () => expect(await status('/whoami', { token: made })).toBe(401), 20_000);
+      await vi.waitFor(async () => expect(await status('/whoami', { token: made })).toBe(401), 30_000);
     });
 
     it('ends what is open with a token that is revoked, or expires, or whose project is deleted', async () => {

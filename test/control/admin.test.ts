@@ -122,7 +122,7 @@ describe('a server', () => {
     await vi.waitFor(async () => {
       const ready = await fetch(`${control.adminUrl}/readyz`);
       expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining' }]);
-    }, 20_000);
+    }, 30_000);
     const answer = await control.ask('/whoami', { token: 'short' });
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
     expect(await control.exited).toBe(0);

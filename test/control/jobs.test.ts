@@ -18,7 +18,7 @@ async function start({ args = [], ...options }: ControlOptions): Promise<Control
 
 async function atWork(server: Rest, id: string): Promise<void> {
   await vi.waitFor(async () => expect(await server.get(`/compilations/${id}`)).toMatchObject({ stage: 'compiling' }), {
-    timeout: 20_000,
+    timeout: 30_000,
     interval: 20,
   });
 }
@@ -90,7 +90,7 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
     await reached(3);
     await gate.close();
     await vi.waitFor(async () => expect((await server.ask('/artifacts')).status).toBeGreaterThanOrEqual(500), {
-      timeout: 20_000,
+      timeout: 30_000,
     });
     await gate.open();
     await reached(asked.length);

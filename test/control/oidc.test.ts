@@ -97,7 +97,7 @@ describe('tokens of an issuer', () => {
   it('hold on after the keys were rotated, by the new key alone', async () => {
     const old = key();
     issuer.keys = [newKey('ES256', 'next')];
-    await vi.waitFor(async () => expect((await whoami(signToken(key(), claims()))).status).toBe(200), 20_000);
+    await vi.waitFor(async () => expect((await whoami(signToken(key(), claims()))).status).toBe(200), 30_000);
     expect((await whoami(signToken(old, claims()))).status).toBe(401);
   });
 
@@ -133,7 +133,7 @@ describe('an issuer that is away from the start', () => {
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
     expect((await control.ask('/whoami')).status).toBe(200);
     await issuer.up();
-    await vi.waitFor(async () => expect((await control.ask('/whoami', { token: token() })).status).toBe(200), 20_000);
+    await vi.waitFor(async () => expect((await control.ask('/whoami', { token: token() })).status).toBe(200), 30_000);
     await control.stop();
     await issuer.down();
   }, 60_000);

@@ -37,7 +37,7 @@ describe('the embedded database', () => {
     onTestFinished(drop);
     const unfinished = join(url.slice('pglite://'.length), 'data.unfinished');
     const maker = databaseProcess(url, 'hold');
-    await vi.waitFor(() => expect(existsSync(join(unfinished, 'PG_VERSION'))).toBe(true), 20_000);
+    await vi.waitFor(() => expect(existsSync(join(unfinished, 'PG_VERSION'))).toBe(true), 30_000);
     maker.kill();
     await maker.exited;
     expect(existsSync(unfinished)).toBe(true);

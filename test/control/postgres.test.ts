@@ -40,13 +40,13 @@ describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`.execute(other.kysely);
       // The connection breaks while nothing runs on it.
-      await vi.waitFor(() => expect(heard).toEqual(['gap']), 20_000);
+      await vi.waitFor(() => expect(heard).toEqual(['gap']), 30_000);
       await sql`select 1`.execute(tx);
     });
     await expect(cut).rejects.toThrow();
     await db.ping();
     await db.notifications.notify('deployments', 'after');
-    await vi.waitFor(() => expect(heard).toEqual(['gap', 'after']), 20_000);
+    await vi.waitFor(() => expect(heard).toEqual(['gap', 'after']), 30_000);
   });
 
   it('may be away for a while: queries fail while it is, and work when it is back', async () => {
@@ -64,7 +64,7 @@ describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
     await expect(db.ping()).rejects.toThrow(/ECONNREFUSED/);
     await road.mend();
     await db.ping();
-    await vi.waitFor(() => expect(gap).toHaveBeenCalledOnce(), 20_000);
+    await vi.waitFor(() => expect(gap).toHaveBeenCalledOnce(), 30_000);
   });
 
   it('that cannot be reached is named without its password', async () => {

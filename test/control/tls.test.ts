@@ -69,7 +69,7 @@ describe.skipIf(!OPENSSL)('gw-control with TLS of its own (needs openssl)', () =
 
   it('takes a renewed certificate without a restart, and keeps the one before where the new one cannot be used', async () => {
     const second = use('second');
-    await vi.waitFor(async () => expect(await health(second)).toBe(200), { timeout: 20_000, interval: 200 });
+    await vi.waitFor(async () => expect(await health(second)).toBe(200), { timeout: 30_000, interval: 200 });
     const { key } = makeCertificate(dir, 'other');
     copyFileSync(key, at('tls.key'));
     await server.logged(({ msg }) => typeof msg === 'string' && msg.includes('cannot be used'));

@@ -99,7 +99,7 @@ describe.skipIf(missing.length > 0)(`an upgrade of the operator's chart${skipped
     const url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}/status`;
     await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), 30_000);
     const load = startLoad(url, 50, {});
-    await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 20_000);
+    await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 30_000);
     await helm('upgrade', now, image);
     // The new one reconciles: what is asked of it now, it does.
     await k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', '{"spec":{"pods":{"replicas":3}}}');

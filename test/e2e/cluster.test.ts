@@ -174,7 +174,7 @@ describe.skipIf(missing.length > 0)(
 
     it('rolls to an edited ApiSpec while no request fails', async () => {
       const load = startLoad(`${url}/books/1`, 50, KEY);
-      await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 20_000);
+      await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 30_000);
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
       await vi.waitFor(async () => expect(await hash()).not.toBe(first), 30_000);
       await k.condition('gatewayproject/bookstore', 'Programmed');
@@ -215,7 +215,7 @@ describe.skipIf(missing.length > 0)(
       expect((await fetch(`${url}/books/1`, { headers: KEY })).status).toBe(200);
       await vi.waitFor(
         async () => expect(await k('get', 'events', '--field-selector', 'reason=CompileFailed')).toContain('E1003'),
-        20_000,
+        30_000,
       );
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
       await k.condition('apispec/bookstore', 'Ready');
@@ -239,7 +239,7 @@ describe.skipIf(missing.length > 0)(
       // A connection that is kept alive may still end at a pod that drains.
       await vi.waitFor(
         async () => expect(await (await fetch(`${url}/status`)).text()).toBe('{"status":"open"}'),
-        20_000,
+        30_000,
       );
       const newer =
         'apiVersion: gw.dev/v1alpha1\nkind: Deployment\nmetadata: {name: newer}\nspec: {project: bookstore, artifact: {latest: true}}\n';
@@ -258,12 +258,12 @@ describe.skipIf(missing.length > 0)(
       await k('delete', 'service', 'bookstore-gateway');
       await vi.waitFor(
         async () => expect(await k('get', 'service', 'bookstore-gateway', '-o', 'name')).toContain('service/'),
-        20_000,
+        30_000,
       );
       await k('scale', 'deployment.apps/bookstore-gateway', '--replicas=1');
       await vi.waitFor(
         async () => expect(await k.field('deployment.apps/bookstore-gateway', '{.spec.replicas}')).toBe('2'),
-        20_000,
+        30_000,
       );
       await k.condition('gatewayproject/bookstore', 'Ready');
       url = await address();
@@ -278,7 +278,7 @@ describe.skipIf(missing.length > 0)(
           expect(
             await k.field('gatewayproject/bookstore', '{.status.conditions[?(@.type=="Programmed")].reason}'),
           ).toBe('ApplyFailed'),
-        20_000,
+        30_000,
       );
       expect((await fetch(`${url}/status`)).status).toBe(200);
       await service(`{"spec":{"service":{"type":"${before}","nodePort":null}}}`);

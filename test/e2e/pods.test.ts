@@ -157,7 +157,7 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     const node = await operator.k.field(`pod/${only}`, '{.spec.nodeName}');
     const load = startSteadyLoad(`${await address()}/file`, RATE);
     try {
-      await vi.waitFor(() => expect(load.totals.answered).toBeGreaterThan(RATE), 20_000);
+      await vi.waitFor(() => expect(load.totals.answered).toBeGreaterThan(RATE), 30_000);
       // Nothing can take its place for longer than it takes to notice that a pod is not ready.
       await execute('kubectl', ['cordon', node]);
       await evict(operator.namespace, only);

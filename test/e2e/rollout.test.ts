@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     await k.apply(answering('mended'));
     const { revision = 0 } = await until((now) => served(now) && now.failed === undefined, 120);
     expect(revision).toBeGreaterThan(restarted.failed?.revision ?? 0);
-    await vi.waitFor(async () => expect(await text()).toBe('mended'), 20_000);
+    await vi.waitFor(async () => expect(await text()).toBe('mended'), 30_000);
   }, 300_000);
 
   it('a rolling update goes on where the operator that began it is killed', async () => {
@@ -210,7 +210,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       await change(answering('rolled'));
       await killOperator();
       await until(served, 120);
-      await vi.waitFor(async () => expect(await text()).toBe('rolled'), 20_000);
+      await vi.waitFor(async () => expect(await text()).toBe('rolled'), 30_000);
     });
   }, 300_000);
 
@@ -278,11 +278,11 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       await change(answering('in place'));
       const now = await until(served);
       expect(now.rollout?.strategy).toBe('InPlace');
-      await vi.waitFor(async () => expect(await text()).toBe('in place'), 20_000);
+      await vi.waitFor(async () => expect(await text()).toBe('in place'), 30_000);
       await change(answering('again'));
       await killOperator();
       await until(served, 120);
-      await vi.waitFor(async () => expect(await text()).toBe('again'), 20_000);
+      await vi.waitFor(async () => expect(await text()).toBe('again'), 30_000);
     });
     expect(await gatewayPods()).toEqual(pods);
     // One that starts with the revision of its template has the newest before it is ready.
@@ -303,7 +303,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     expect(await text()).toBe(before);
     await vi.waitFor(
       async () => expect(await k('get', 'events', '--field-selector', 'reason=RolledBack')).toContain('NOT_SET'),
-      20_000,
+      30_000,
     );
   }, 300_000);
 

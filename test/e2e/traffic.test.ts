@@ -102,7 +102,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     await vi.waitFor(ready, { timeout: 120_000, interval: 500 });
     url = `https://${await operator.k.field('service/shop-gateway', '{.spec.clusterIP}')}${PATH}`;
     clients = startSteadyLoad(url, RATE);
-    await vi.waitFor(() => expect(clients.totals.answered).toBeGreaterThan(RATE), { timeout: 20_000 });
+    await vi.waitFor(() => expect(clients.totals.answered).toBeGreaterThan(RATE), { timeout: 30_000 });
   }, 300_000);
 
   afterAll(async () => {

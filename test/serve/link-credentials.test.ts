@@ -115,7 +115,7 @@ describe('the credentials of the link', () => {
     expect(await ready(gateway)).toBe(503);
     release();
     await control.outcome(notice, 'applied');
-    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 20_000);
+    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 30_000);
     expect(await text(gateway)).toBe('newer');
   }, 60_000);
 
@@ -124,7 +124,7 @@ describe('the credentials of the link', () => {
     await control.kill();
     const gateway = await start(await artifact('older'), { args: [...control.args, '--control-plane-wait', '2'] });
     expect(await ready(gateway)).toBe(503);
-    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 20_000);
+    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 30_000);
     expect(await text(gateway)).toBe('older');
   }, 60_000);
 });

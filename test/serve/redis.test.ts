@@ -96,7 +96,7 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
     );
     const remaining = async () => Number((await request(`${gw.url}/hour`, agent)).headers['x-ratelimit-remaining']);
     const count = (start: string) => gw.log.filter(({ msg }) => msg.startsWith(start)).length;
-    const eventually = { timeout: 20_000 };
+    const eventually = { timeout: 30_000 };
     await expect.poll(remaining, eventually).toBeGreaterThan(0);
     expect([...statuses.hour, ...statuses.needed].every((status) => status === 200)).toBe(true);
 

@@ -55,7 +55,7 @@ function alive(pid: number): boolean {
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
-const eventually = { timeout: 20_000 };
+const eventually = { timeout: 30_000 };
 
 describe('gw serve --workers', () => {
   let dir = '';

@@ -135,7 +135,7 @@ describe('certificates in a Secret', () => {
     });
     keeper.start();
     closing.push(() => keeper.close());
-    await vi.waitFor(() => expect(server.port).toBeGreaterThan(0), 20_000);
+    await vi.waitFor(() => expect(server.port).toBeGreaterThan(0), 30_000);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     closing.push(async () => agent.destroy());
     let asked = 0;
@@ -193,7 +193,7 @@ describe('the HTTPS listener', () => {
         expect(objects.get(path)).toMatchObject({
           webhooks: [{ clientConfig: { caBundle: bundle } }, { clientConfig: { caBundle: bundle } }],
         }),
-      20_000,
+      30_000,
     );
     const client = connect({ port: port ?? 0, ca: listener.ca, servername: 'gw-link.gw-system.svc' });
     await once(client, 'secureConnect');

@@ -122,7 +122,7 @@ function ask(address: string, path = '/', agent = new Agent()): Promise<string> 
 }
 
 async function addressOf(addresses: ReadonlyMap<string, string>, name: string): Promise<string> {
-  await vi.waitFor(() => expect(addresses.has(name)).toBe(true), 20_000);
+  await vi.waitFor(() => expect(addresses.has(name)).toBe(true), 30_000);
   return addresses.get(name) ?? '';
 }
 
@@ -136,7 +136,7 @@ describe('pods as processes', () => {
     await vi.waitFor(async () => {
       const found = await objects.list(pods, { namespace: 'default', labels: { app: 'echo' } });
       expect(found.map(({ status }) => status?.conditions?.[0]?.status)).toEqual(['True', 'True']);
-    }, 20_000);
+    }, 30_000);
   });
 
   it('change without a request that fails, and leave nothing behind', async () => {
@@ -153,12 +153,12 @@ describe('pods as processes', () => {
           () => failed++,
         );
     })();
-    await vi.waitFor(() => expect(answers).toContain('one s3cret'), 20_000);
+    await vi.waitFor(() => expect(answers).toContain('one s3cret'), 30_000);
     await objects.apply(workloads, workload('echo', 'two'));
     await vi.waitFor(async () => {
       expect(answers.at(-1)).toBe('two s3cret');
       expect(await objects.list(pods, { namespace: 'default' })).toHaveLength(2);
-    }, 20_000);
+    }, 30_000);
     stop = true;
     await load;
     expect(failed).toBe(0);
@@ -166,7 +166,7 @@ describe('pods as processes', () => {
     await vi.waitFor(async () => {
       expect(await objects.list(pods, { namespace: 'default' })).toEqual([]);
       expect((await readdir(root)).filter((name) => name.startsWith('echo-'))).toEqual([]);
-    }, 20_000);
+    }, 30_000);
   });
 
   it('that fail keep the old ones serving, and say why', async () => {
@@ -178,7 +178,7 @@ describe('pods as processes', () => {
       workloads,
       workload('echo', 'three', { command: ['node', '--input-type=module', '-e', 'throw new Error("broken")'] }),
     );
-    await vi.waitFor(() => expect(failures.some((reason) => reason.startsWith('exit 1'))).toBe(true), 20_000);
+    await vi.waitFor(() => expect(failures.some((reason) => reason.startsWith('exit 1'))).toBe(true), 30_000);
     expect(await ask(address)).toBe('one s3cret');
     const found = await objects.list(pods, { namespace: 'default' });
     expect(
@@ -191,10 +191,10 @@ describe('pods as processes', () => {
     await applyEcho(objects);
     await objects.remove(secrets, { namespace: 'default', name: 'keys' });
     await objects.apply(workloads, workload('echo', 'late'));
-    await vi.waitFor(() => expect(failures).toContain('Secret "keys" is not in namespace "default"'), 20_000);
+    await vi.waitFor(() => expect(failures).toContain('Secret "keys" is not in namespace "default"'), 30_000);
     await objects.apply(secrets, named('v1', 'Secret', 'keys', { data: { k: Buffer.from('now').toString('base64') } }));
     const address = await addressOf(addresses, 'echo');
-    await vi.waitFor(async () => expect(await ask(address)).toBe('late now'), 20_000);
+    await vi.waitFor(async () => expect(await ask(address)).toBe('late now'), 30_000);
   });
 
   it('get what a Secret that they mount has become, and run on', async () => {
@@ -211,10 +211,10 @@ describe('pods as processes', () => {
       const names = (await running()).map(({ metadata }) => metadata.name);
       return Promise.all(names.map((name) => readFile(join(root, name, 'files', 'body'), 'utf8').catch(() => '')));
     };
-    await vi.waitFor(async () => expect(await bodies()).toEqual(['one']), 20_000);
+    await vi.waitFor(async () => expect(await bodies()).toEqual(['one']), 30_000);
     const [before] = await running();
     await objects.apply(secrets, named('v1', 'Secret', 'files', { data: { body: 'dHdv' } }));
-    await vi.waitFor(async () => expect(await bodies()).toEqual(['two']), 20_000);
+    await vi.waitFor(async () => expect(await bodies()).toEqual(['two']), 30_000);
     expect((await running()).map(({ metadata }) => metadata.name)).toEqual([before?.metadata.name]);
   });
 });

@@ -62,7 +62,7 @@ async function edit(file: string, from: string, to: string): Promise<void> {
 describe('gw-operator local', () => {
   it('serves, rolls to changes without a failed request, and survives what does not compile', async () => {
     const { child, exit, output, url } = start(await freePort());
-    await vi.waitFor(() => expect(output()).toContain(`curl -i ${url}/status`), 20_000);
+    await vi.waitFor(() => expect(output()).toContain(`curl -i ${url}/status`), 30_000);
     const key = { headers: { 'x-api-key': 'demo-key' } };
     expect(await (await fetch(`${url}/status`)).text()).toBe('{"status":"open"}');
     expect(await (await fetch(`${url}/books/1`, key)).json()).toMatchObject({ title: 'The Dispossessed' });
@@ -84,12 +84,12 @@ describe('gw-operator local', () => {
       }
     })();
     await edit('4-api-spec.yaml', '"status":"open"', '"status":"open late"');
-    await vi.waitFor(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'), 20_000);
+    await vi.waitFor(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'), 30_000);
     await edit('4-api-spec.yaml', '#/components/schemas/NewBook', '#/components/schemas/Nothing');
-    await vi.waitFor(() => expect(output()).toMatch(/error E1003 bookstore\.yaml:\d+#\/paths/), 20_000);
+    await vi.waitFor(() => expect(output()).toMatch(/error E1003 bookstore\.yaml:\d+#\/paths/), 30_000);
     expect(await (await fetch(`${url}/status`)).text()).toContain('open late');
     await edit('5-gateway-project.yaml', 'replicas: 2', 'replicaz: 2');
-    await vi.waitFor(() => expect(output()).toContain('unknown field /spec/pods/replicaz'), 20_000);
+    await vi.waitFor(() => expect(output()).toContain('unknown field /spec/pods/replicaz'), 30_000);
     stop = true;
     await load;
     expect(failures).toEqual([]);
@@ -113,7 +113,7 @@ describe('gw-operator local', () => {
 
   it('leaves no process behind when it is killed', async () => {
     const { child, output, url } = start(await freePort());
-    await vi.waitFor(() => expect(output()).toContain(`curl -i ${url}/status`), 20_000);
+    await vi.waitFor(() => expect(output()).toContain(`curl -i ${url}/status`), 30_000);
     const pids = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => ''))
       .trim()
       .split(' ')
@@ -127,6 +127,6 @@ describe('gw-operator local', () => {
         return false;
       }
     };
-    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), 20_000);
+    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), 30_000);
   }, 60_000);
 });

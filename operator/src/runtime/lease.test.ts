@@ -71,7 +71,7 @@ describe('a Lease', () => {
     expect(await a.acquire(() => undefined)).toBe(true);
     let second = false;
     const waiting = b.acquire(() => undefined).then((got) => (second = got));
-    await vi.waitFor(() => expect(state.version).toBeGreaterThan(8), 20_000);
+    await vi.waitFor(() => expect(state.version).toBeGreaterThan(8), 30_000);
     expect([second, state.spec['holderIdentity']]).toEqual([false, 'a']);
     await a.close();
     await waiting;
@@ -85,7 +85,7 @@ describe('a Lease', () => {
     await candidate('a').acquire(lost);
     const since = performance.now();
     state.broken = true;
-    await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 20_000);
+    await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 30_000);
     expect(performance.now() - since).toBeLessThan(DURATION_SECONDS * 1000);
   });
 

@@ -67,7 +67,7 @@ describe('a watch', () => {
     });
     const { seen, watch } = follow(objects);
     await watch.synced;
-    await vi.waitFor(() => expect(seen).toEqual(['added a', 'added b', 'added c']), 20_000);
+    await vi.waitFor(() => expect(seen).toEqual(['added a', 'added b', 'added c']), 30_000);
     expect(requests[2]?.searchParams.get('resourceVersion')).toBe('10');
   });
 
@@ -87,7 +87,7 @@ describe('a watch', () => {
       );
     });
     const { seen } = follow(objects);
-    await vi.waitFor(() => expect(seen).toEqual(['added m1', 'added m3', 'added m4']), 20_000);
+    await vi.waitFor(() => expect(seen).toEqual(['added m1', 'added m3', 'added m4']), 30_000);
     const from = requests
       .filter((url) => url.searchParams.has('watch'))
       .map((url) => url.searchParams.get('resourceVersion'));
@@ -109,7 +109,7 @@ describe('a watch', () => {
       }
     });
     const { seen } = follow(objects);
-    await vi.waitFor(() => expect(seen).toEqual(['added a', 'added b', 'modified b', 'deleted a']), 20_000);
+    await vi.waitFor(() => expect(seen).toEqual(['added a', 'added b', 'modified b', 'deleted a']), 30_000);
   });
 
   it('waits out a server that refuses, and then starts', async () => {
@@ -121,7 +121,7 @@ describe('a watch', () => {
       else response.end(list('10', [meta('a', '1')]));
     });
     const { seen } = follow(objects);
-    await vi.waitFor(() => expect(seen).toEqual(['added a']), 20_000);
+    await vi.waitFor(() => expect(seen).toEqual(['added a']), 30_000);
     expect(restarts).toHaveLength(2);
   });
 

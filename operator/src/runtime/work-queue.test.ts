@@ -19,11 +19,11 @@ describe('a work queue', () => {
       onError: () => undefined,
     });
     for (let n = 0; n < 5; n++) queue.add('a');
-    await vi.waitFor(() => expect(runs).toBe(1), 20_000);
+    await vi.waitFor(() => expect(runs).toBe(1), 30_000);
     queue.add('a');
     queue.add('a');
     gate.resolve();
-    await vi.waitFor(() => expect(runs).toBe(2), 20_000);
+    await vi.waitFor(() => expect(runs).toBe(2), 30_000);
     await queue.close();
     expect([runs, most]).toEqual([2, 1]);
   });
@@ -40,7 +40,7 @@ describe('a work queue', () => {
       onError: (_, error) => errors.push(error),
     });
     queue.add('a');
-    await vi.waitFor(() => expect(runs).toBe(3), 20_000);
+    await vi.waitFor(() => expect(runs).toBe(3), 30_000);
     expect(errors).toHaveLength(2);
     await queue.close();
   });
@@ -53,7 +53,7 @@ describe('a work queue', () => {
       onError: () => undefined,
     });
     queue.add('a');
-    await vi.waitFor(() => expect(runs).toBe(2), 20_000);
+    await vi.waitFor(() => expect(runs).toBe(2), 30_000);
     await queue.close();
     queue.add('a');
     expect(queue.depth).toBe(0);

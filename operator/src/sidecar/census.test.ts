@@ -67,7 +67,7 @@ describe('the census of sidecars', () => {
     await pod('mine', asks, named, 'team');
     await pod('elsewhere', {}, named, 'apis');
     await census.start();
-    await vi.waitFor(() => expect(census.of(shop)).toEqual({ pods: 0, missing: ['team/mine', 'team/plain'] }), 20_000);
+    await vi.waitFor(() => expect(census.of(shop)).toEqual({ pods: 0, missing: ['team/mine', 'team/plain'] }), 30_000);
     // What a watch by label is told when the label goes.
     await objects.remove(namespaces, { namespace: '', name: 'team' });
     expect(census.of(shop)).toEqual({ pods: 0, missing: ['team/mine'] });

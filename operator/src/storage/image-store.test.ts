@@ -109,7 +109,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       one,
       (await records()).filter((record) => imageOf(record)?.image === images[0]),
     );
-    await vi.waitFor(async () => expect(await records()).toHaveLength(1), 20_000);
+    await vi.waitFor(async () => expect(await records()).toHaveLength(1), 30_000);
     expect(await repositoryOf(two).resolve(digest(images[0] ?? ''))).toBeUndefined();
     expect((await pullArtifact(repositoryOf(two), digest(images[1] ?? ''))).bytes).toEqual(Buffer.from('archive a'));
   });
@@ -127,7 +127,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       ...{ data: { '.dockerconfigjson': Buffer.from(JSON.stringify(config)).toString('base64') } },
     });
     // By itself, once the cause is gone.
-    await vi.waitFor(async () => expect((await store.store(of, archive('a'))).state).toBe('stored'), 20_000);
+    await vi.waitFor(async () => expect((await store.store(of, archive('a'))).state).toBe('stored'), 30_000);
     const anonymous = await store.store(project('secret', secured), archive('b'));
     expect(anonymous).toMatchObject({ state: 'failed', reason: 'PushRefused' });
     expect(JSON.stringify(anonymous)).not.toContain(USER.password);
@@ -151,7 +151,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       expect((await waiting.store(other, archive('a'))).state).toBe('stored');
       expect(await first).toMatchObject({ state: 'failed', reason: 'RegistryUnavailable' });
       await own.start();
-      await vi.waitFor(async () => expect((await waiting.store(of, archive('a'))).state).toBe('stored'), 20_000);
+      await vi.waitFor(async () => expect((await waiting.store(of, archive('a'))).state).toBe('stored'), 30_000);
     } finally {
       await others.close();
       await waiting.close();
@@ -180,16 +180,16 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
     const look = () => store.missing(of, new Map([[image, { plainHttp: true }]]));
     expect(look()).toEqual(new Set());
     await repositoryOf(of).deleteManifest(digest(image));
-    await vi.waitFor(() => expect(look()).toEqual(new Set([image])), 20_000);
+    await vi.waitFor(() => expect(look()).toEqual(new Set([image])), 30_000);
     expect(await push(of, archive('a'))).toBe(image);
-    await vi.waitFor(() => expect(look()).toEqual(new Set()), 20_000);
+    await vi.waitFor(() => expect(look()).toEqual(new Set()), 30_000);
   });
 
   it('stay where a registry deletes nothing: that is told once, and their record goes', async () => {
     const of = project('kept', undeletable);
     const image = await push(of, archive('a'));
     store.forget(of, await records());
-    await vi.waitFor(async () => expect(await records()).toEqual([]), 20_000);
+    await vi.waitFor(async () => expect(await records()).toEqual([]), 30_000);
     expect(told).toMatchObject([{ type: 'Warning', reason: 'ImageNotDeleted' }]);
     expect(told[0]?.note).toContain(image);
     expect(await repositoryOf(of).resolve(digest(image))).toBe(digest(image));
@@ -202,7 +202,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
     const record = artifactRecord(of, revision, { archive: revision.archive, image, access: {} });
     await objects.apply(configMaps, record);
     store.forget(of, await records());
-    await vi.waitFor(async () => expect(await records()).toEqual([]), 20_000);
+    await vi.waitFor(async () => expect(await records()).toEqual([]), 30_000);
     expect(told).toEqual([]);
   });
 
