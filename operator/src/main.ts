@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `gw-operator`: the Kubernetes operator, and its local mode. */
 import { basename, extname, join } from 'node:path';
+import { messageOf } from '@gw/gateway/message-of';
 import { Command } from 'commander';
 import type { Program } from './cli/program.ts';
 import { readEnvironment } from './config.ts';
@@ -49,8 +50,6 @@ try {
   await command.parseAsync();
   process.exitCode = exitCode;
 } catch (error) {
-  process.stderr.write(
-    `${asPlugin ? 'kubectl gw' : 'gw-operator'}: ${error instanceof Error ? error.message : String(error)}\n`,
-  );
+  process.stderr.write(`${asPlugin ? 'kubectl gw' : 'gw-operator'}: ${messageOf(error)}\n`);
   process.exit(1);
 }

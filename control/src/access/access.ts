@@ -1,4 +1,5 @@
 /** Ends at once, on this replica, what is open on behalf of credentials that are revoked, here or elsewhere. */
+import { messageOf } from '@gw/gateway/message-of';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { readRevocation } from './revocations.ts';
@@ -116,7 +117,7 @@ export class Access {
 
   #look(): void {
     this.recheck().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#log.warn({ reason }, 'what was revoked cannot be looked up now: it is tried again');
     });
   }

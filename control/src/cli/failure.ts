@@ -1,5 +1,7 @@
 /** How commands end when they do not do what they were asked for. */
+
 import { printable } from '@gw/gateway/command-line';
+import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';
 import { ApiError } from './api.ts';
 
@@ -16,7 +18,7 @@ export function failureOf(error: unknown): { readonly text: string; readonly cod
   // Commander has said it.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : EXIT_USAGE };
   if (error instanceof OutcomeFailure) return { text: '', code: EXIT_OUTCOME };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const faults = error instanceof ApiError ? (error.problem?.errors ?? []).map(faultLine) : [];
   const request = error instanceof ApiError && error.status >= 500 ? requestLine(error) : [];
   const hint =

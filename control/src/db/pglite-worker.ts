@@ -2,8 +2,10 @@
  * The thread that PGlite runs in: messages of PostgreSQL's protocol in, what it answers out, one after the other.
  * It has one session for all connections.
  */
+
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { messageOf } from '@gw/gateway/message-of';
 
 /** What the thread is asked; `bytes` are whole messages of the protocol. */
 export type PgliteRequest = { readonly connection: number; readonly bytes: Uint8Array } | { readonly close: true };
@@ -50,7 +52,7 @@ async function serve(port: NonNullable<typeof parentPort>, dataDir: string | und
 }
 
 function fail(port: NonNullable<typeof parentPort>, error: unknown): void {
-  port.postMessage({ failure: error instanceof Error ? error.message : String(error) } satisfies PgliteReply);
+  port.postMessage({ failure: messageOf(error) } satisfies PgliteReply);
   port.close();
 }
 

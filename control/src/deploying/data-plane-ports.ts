@@ -1,6 +1,8 @@
 /** The data-plane channel's host: the control plane's database. */
+
 import { randomUUIDv7 } from 'node:crypto';
 import type { Hello } from '@gw/gateway/link-protocol';
+import { messageOf } from '@gw/gateway/message-of';
 import { type Kysely, sql } from 'kysely';
 import { secretHash } from '../access/secrets.ts';
 import type { Admission, ChannelPorts, DataPlane, Refusal } from '../channel/index.ts';
@@ -40,7 +42,7 @@ export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Cont
       log.info({ dataPlane: plane.dataPlaneId, name: plane.name, reason }, 'data plane disconnected');
     },
     failed: (error) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.warn({ reason }, 'the data-plane channel failed for now');
     },
   };

@@ -2,6 +2,7 @@
  * One replica's part in deployments: tells its data planes of what is wanted, and ends deployments whose outcome is
  * known. It goes by the tables; notifications only make it look sooner.
  */
+import { messageOf } from '@gw/gateway/message-of';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { DataPlaneChannel } from '../channel/index.ts';
@@ -80,7 +81,7 @@ export class Deployer {
       try {
         await this.#look();
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         this.#log.warn({ reason }, 'deployments cannot be looked at now: it is tried again');
       }
     }

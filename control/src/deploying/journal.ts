@@ -2,7 +2,9 @@
  * What data planes say, on its way to the database: the last of each, many in one statement. What cannot be written
  * stays until it can, so that a database that is away loses nothing.
  */
+
 import type { Status } from '@gw/gateway/link-protocol';
+import { messageOf } from '@gw/gateway/message-of';
 import type { Logger } from 'pino';
 import type { DataPlane, DriftReport } from '../channel/index.ts';
 import type { Database } from '../db/database.ts';
@@ -132,7 +134,7 @@ export class Journal {
       });
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#log.warn({ reason }, 'what data planes said cannot be written now: it is tried again');
       // What came meanwhile is newer.
       this.#answers = new Map([...answers, ...this.#answers]);

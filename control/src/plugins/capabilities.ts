@@ -1,5 +1,7 @@
 /** `capabilities` of a registration: what plugin.toml would say, with what the module says of itself below it (D15). */
+
 import { type PluginManifest, PluginPackageError } from '@gw/gateway/compiler';
+import { messageOf } from '@gw/gateway/message-of';
 import { manifestFrom } from '@gw/gateway/plugin-config';
 import { ControlError } from '../errors.ts';
 import { checkStorable } from '../http/storable.ts';
@@ -51,7 +53,7 @@ export function readJson(text: string, field: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw fieldFault(field, `is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw fieldFault(field, `is not JSON: ${messageOf(error)}`);
   }
   checkStorable(value, `the form field "${field}"`);
   return value;

@@ -2,7 +2,9 @@
  * That this replica lives, in the table of replicas, and which others do not any more: their data planes are shown as
  * disconnected until they come elsewhere.
  */
+
 import { hostname } from 'node:os';
+import { messageOf } from '@gw/gateway/message-of';
 import { VERSION } from '@gw/gateway/version';
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -58,7 +60,7 @@ export class Membership {
     this.#beating ??= this.#live()
       .catch((error: unknown) => {
         this.#steadySince = null;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         this.#context.log.warn({ reason }, 'no sign of life could be written');
       })
       .finally(() => {

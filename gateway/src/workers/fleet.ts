@@ -2,7 +2,9 @@
  * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the
  * artifact and what all of them share (D30), and starts another where one dies.
  */
+
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { bind } from '../serve-address.ts';
 import type { ServeOptions } from '../serve-options.ts';
@@ -193,7 +195,7 @@ export class Fleet implements Traffic {
       this.#retryMs = RETRY_MS;
     } catch (error) {
       if (this.#ending) return;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#deps.log.logger.error({ reason, retry_ms: this.#retryMs }, 'a worker did not start');
       setTimeout(() => void this.#replace(), this.#retryMs).unref();
       this.#retryMs = Math.min(this.#retryMs * 2, MOST_RETRY_MS);

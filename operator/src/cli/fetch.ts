@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EgressGuard } from '@gw/gateway/egress';
+import { messageOf } from '@gw/gateway/message-of';
 import { RegistryClient } from '../registry/client.ts';
 import { type DockerConfig, parseDockerConfig } from '../registry/docker-config.ts';
 import { parseReference } from '../registry/reference.ts';
@@ -59,6 +60,6 @@ async function readDockerConfig(file: string): Promise<DockerConfig> {
     return parseDockerConfig(await readFile(file));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${file}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -2,7 +2,9 @@
  * The control plane of local mode, on an embedded database in memory: shows what the folder's projects are and were,
  * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
  */
+
 import { randomBytes, randomUUID } from 'node:crypto';
+import { messageOf } from '@gw/gateway/message-of';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { freePort } from './free-port.ts';
 import type { RunnableWorkload } from './local-kinds.ts';
@@ -96,7 +98,7 @@ export class Console {
       this.#report.plain(`\n  console: http://${this.#address}/ui/#token=${this.#token}\n`);
       return running;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#report.problem('console', `${reason}; the gateways serve without it (--console off does without)`);
       return null;
     }
@@ -110,7 +112,7 @@ export class Console {
     try {
       await running.mirror(key, compiled);
     } catch (error) {
-      this.#report.problem(`console, ${key}`, error instanceof Error ? error.message : String(error));
+      this.#report.problem(`console, ${key}`, messageOf(error));
     }
   }
 

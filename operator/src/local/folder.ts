@@ -1,4 +1,5 @@
 /** Keeps the objects of local mode in step with the manifests of a folder. */
+import { messageOf } from '@gw/gateway/message-of';
 import { watch } from 'chokidar';
 import { keyOf } from '../runtime/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
@@ -29,9 +30,7 @@ export class Folder {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => void this.load(), SETTLE_MS);
     });
-    this.#watcher.on('error', (error) =>
-      report.problem('watching the folder', error instanceof Error ? error.message : String(error)),
-    );
+    this.#watcher.on('error', (error) => report.problem('watching the folder', messageOf(error)));
   }
 
   /** Reads the folder, applies what changed and deletes what has gone. A file that is wrong changes nothing. */

@@ -67,7 +67,7 @@ export class Kubelet {
     this.#queue = new WorkQueue({
       workers: 4,
       work: (key) => this.#reconcile(key),
-      onError: (key, error) => options.onFailure(key, error instanceof Error ? error.message : String(error)),
+      onError: (key, error) => options.onFailure(key, messageOf(error)),
     });
     const { objects } = options;
     this.#watches = [
@@ -165,7 +165,7 @@ export class Kubelet {
         });
         failure = await child.exited;
       } catch (error) {
-        failure = error instanceof Error ? error.message : String(error);
+        failure = messageOf(error);
       }
       pod.ready = false;
       pod.process = undefined;

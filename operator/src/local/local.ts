@@ -1,8 +1,10 @@
 /** `gw-operator local DIR`: the controllers on the manifests of a folder, with processes for pods. */
+
 import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '@gw/gateway/message-of';
 import { type GatewayProject, gatewayProjects, type Pod } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
 import type { StatusDiagnostic } from '../api/shared.ts';
@@ -129,8 +131,7 @@ export async function startLocal(
     }),
     events: {
       onReconciled: () => undefined,
-      onError: (controller, key, error) =>
-        report.problem(`${controller} ${key}`, error instanceof Error ? error.message : String(error)),
+      onError: (controller, key, error) => report.problem(`${controller} ${key}`, messageOf(error)),
     },
   });
   const told = watchProjects(objects, report, addresses, () => controlConsole?.begin());

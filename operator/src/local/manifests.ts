@@ -1,6 +1,8 @@
 /** The manifests of a folder, as objects: what `kubectl apply -f DIR` would send, read again when files change. */
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '@gw/gateway/message-of';
 import { parseAllDocuments } from 'yaml';
 import { apiSpecs, configMaps, deployments, gatewayProjects, kinds, pluginRefs, secrets } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
@@ -51,7 +53,7 @@ export async function readManifests(dir: string): Promise<Manifests> {
       if (text.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
       files.set(name, parseManifest(text, ignored));
     } catch (error) {
-      problems.set(name, error instanceof Error ? error.message : String(error));
+      problems.set(name, messageOf(error));
     }
   }
   return { files, problems, ignored };

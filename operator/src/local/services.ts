@@ -1,5 +1,7 @@
 /** The Services of local mode: a relay for each port, and the names by which pods find them. */
+
 import { writeFile } from 'node:fs/promises';
+import { messageOf } from '@gw/gateway/message-of';
 import { services } from '../api/resources.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { keyOf, keyText } from '../runtime/kube-object.ts';
@@ -128,5 +130,5 @@ function describe(error: unknown): string {
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     return `${error.message.replace(/^listen EADDRINUSE: address already in use /, '')} is in use: stop what listens there, or choose another with --listen`;
   }
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

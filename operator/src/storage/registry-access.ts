@@ -1,4 +1,5 @@
 /** A repository, opened with what a project says of it and the credentials of its namespace. */
+import { messageOf } from '@gw/gateway/message-of';
 import { readSecret } from '../controllers/source.ts';
 import type { RegistryAccess } from '../objects/artifact-record.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -44,7 +45,7 @@ async function readCredentials(objects: Pick<Objects, 'get'>, namespace: string,
   try {
     return parseDockerConfig(json);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new RegistryError('invalid', `key "${DOCKER_CONFIG_KEY}" of Secret "${name}" cannot be read: ${why}`);
   }
 }
