@@ -20,10 +20,10 @@ describe('an error of the database', () => {
     const kysely = new Kysely<Schema>({ dialect: new TellingDialect({ pool }) });
     onTestFinished(() => kysely.destroy());
     for (const query of [
-      sql`select 1`.execute(kysely),
-      kysely.transaction().execute((tx) => sql`select 1`.execute(tx)),
+      () => sql`select 1`.execute(kysely),
+      () => kysely.transaction().execute((tx) => sql`select 1`.execute(tx)),
     ]) {
-      const error = await thrownBy(query);
+      const error = await thrownBy(query());
       expect(error).toBeInstanceOf(DatabaseUnavailable);
       expect(String(error)).toMatch(/ECONNREFUSED|no address/);
       expect(isTransient(error)).toBe(true);
