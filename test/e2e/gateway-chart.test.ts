@@ -57,7 +57,7 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
   const settings = [
     ...['--namespace', namespace, '--wait', '--timeout', '180s'],
     ...['--set', `image.repository=${image.slice(0, colon)}`, '--set-string', `image.tag=${image.slice(colon + 1)}`],
-    ...['--set', 'serve.drainDelay=4'],
+    ...['--set', 'serve.drainDelay=8'],
   ];
   const helm = (command: string, ...options: readonly string[]) =>
     execute('helm', [command, 'shop', join(root, 'charts', 'gateway'), ...settings, ...options]);

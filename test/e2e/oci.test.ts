@@ -70,7 +70,7 @@ spec:
   specs: { names: [shop] }
   plugins: [{ name: mock }]
   revisionHistoryLimit: 1
-  serve: { drainDelay: 1 }
+  serve: { drainDelay: 8 }
   storage: ${JSON.stringify(storage)}
 `;
 

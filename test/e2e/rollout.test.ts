@@ -73,7 +73,7 @@ const project = () => ({
     allowPlaintext: true,
     egress: { allow: [`upstream.${operator.namespace}.svc`, '10.0.0.0/8'] },
     pods: { image, replicas: 2, resources: { requests: { cpu: '10m', memory: '64Mi' } } },
-    serve: { drainDelay: 3 },
+    serve: { drainDelay: 8 },
   },
 });
 
