@@ -153,7 +153,15 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   }, 600_000);
 
   it('changes the template of its pods five times', async () => {
-    for (let i = 0; i < 5; i++) await change({ pods: { annotations: { 'example.org/round': String(i) } } });
+    for (let i = 0; i < 5; i++) {
+      await change({ pods: { annotations: { 'example.org/round': String(i) } } });
+      const shown = '{.spec.template.metadata.annotations.example\\.org/round}';
+      await vi.waitFor(
+        async () => expect(await operator.k.field('deployment.apps/shop-gateway', shown)).toBe(String(i)),
+        30_000,
+      );
+      await operator.k('rollout', 'status', 'deployment.apps/shop-gateway', '--timeout=120s');
+    }
     expect(failures()).toEqual([]);
   }, 600_000);
 
