@@ -2,6 +2,7 @@
 // stderr, and `passed failed skipped` on stdout. CI prints it last, where a long diff does not push it out of sight.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const MESSAGE_CHARS = 600;
 
@@ -20,9 +21,8 @@ const skipped = report.numPendingTests + report.numTodoTests;
 console.log(report.numPassedTests, report.numFailedTests + suites, skipped);
 
 function say(what, message) {
-  const colour = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
-  const lines = message.replace(colour, '').split('\n');
-  const text = lines
+  const text = stripVTControlCharacters(message)
+    .split('\n')
     .filter((line) => !/^ +at .*node_modules/.test(line))
     .join('\n')
     .trim();

@@ -160,13 +160,15 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
       await vi.waitFor(() => expect(load.totals.answered).toBeGreaterThan(RATE), 30_000);
       // Nothing can take its place for longer than it takes to notice that a pod is not ready.
       await execute('kubectl', ['cordon', node]);
-      await evict(operator.namespace, only);
-      const evicted = load.totals.sent;
-      await vi.waitFor(() => expect(load.totals.sent).toBeGreaterThan(evicted + 10 * RATE), 60_000);
-      await execute('kubectl', ['uncordon', node]);
+      try {
+        await evict(operator.namespace, only);
+        const evicted = load.totals.sent;
+        await vi.waitFor(() => expect(load.totals.sent).toBeGreaterThan(evicted + 10 * RATE), 60_000);
+      } finally {
+        await execute('kubectl', ['uncordon', node]);
+      }
       await vi.waitFor(async () => expect(await running()).not.toContain(only), { timeout: 120_000, interval: 500 });
     } finally {
-      await execute('kubectl', ['uncordon', node]);
       await load.stop();
       process.stderr.write(`${load.summary()}\n`);
     }

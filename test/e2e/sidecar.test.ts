@@ -173,21 +173,21 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
 
   it('is rolled under load without a failed request, where the app waits until it is out of all routes', async () => {
     const lifecycle = { preStop: { sleep: { seconds: 6 } } };
+    const onlyNew = () =>
+      eventually(async () =>
+        expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(2),
+      );
     await k.apply(app(asks, { 'gw.dev/project': 'orders' }, 2, { lifecycle }));
     await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
     // Those before had no such wait.
-    await eventually(async () =>
-      expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(2),
-    );
+    await onlyNew();
     const load = startSteadyLoad(`${url}/orders/v2`, 50);
     try {
       for (let i = 0; i < 2; i++) {
         await eventually(async () => expect(load.totals.answered).toBeGreaterThan(100 * (i + 1)));
         await k('rollout', 'restart', 'deployment.apps/orders');
         await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
-        await eventually(async () =>
-          expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(2),
-        );
+        await onlyNew();
       }
     } finally {
       await load.stop();

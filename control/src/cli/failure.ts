@@ -1,5 +1,4 @@
 /** How commands end when they do not do what they were asked for. */
-
 import { printable } from '@gw/gateway/command-line';
 import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';

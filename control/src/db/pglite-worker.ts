@@ -2,7 +2,6 @@
  * The thread that PGlite runs in: messages of PostgreSQL's protocol in, what it answers out, one after the other.
  * It has one session for all connections.
  */
-
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '@gw/gateway/message-of';

@@ -1,5 +1,4 @@
 /** The data-plane channel's host: the control plane's database. */
-
 import { randomUUIDv7 } from 'node:crypto';
 import type { Hello } from '@gw/gateway/link-protocol';
 import { messageOf } from '@gw/gateway/message-of';

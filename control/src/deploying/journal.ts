@@ -2,7 +2,6 @@
  * What data planes say, on its way to the database: the last of each, many in one statement. What cannot be written
  * stays until it can, so that a database that is away loses nothing.
  */
-
 import type { Status } from '@gw/gateway/link-protocol';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Logger } from 'pino';

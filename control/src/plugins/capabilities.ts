@@ -1,5 +1,4 @@
 /** `capabilities` of a registration: what plugin.toml would say, with what the module says of itself below it (D15). */
-
 import { type PluginManifest, PluginPackageError } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import { manifestFrom } from '@gw/gateway/plugin-config';

@@ -2,7 +2,6 @@
  * That this replica lives, in the table of replicas, and which others do not any more: their data planes are shown as
  * disconnected until they come elsewhere.
  */
-
 import { hostname } from 'node:os';
 import { messageOf } from '@gw/gateway/message-of';
 import { VERSION } from '@gw/gateway/version';

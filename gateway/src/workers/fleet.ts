@@ -2,7 +2,6 @@
  * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the
  * artifact and what all of them share (D30), and starts another where one dies.
  */
-
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';

@@ -2,7 +2,6 @@
  * The control plane of local mode, on an embedded database in memory: shows what the folder's projects are and were,
  * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
  */
-
 import { randomBytes, randomUUID } from 'node:crypto';
 import { messageOf } from '@gw/gateway/message-of';
 import { LABEL_PROJECT } from '../objects/names.ts';

@@ -1,5 +1,4 @@
 /** `gw-operator local DIR`: the controllers on the manifests of a folder, with processes for pods. */
-
 import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

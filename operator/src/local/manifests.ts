@@ -1,5 +1,4 @@
 /** The manifests of a folder, as objects: what `kubectl apply -f DIR` would send, read again when files change. */
-
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '@gw/gateway/message-of';

@@ -1,5 +1,4 @@
 /** The Services of local mode: a relay for each port, and the names by which pods find them. */
-
 import { writeFile } from 'node:fs/promises';
 import { messageOf } from '@gw/gateway/message-of';
 import { services } from '../api/resources.ts';
