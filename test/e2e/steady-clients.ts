@@ -9,6 +9,7 @@
 import { request as httpRequest, Agent as PlainAgent } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
+import type { Failure } from './steady-load.ts';
 
 const [address = '', rate = '200'] = process.argv.slice(2);
 const url = new URL(address);
@@ -18,7 +19,7 @@ const tls = { rejectUnauthorized: false };
 
 type Send = () => Promise<number>;
 
-const totals = { sent: 0, answered: 0, moved: 0, failures: [] as string[], stoodStillMs: 0 };
+const totals = { sent: 0, answered: 0, moved: 0, failures: [] as Failure[], stoodStillMs: 0 };
 
 const secure = url.protocol === 'https:';
 const kept = secure
@@ -45,7 +46,7 @@ function stream(session: ClientHttp2Session): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = session.request({ ':path': url.pathname + url.search });
     let status = 0;
-    sent.setTimeout(TIMEOUT_MS, () => sent.close());
+    sent.setTimeout(TIMEOUT_MS, () => sent.destroy(new Error('no answer in time')));
     sent.on('response', (headers) => {
       status = Number(headers[':status']);
     });
@@ -127,7 +128,15 @@ let next = 0;
 function sendOne(): void {
   const [name, send] = clients[next++ % clients.length] ?? ['', http1(true)];
   totals.sent++;
-  const fail = (what: string) => totals.failures.push(`${new Date().toISOString()} ${name}: ${what}`);
+  const sentAt = performance.now();
+  const fail = (what: string) => {
+    totals.failures.push({
+      at: new Date().toISOString(),
+      client: name,
+      what,
+      ms: Math.round(performance.now() - sentAt),
+    });
+  };
   const one = send()
     .then(
       (status) => {

@@ -3,12 +3,23 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+/** A request that was not answered with 200. */
+export interface Failure {
+  /** When it failed, in ISO 8601. */
+  readonly at: string;
+  readonly client: string;
+  /** The status, or the error. */
+  readonly what: string;
+  /** Milliseconds since it was sent. */
+  readonly ms: number;
+}
+
 export interface Totals {
   readonly sent: number;
   readonly answered: number;
   /** To another connection, since the first one was ending. */
   readonly moved: number;
-  readonly failures: readonly string[];
+  readonly failures: readonly Failure[];
   /** The longest time that the clients' process could not run. */
   readonly stoodStillMs: number;
 }
@@ -44,11 +55,14 @@ export function startSteadyLoad(url: string, perSecond: number): SteadyLoad {
 }
 
 function summary({ sent, answered, moved, failures, stoodStillMs }: Totals): string {
-  const kinds = Map.groupBy(failures, (each) => each.slice(each.indexOf(' ') + 1));
-  const time = (each: string | undefined) => each?.slice(0, each.indexOf(' '));
+  const kinds = Map.groupBy(failures, ({ client, what }) => `${client}: ${what}`);
   return [
     `${sent} requests, ${answered} answered with 200, ${moved} moved, ${failures.length} failed; ` +
       `the clients stood still for at most ${stoodStillMs} ms`,
-    ...[...kinds].map(([kind, of]) => `${of.length} ${kind}, from ${time(of[0])} to ${time(of.at(-1))}`),
+    ...[...kinds].map(([kind, of]) => {
+      const times = of.map(({ ms }) => ms);
+      const after = `after ${Math.min(...times)} to ${Math.max(...times)} ms`;
+      return `${of.length} ${kind}, ${after}, from ${of[0]?.at} to ${of.at(-1)?.at}`;
+    }),
   ].join('\n');
 }
