@@ -11,6 +11,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Of conditions: a machine that stands still for seconds fails no test.
     expect: { poll: { timeout: 30_000 } },
+    // What a list held, in CI's summary too.
+    chaiConfig: { truncateThreshold: 1000 },
     reporters: ['default'],
     projects: [
       {

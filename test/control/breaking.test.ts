@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../control/src/db/database.ts';
 import { Gate } from '../serve/gate.ts';
 import { type Gateway, startGateway } from '../serve/gateway.ts';
-import { DATABASE_URL, emptyDatabase } from './database.ts';
+import { cutConnections, DATABASE_URL, emptyDatabase } from './database.ts';
 import { type DataPlaneView, type DeploymentView, Plane, Project, until } from './fleet.ts';
 import { type ControlServer, startControl } from './server.ts';
 
@@ -76,8 +75,7 @@ describe.skipIf(DATABASE_URL === undefined)('a database that breaks (needs DATAB
     let cutting = true;
     const cuts = (async () => {
       while (cutting) {
-        await sql`select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()`.execute(direct.kysely);
+        await cutConnections(direct);
         await sleep(300);
       }
     })();

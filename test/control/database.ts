@@ -4,7 +4,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { sql } from 'kysely';
+import { Client, DatabaseError } from 'pg';
 import { type Database, openDatabase } from '../../control/src/db/database.ts';
 
 /** The server that tests make their databases on; its user must be allowed to (`CREATEDB`). */
@@ -12,6 +13,10 @@ export const { DATABASE_URL } = process.env;
 
 /** Tests on a server are skipped, unless nothing may be. */
 export const NO_SERVER = DATABASE_URL === undefined && process.env['GW_NO_SKIP'] !== '1';
+
+/** A server waits for five seconds each time. */
+const DROP_ATTEMPTS = 6;
+const OBJECT_IN_USE = '55006';
 
 export type DatabaseKind = Database['kind'];
 
@@ -63,13 +68,35 @@ async function newServerDatabase(): Promise<UnopenedDatabase> {
   await onServer(`create database ${name}`);
   const url = new URL(DATABASE_URL ?? '');
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) };
+  return { url: url.href, drop: () => dropOnServer(name) };
+}
+
+/**
+ * Not `with (force)`, which fails while autovacuum, a process of the superuser, is in the database; without it the
+ * server sends autovacuum away, and waits for what else is about to leave.
+ */
+async function dropOnServer(name: string): Promise<void> {
+  for (let left = DROP_ATTEMPTS; ; left--) {
+    await onServer(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = '${name}' and usename = current_user`);
+    try {
+      return await onServer(`drop database ${name}`);
+    } catch (error) {
+      if (left === 1 || !(error instanceof DatabaseError) || error.code !== OBJECT_IN_USE) throw error;
+    }
+  }
 }
 
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: DATABASE_URL });
   await client.connect();
   await client.query(statement).finally(() => client.end());
+}
+
+/** Ends every other connection to the database; but not autovacuum's, which belongs to the superuser. */
+export async function cutConnections({ kysely }: Database): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`.execute(kysely);
 }
 
 /** Where templates are kept: with what else is made once from the sources. */

@@ -6,7 +6,7 @@ import type { Artifact } from '../../control/src/resources/artifacts/schemas.ts'
 import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
 import { Gate } from '../serve/gate.ts';
 import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';
-import { DATABASE_KINDS, DATABASE_URL, emptyDatabase } from './database.ts';
+import { cutConnections, DATABASE_KINDS, DATABASE_URL, emptyDatabase } from './database.ts';
 import { countOf, NO_ORPHANS, orphansAfterSweep } from './orphans.ts';
 import { type ControlOptions, type ControlServer, startControl } from './server.ts';
 
@@ -85,8 +85,7 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
     const reached = (n: number) =>
       vi.waitFor(async () => expect(await ended()).toBeGreaterThanOrEqual(n), { timeout: 60_000, interval: 20 });
     await reached(1);
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`.execute(db.kysely);
+    await cutConnections(db);
     await reached(3);
     await gate.close();
     await vi.waitFor(async () => expect((await server.ask('/artifacts')).status).toBeGreaterThanOrEqual(500), {

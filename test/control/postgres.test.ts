@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
-import { DATABASE_URL, emptyDatabase, NO_SERVER, testDatabase } from './database.ts';
+import { cutConnections, DATABASE_URL, emptyDatabase, NO_SERVER, testDatabase } from './database.ts';
 import { databaseProcess } from './spawn-database.ts';
 
 describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
@@ -37,8 +37,7 @@ describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
     );
     const cut = db.kysely.transaction().execute(async (tx) => {
       await sql`select 1`.execute(tx);
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid()`.execute(other.kysely);
+      await cutConnections(other);
       // The connection breaks while nothing runs on it.
       await vi.waitFor(() => expect(heard).toEqual(['gap']), 30_000);
       await sql`select 1`.execute(tx);

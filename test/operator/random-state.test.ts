@@ -156,8 +156,9 @@ describe.skipIf(missing !== '')(`whatever happens${missing}`, () => {
       };
       await Promise.all(pairs.map(repair));
       const stillBroken = async () => {
-        const found = await Promise.all(users.map(async (user) => (await notCompiling(user)).size));
-        return found.some((size) => size > 0) ? ['projects do not compile'] : wrong();
+        const found = await Promise.all(users.map(async (user) => [...(await notCompiling(user))]));
+        const broken = found.flatMap((projects, n) => projects.map((name) => `${users[n]?.namespace} ${name}`));
+        return broken.length > 0 ? [`these do not compile: ${broken.join(', ')}`] : wrong();
       };
       expect(await lasting([proxy, fresh], stillBroken)).toEqual([]);
     },
