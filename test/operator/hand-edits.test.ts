@@ -70,4 +70,14 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
     await user.patch('Service', 'books-gateway', { spec: { ports: [port(82)] } });
     await untilPorts('http 80');
   }, 120_000);
+
+  it('a workload that is paused, or slowed down, goes on as the project says', async () => {
+    const pace = async () => {
+      const { spec } = (await user.get('Workload', 'books-gateway')) ?? {};
+      return isRecord(spec) ? [spec['replicas'], spec['paused'], spec['minReadySeconds']] : [];
+    };
+    const wanted = await pace();
+    await user.patch('Workload', 'books-gateway', { spec: { replicas: 0, paused: true, minReadySeconds: 18 } });
+    await vi.waitFor(async () => expect(await pace()).toEqual(wanted), wait);
+  }, 120_000);
 });

@@ -41,12 +41,32 @@ export async function compare(user: User, twin: User): Promise<readonly string[]
     const [kind = '', project = ''] = /^(\S+) (p\d+)/.exec(name)?.slice(1) ?? [];
     const servesOther = lastGood.has(project);
     if (servesOther && (kind === 'Workload' || kind === 'Deployment')) continue;
-    const [expected, actual] = [were.get(name), are.get(name)]
-      .map((value) => (servesOther && kind === 'GatewayProject' ? withoutServed(value) : value))
-      .map((value) => JSON.stringify(value));
-    if (expected !== actual) differences.push(`${user.namespace} ${name}\n  is     ${actual}\n  fresh  ${expected}`);
+    const [expected, actual] = [were.get(name), are.get(name)].map((value) =>
+      servesOther && kind === 'GatewayProject' ? withoutServed(value) : value,
+    );
+    const parts = [...differing(actual, expected, '')];
+    if (parts.length > 0) differences.push([`${user.namespace} ${name}`, ...parts].join('\n  '));
   }
   return differences;
+}
+
+/** `path: is …, fresh …` for each part in which the two differ. */
+function* differing(is: unknown, fresh: unknown, path: string): Generator<string> {
+  if (JSON.stringify(is) === JSON.stringify(fresh)) return;
+  const [left, right] = [is, fresh].map((value) => (Array.isArray(value) ? { ...value } : value));
+  if (!isRecord(left) || !isRecord(right)) {
+    yield `${path}: is ${JSON.stringify(is)}, fresh ${JSON.stringify(fresh)}`;
+    return;
+  }
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  let found = false;
+  for (const name of names) {
+    for (const part of differing(left[name], right[name], path ? `${path}.${name}` : name)) {
+      found = true;
+      yield part;
+    }
+  }
+  if (!found) yield `${path}: the members are in another order`;
 }
 
 function withoutServed(status: unknown): unknown {

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { freePort } from './free-port.ts';
 
 const main = join(import.meta.dirname, '..', 'main.ts');
 const example = join(import.meta.dirname, '..', '..', '..', 'examples', 'bookstore');
@@ -33,12 +34,6 @@ function listenAnywhere(): Promise<{ server: Server; port: number }> {
       if (typeof address === 'object' && address) resolve({ server, port: address.port });
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const { server, port } = await listenAnywhere();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function start(port: number, console = 'off') {

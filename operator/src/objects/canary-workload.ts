@@ -3,7 +3,7 @@ import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { CANARY, canaryName, LABEL_ROLE, ownedMeta, podLabels } from './names.ts';
-import { podTemplate, revisionAnnotations } from './pod-template.ts';
+import { podTemplate, revisionAnnotations, UNHINDERED } from './pod-template.ts';
 
 export interface Canary {
   readonly revision: Revision;
@@ -20,6 +20,7 @@ export function canaryWorkload(project: GatewayProject, { revision, pods }: Cana
     spec: {
       replicas: pods,
       revisionHistoryLimit: 0,
+      ...UNHINDERED,
       progressDeadlineSeconds: project.spec.rollout.progressDeadlineSeconds,
       // They are few: what takes the place of another revision's need not wait for it.
       strategy: { type: 'Recreate' },

@@ -3,7 +3,7 @@ import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { ANNOTATION_TEMPLATE, gatewayName, ownedMeta, podLabels } from './names.ts';
-import { podTemplate, revisionAnnotations } from './pod-template.ts';
+import { podTemplate, revisionAnnotations, UNHINDERED } from './pod-template.ts';
 import { scaling } from './replicas.ts';
 import { templateDigest } from './template-digest.ts';
 
@@ -31,6 +31,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
     spec: {
       ...(replicas === undefined ? {} : { replicas }),
       revisionHistoryLimit: 2,
+      ...UNHINDERED,
       progressDeadlineSeconds: rollout.progressDeadlineSeconds,
       // A pod goes only when its successor is ready.
       strategy: {
