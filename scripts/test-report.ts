@@ -36,8 +36,10 @@ export default class TestReport implements Reporter {
       failures.push(`FAILED outside of a test\n  ${beginning(unhandled, MESSAGE_CHARS)}\n`);
     }
     const { passed, failed, skipped, pending } = counts;
-    const lines = [`${passed} ${failed} ${skipped + pending}`, ...failures];
-    writeFileSync(process.env['GW_TEST_REPORT'] ?? '/dev/stderr', `${lines.join('\n')}\n`);
+    const text = `${[`${passed} ${failed} ${skipped + pending}`, ...failures].join('\n')}\n`;
+    const { GW_TEST_REPORT } = process.env;
+    if (GW_TEST_REPORT) writeFileSync(GW_TEST_REPORT, text);
+    else process.stderr.write(text);
   }
 }
 

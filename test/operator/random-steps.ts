@@ -27,6 +27,9 @@ const VARIANTS: readonly ((id: string) => object)[] = [
   (id) => ({ plugins: [{ name: 'mock', pluginRef: `${id}-mock` }] }),
 ];
 
+/** So long an object of the operator is waited for by who edits it, since an operator that is disturbed takes its time. */
+const MADE_MS = 5000;
+
 /** An object that the project owns. */
 async function owned(user: User, kind: 'Service' | 'Workload' | 'ServiceAccount' | 'NetworkPolicy', id: string) {
   return user.get(kind, `${id}-gateway`);
@@ -38,6 +41,8 @@ async function edit(
   id: string,
   body: object,
 ): Promise<void> {
+  const end = performance.now() + MADE_MS;
+  while (!(await owned(user, kind, id)) && performance.now() < end) await pause(250);
   // What goes between looking and editing is not there to be edited.
   if (await owned(user, kind, id)) await user.patch(kind, `${id}-gateway`, body).catch(() => undefined);
 }
