@@ -73,7 +73,7 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
 
   it('a workload that is paused, or slowed down, goes on as the project says', async () => {
     const pace = async () => {
-      const { spec } = (await user.get('Workload', 'books-gateway')) ?? {};
+      const spec = (await user.get('Workload', 'books-gateway'))?.['spec'];
       return isRecord(spec) ? [spec['replicas'], spec['paused'], spec['minReadySeconds']] : [];
     };
     const wanted = await pace();
