@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
+import { reachable } from './reachable.ts';
 
 const image = process.env['GW_E2E_IMAGE'] ?? '';
 const access = process.env['GW_E2E_ACCESS'] ?? 'cluster-ip';
@@ -267,7 +268,8 @@ describe.skipIf(missing.length > 0)(
       );
       await k.condition('gatewayproject/bookstore', 'Ready');
       url = await address();
-    }, 90_000);
+      await reachable(url);
+    }, 150_000);
 
     it('what the API server refuses is told, and tried again', async () => {
       const service = (patch: string) => k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', patch);

@@ -15,6 +15,7 @@ import { DATABASE_URL, type UnopenedDatabase, unopenedDatabase } from '../contro
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute } from './kubectl.ts';
 import { startLoad } from './load.ts';
+import { reachable } from './reachable.ts';
 import { type Relay, relayTo } from './relay.ts';
 import { selfSigned } from './self-signed.ts';
 
@@ -114,6 +115,7 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
       ]),
     ]);
     api = `https://${await k.field(`service/${release}`, '{.spec.clusterIP}')}:9090`;
+    await reachable(api);
     const token = await k.field(`secret/${release}-admin-token`, '{.data.token}');
     admin = Buffer.from(token, 'base64').toString('utf8');
     const { token: own } = await ask('/tokens', { name: 'cluster', role: 'admin', project_id: null });
@@ -169,6 +171,7 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
     await op.k.condition('gatewayproject/books', 'Ready');
     await soon(async () => expect(await reason('Synced')).toBe('DataPlaneKeyMissing'));
     expect(await field('{.status.conditions[?(@.type=="Synced")].message}')).toContain('gw-control api-keys create');
+    await reachable(gateway);
     expect(await answers()).toBe('one');
   }, 240_000);
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { evict, execute } from './kubectl.ts';
+import { reachable } from './reachable.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
 import { startSteadyLoad } from './steady-load.ts';
@@ -81,6 +82,7 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     await secret('shop-files', { body: 'one' });
     await operator.k.apply(selfSigned('shop-tls', ['shop.example.com']));
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 180);
+    await reachable(await address());
     expect(await condition('CertificateValid', 'reason')).toBe('CertificateValid');
     expect([await get('/file'), await get('/variable')]).toEqual(['one', 'hello']);
     expect(await operator.k.field('ingress/shop-gateway', '{.spec.rules[0].host}')).toBe('shop.example.com');
