@@ -98,6 +98,14 @@ function eventually<T>(check: () => Promise<T>, seconds = 60): Promise<T> {
   return vi.waitFor(check, { timeout: seconds * 1000, interval: 200 });
 }
 
+/** Until the pods of before are gone as well, which answer until all nodes know that they shall not. */
+async function rolledOut(replicas: number): Promise<void> {
+  await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
+  await eventually(async () =>
+    expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(replicas),
+  );
+}
+
 async function scaleOperator(replicas: number): Promise<void> {
   const { release, system } = operator;
   const deployments = await execute('kubectl', ['-n', system, 'get', 'deployments.apps', '-o', 'name']);
@@ -134,7 +142,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     await k.apply(project());
     await k.condition('gatewayproject/orders', 'Stored');
     await k.apply(app(asks, { 'gw.dev/project': 'orders' }));
-    await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
+    await rolledOut(1);
     await eventually(async () => {
       const answer = await ask(url, '/orders');
       expect(answer).toMatchObject({ status: 200, server: expect.stringMatching(/^gw\//), body: 'app GET /orders' });
@@ -173,21 +181,15 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
 
   it('is rolled under load without a failed request, where the app waits until it is out of all routes', async () => {
     const lifecycle = { preStop: { sleep: { seconds: 6 } } };
-    const onlyNew = () =>
-      eventually(async () =>
-        expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(2),
-      );
     await k.apply(app(asks, { 'gw.dev/project': 'orders' }, 2, { lifecycle }));
-    await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
     // Those before had no such wait.
-    await onlyNew();
+    await rolledOut(2);
     const load = startSteadyLoad(`${url}/orders/v2`, 50);
     try {
       for (let i = 0; i < 2; i++) {
         await eventually(async () => expect(load.totals.answered).toBeGreaterThan(100 * (i + 1)));
         await k('rollout', 'restart', 'deployment.apps/orders');
-        await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
-        await onlyNew();
+        await rolledOut(2);
       }
     } finally {
       await load.stop();
