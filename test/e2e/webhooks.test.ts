@@ -33,8 +33,8 @@ function told(args: string, stdin = ''): Promise<string> {
   return execute('sh', ['-c', `kubectl -n ${operator.namespace} ${args} 2>&1`], stdin);
 }
 
-const applied = (object: string, ...options: readonly string[]) =>
-  execute('kubectl', ['-n', operator.namespace, 'apply', ...options, '-f', '-'], object);
+const given = (how: readonly string[], object: string) =>
+  execute('kubectl', ['-n', operator.namespace, ...how, '-f', '-'], object);
 
 async function scaleOperator(replicas: number): Promise<void> {
   const { system } = operator;
@@ -49,15 +49,15 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
     operator = await installOperator('webhooks', ['replicas=1']);
     k = operator.k;
     // An API server that has no route to the pod yet lets everything in, as while nobody answers.
-    await vi.waitFor(() => expect(applied(bad('books'), '--dry-run=server')).rejects.toThrow('E1012'), 60_000);
+    const refused = () => expect(given(['apply', '--dry-run=server'], bad('books'))).rejects.toThrow('E1012');
+    await vi.waitFor(refused, 60_000);
   }, 300_000);
 
   afterAll(() => operator?.uninstall(), 300_000);
 
   it('a wrong document is refused with the diagnostics of the compiler, also in a dry run', async () => {
     for (const how of [['apply', '--dry-run=server'], ['apply'], ['create']]) {
-      const refused = execute('kubectl', ['-n', operator.namespace, ...how, '-f', '-'], bad('books'));
-      await expect(refused).rejects.toThrow(
+      await expect(given(how, bad('books'))).rejects.toThrow(
         /admission webhook "objects\.gw\.dev" denied the request: ApiSpec "books": books\.yaml:1:\d+: E1012 .*\/paths\/~1a\/get\/x-gw-dispatch/,
       );
     }

@@ -76,7 +76,11 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
       const spec = (await user.get('Workload', 'books-gateway'))?.['spec'];
       return isRecord(spec) ? [spec['replicas'], spec['paused'], spec['minReadySeconds']] : [];
     };
-    const wanted = await pace();
+    const wanted = await vi.waitFor(async () => {
+      const found = await pace();
+      expect(found).toHaveLength(3);
+      return found;
+    }, wait);
     await user.patch('Workload', 'books-gateway', { spec: { replicas: 0, paused: true, minReadySeconds: 18 } });
     await vi.waitFor(async () => expect(await pace()).toEqual(wanted), wait);
   }, 120_000);

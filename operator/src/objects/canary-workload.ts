@@ -3,7 +3,8 @@ import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { CANARY, canaryName, LABEL_ROLE, ownedMeta, podLabels } from './names.ts';
-import { podTemplate, revisionAnnotations, UNHINDERED } from './pod-template.ts';
+import { podTemplate, revisionAnnotations } from './pod-template.ts';
+import { UNHINDERED } from './workload.ts';
 
 export interface Canary {
   readonly revision: Revision;

@@ -25,9 +25,6 @@ export function revisionAnnotations(revision: Revision): { readonly [name: strin
   };
 }
 
-/** Said of workloads so that it is taken back: set by hand, it would stop rollouts, or have them take longer than asked. */
-export const UNHINDERED = { paused: false, minReadySeconds: 0 };
-
 /** With `spec.pods.template` where that is no patch to refuse (see `templateRefusal`). */
 export function podTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): object {
   const template = ownTemplate(project, revision, settings);

@@ -3,7 +3,7 @@ import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { ANNOTATION_TEMPLATE, gatewayName, ownedMeta, podLabels } from './names.ts';
-import { podTemplate, revisionAnnotations, UNHINDERED } from './pod-template.ts';
+import { podTemplate, revisionAnnotations } from './pod-template.ts';
 import { scaling } from './replicas.ts';
 import { templateDigest } from './template-digest.ts';
 
@@ -13,6 +13,9 @@ export interface WorkloadSettings extends PodSettings {
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
 }
+
+/** Said of workloads so that it is taken back: set by hand, it would stop rollouts, or have them take longer than asked. */
+export const UNHINDERED = { paused: false, minReadySeconds: 0 };
 
 /** The apps/v1 Deployment whose pods serve one revision. */
 export function workload(project: GatewayProject, revision: Revision, settings: WorkloadSettings): KubeObject {
