@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './scripts/longest-first.ts';
 
 /** One at a time and after the others: they share a cluster, and count what it fails to answer in time. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
@@ -13,7 +14,9 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // What a list held, in CI's summary too.
     chaiConfig: { truncateThreshold: 1000 },
-    reporters: ['default'],
+    reporters: ['default', './scripts/test-report.ts'],
+    setupFiles: ['./test/file-cost.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

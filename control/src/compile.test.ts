@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project, ProjectPlugin } from '@gw/gateway/compiler';
 import { afterAll, describe, expect, it } from 'vitest';
+import { GW } from '../../test/programs/gw.ts';
 import { compileProject } from './compile.ts';
 import { CompileThread } from './compile-thread.ts';
 import { WorkerLimitError } from './worker-thread.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
@@ -75,7 +75,7 @@ async function gwCompile(): Promise<{ readonly artifact_hash: string }> {
   );
   const child = spawn(
     process.execPath,
-    [MAIN, 'compile', '-m', join(folder, 'gw.yaml'), '-o', join(folder, 'out.gwa'), '--format', 'json'],
+    [GW, 'compile', '-m', join(folder, 'gw.yaml'), '-o', join(folder, 'out.gwa'), '--format', 'json'],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let output = '';

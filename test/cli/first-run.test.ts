@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
+import { GW } from '../programs/gw.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
 const env = { PATH: process.env['PATH'] ?? '' };
 const folder = mkdtempSync(join(tmpdir(), 'gw-first-'));
 let gateway: ChildProcess | undefined;
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 function gw(cwd: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { cwd, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [GW, ...args], { cwd, env, encoding: 'utf8' });
   expect(status, stderr).toBe(0);
   return stdout;
 }
@@ -34,7 +34,7 @@ it('gw init demo && gw compile && gw serve answers', async () => {
   expect(gw(demo, 'verify', 'api.gwa')).toContain('hashes verified');
   gateway = spawn(
     process.execPath,
-    [MAIN, 'serve', '--artifact', 'api.gwa', '--listen', '127.0.0.1:0', '--admin-bind', 'off'],
+    [GW, 'serve', '--artifact', 'api.gwa', '--listen', '127.0.0.1:0', '--admin-bind', 'off'],
     { cwd: demo, env, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const url = `http://${await listening(gateway)}`;

@@ -1,14 +1,12 @@
 /** What surrounds the REST API: the start, the admin listener, draining, origins, traces. */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { GW_CONTROL } from '../programs/gw-control.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'control', 'src', 'main.ts');
 
 /** Runs to its end. */
 function start(args: readonly string[], env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--database-url', 'pglite://', ...args], {
+  const child = spawn(process.execPath, [GW_CONTROL, 'serve', '--database-url', 'pglite://', ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderControlCli } from '../../control/src/cli/cli-doc.ts';
+import { GW_CONTROL } from '../programs/gw-control.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const MAIN = join(root, 'control', 'src', 'main.ts');
 
 let folder: string;
 let server: ControlServer;
@@ -31,7 +31,7 @@ function run(args: readonly string[], input = '', env: Readonly<Record<string, s
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [MAIN, ...args],
+      [GW_CONTROL, ...args],
       { env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: folder, ...env } },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
@@ -99,7 +99,7 @@ describe('gw-control', () => {
 
   it('is not disturbed by a reader that has had enough', async () => {
     const { code, stderr } = await new Promise<Run>((resolve) => {
-      const command = `"${process.execPath}" "${MAIN}" completion bash | head -1; exit \${PIPESTATUS[0]}`;
+      const command = `"${process.execPath}" "${GW_CONTROL}" completion bash | head -1; exit \${PIPESTATUS[0]}`;
       execFile('bash', ['-c', command], (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
       );

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { load } from 'js-yaml';
 import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
+import { GW } from '../programs/gw.ts';
 import type { ControlServer } from './server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const GW = join(root, 'gateway', 'src', 'main.ts');
 const BOOKSTORE = join(root, 'examples', 'bookstore', 'project');
 
 export type Rest = Pick<ControlServer, 'ask' | 'get'>;

@@ -1,9 +1,7 @@
 /** A real `gw-control serve` process for tests, and a client of it. */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'control', 'src', 'main.ts');
+import { GW_CONTROL } from '../programs/gw-control.ts';
 
 const ANY_PORTS = ['--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'];
 
@@ -37,7 +35,7 @@ export async function startControl({
   databaseUrl = 'pglite://',
   args = [],
   env = {},
-  main = MAIN,
+  main = GW_CONTROL,
 }: ControlOptions = {}): Promise<ControlServer> {
   const child = spawn(process.execPath, [main, 'serve', ...ANY_PORTS, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],

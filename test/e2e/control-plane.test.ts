@@ -12,6 +12,7 @@ import { readArtifact } from '@gw/gateway/artifact';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DATABASE_URL, type UnopenedDatabase, unopenedDatabase } from '../control/database.ts';
+import { GW } from '../programs/gw.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute } from './kubectl.ts';
 import { startLoad } from './load.ts';
@@ -266,7 +267,7 @@ async function compiledByCommand(body: string): Promise<string> {
     await writeFile(join(folder, 'specs', 'books.yaml'), document(body));
     await writeFile(join(folder, 'gw.yaml'), 'specs: specs\nplugins: {mock: {}}\n');
     await promisify(execFile)(process.execPath, [
-      ...[join(root, 'gateway', 'src', 'main.ts'), 'compile', '--production', '--manifest', join(folder, 'gw.yaml')],
+      ...[GW, 'compile', '--production', '--manifest', join(folder, 'gw.yaml')],
       ...['--output', join(folder, 'books.gwa')],
     ]);
     return (await readArtifact(join(folder, 'books.gwa'))).manifest.artifact_hash;

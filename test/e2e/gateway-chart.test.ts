@@ -12,6 +12,7 @@ import { RegistryClient } from '../../operator/src/registry/client.ts';
 import { IMAGE_MANIFEST } from '../../operator/src/registry/media-types.ts';
 import { parseReference } from '../../operator/src/registry/reference.ts';
 import { artifactImage } from '../../operator/src/storage/artifact-image.ts';
+import { GW } from '../programs/gw.ts';
 import { image, missing, skipped } from './installed-operator.ts';
 import { execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
@@ -43,8 +44,7 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
     await writeFile(join(folder, 'gw.yaml'), 'specs: specs\nplugins: {mock: {}}\n');
     await writeFile(join(folder, 'specs', 'shop.yaml'), document(version));
     const output = join(folder, `${version}.gwa`);
-    const gw = join(root, 'gateway', 'src', 'main.ts');
-    await run(process.execPath, [gw, 'compile', '--manifest', join(folder, 'gw.yaml'), '--output', output]);
+    await run(process.execPath, [GW, 'compile', '--manifest', join(folder, 'gw.yaml'), '--output', output]);
     return output;
   }
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { GW_OPERATOR } from '../programs/gw-operator.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'operator', 'src', 'main.ts');
 const PLANTED = 'planted-secret-5c1d';
 
 const apiSpec = (books: string) => `
@@ -71,7 +71,7 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, { timeout: 180_000 }
 
   beforeAll(async () => {
     bin = await mkdtemp(join(tmpdir(), 'gw-kubectl-'));
-    await symlink(MAIN, join(bin, 'kubectl-gw'));
+    await symlink(GW_OPERATOR, join(bin, 'kubectl-gw'));
     operator = await installOperator('plugin');
     await operator.k('create', 'secret', 'generic', 'shop-env', `--from-literal=API_KEY=${PLANTED}`);
     await operator.k.apply(apiSpec('first'));

@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
 import { EgressGuard } from '@gw/gateway/egress';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RegistryClient } from '../../operator/src/registry/client.ts';
@@ -14,6 +13,7 @@ import { parseDockerConfig } from '../../operator/src/registry/docker-config.ts'
 import { parseReference } from '../../operator/src/registry/reference.ts';
 import { type DockerRegistry, hasDockerRegistry, startDockerRegistry, USER } from '../docker-registry.ts';
 import { freePort } from '../free-port.ts';
+import { GW_OPERATOR } from '../programs/gw-operator.ts';
 import { execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
@@ -115,7 +115,7 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
     operator = spawn(
       process.execPath,
       [
-        ...[join(import.meta.dirname, '..', '..', 'operator', 'src', 'main.ts'), 'run', '--image', image],
+        ...[GW_OPERATOR, 'run', '--image', image],
         ...['--namespaces', namespace, '--namespace', namespace, '--no-leader-election'],
         ...['--bind', `127.0.0.1:${await freePort()}`, '--egress-allow', '127.0.0.1', '--egress-allow', node ?? ''],
         ...['--plain-http-registry', nodeRegistry, '--plain-http-registry', secured.host],

@@ -1,5 +1,3 @@
-/** The operator's chart: rights, arguments, webhooks, CustomResourceDefinitions. */
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   CERTIFICATE_RULES,
@@ -12,7 +10,8 @@ import {
   WEBHOOK_RULES,
 } from '../../operator/src/api/rbac.ts';
 import { execute } from '../e2e/kubectl.ts';
-import { at, fromValues, hasHelm, type Manifest, ofKind, render, root, valuesFiles, withoutHelm } from './helm.ts';
+import { GW_OPERATOR } from '../programs/gw-operator.ts';
+import { at, fromValues, hasHelm, type Manifest, ofKind, render, valuesFiles, withoutHelm } from './helm.ts';
 
 const set = (...values: readonly string[]) => values.flatMap((value) => ['--set', value]);
 const operator = (...values: readonly string[]) => render('operator', ...set(...values));
@@ -53,7 +52,7 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
   });
 
   it.each(valuesFiles('operator'))('passes with %s no argument that the program does not know', async (file) => {
-    const known = await execute(process.execPath, [join(root, 'operator', 'src', 'main.ts'), 'run', '--help']);
+    const known = await execute(process.execPath, [GW_OPERATOR, 'run', '--help']);
     const options = argumentsOf(await render('operator', ...fromValues('operator', file))).filter((each) =>
       each.startsWith('--'),
     );

@@ -1,12 +1,11 @@
 /** `gw-operator run` as its own process, as a cluster runs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
+import { GW_OPERATOR } from '../programs/gw-operator.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'operator', 'src', 'main.ts');
 const MAX_LINES = 5000;
 
 export interface LogLine {
@@ -36,7 +35,7 @@ export class OperatorProcess {
   /** Resolves when it has been started; `ready` says when it watches. */
   static async start(kubeconfig: string, args: readonly string[]): Promise<OperatorProcess> {
     const port = await freePort();
-    const all = [MAIN, 'run', '--image', 'gw.invalid/gw:test', '--bind', `127.0.0.1:${port}`, ...args];
+    const all = [GW_OPERATOR, 'run', '--image', 'gw.invalid/gw:test', '--bind', `127.0.0.1:${port}`, ...args];
     const { NODE_OPTIONS: _, VITEST: _v, ...env } = process.env;
     const child = spawn(process.execPath, all, {
       env: { ...env, KUBECONFIG: kubeconfig },

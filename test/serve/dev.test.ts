@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
+import { GW } from '../programs/gw.ts';
 
 const spec = (body: string) =>
   JSON.stringify({
@@ -33,7 +32,7 @@ describe('gw dev', () => {
   function start(): void {
     child = spawn(
       process.execPath,
-      [MAIN, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--debounce-ms', '20'],
+      [GW, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--debounce-ms', '20'],
       { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
     );
     child.stderr?.on('data', (chunk) => {

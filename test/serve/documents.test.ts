@@ -9,10 +9,10 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { type Document, withMocks } from '../mocked-document.ts';
+import { GW } from '../programs/gw.ts';
 
 const folder = process.env['GW_DOCUMENTS'] ?? '';
 const files = folder === '' ? ['(no folder)'] : readdirSync(folder).filter((name) => name.endsWith('.json'));
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
 
 describe.skipIf(folder === '')('real documents (needs GW_DOCUMENTS)', () => {
   let dir = '';
@@ -31,7 +31,7 @@ describe.skipIf(folder === '')('real documents (needs GW_DOCUMENTS)', () => {
     const artifact = join(project, 'api.gwa');
 
     const compiling = performance.now();
-    execFileSync(process.execPath, [MAIN, 'compile', '-m', join(project, 'gw.yaml'), '-o', artifact], {
+    execFileSync(process.execPath, [GW, 'compile', '-m', join(project, 'gw.yaml'), '-o', artifact], {
       stdio: 'pipe',
     });
     const compiled = performance.now() - compiling;
@@ -40,7 +40,7 @@ describe.skipIf(folder === '')('real documents (needs GW_DOCUMENTS)', () => {
     const started = performance.now();
     const child = spawn(
       process.execPath,
-      [MAIN, 'serve', '--artifact', artifact, '--listen', `127.0.0.1:${port}`, '--admin-bind', 'off'],
+      [GW, 'serve', '--artifact', artifact, '--listen', `127.0.0.1:${port}`, '--admin-bind', 'off'],
       { stdio: 'ignore' },
     );
     const exited = new Promise((resolve) => child.once('exit', resolve));

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { compile, type Project, type ProjectPlugin } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { type LoggingProcess, type LogLine, loggingProcess } from '../logging-process.ts';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
+import { GW } from '../programs/gw.ts';
 
 export type { LogLine };
 
@@ -53,7 +52,7 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
   const child = spawn(
     program,
     [
-      ...[...prefix, options.main ?? MAIN, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
+      ...[...prefix, options.main ?? GW, 'serve', '--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'],
       ...(artifact === null ? [] : ['--artifact', file]),
       ...(options.egress ?? ['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1']),
       ...(options.args ?? []),
@@ -68,7 +67,7 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
 
 /** Runs `gw serve` where it must not come up: its exit code and what it said. */
 export async function refusedStart(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [MAIN, 'serve', ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(process.execPath, [GW, 'serve', ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;

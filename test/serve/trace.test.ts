@@ -2,12 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TraceReport } from '../../gateway/src/trace/report.ts';
+import { GW } from '../programs/gw.ts';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'src', 'main.ts');
 
 const guarded = [
   { name: 'cors', config: { allowed_origins: ['https://shop.example.org'] } },
@@ -170,13 +168,13 @@ describe.each([
 
   it('is shown by gw trace', () => {
     const run = (...more: string[]) =>
-      spawnSync(process.execPath, [MAIN, 'trace', '--admin', gw.admin, ...more], { encoding: 'utf8' });
+      spawnSync(process.execPath, [GW, 'trace', '--admin', gw.admin, ...more], { encoding: 'utf8' });
     const shown = run('/books?limit=0', '-H', 'x-api-key: demo-key');
     expect(shown.status).toBe(0);
     expect(shown.stdout).toMatch(/validate parameters\s+refused\s+[\d.]+ ms/);
     expect(shown.stdout).toMatch(/^< 400 after/m);
     expect(JSON.parse(run('/books', '--format', 'json').stdout)).toMatchObject({ response: { status: 401 } });
-    const nobody = spawnSync(process.execPath, [MAIN, 'trace', '--admin', 'http://127.0.0.1:1', '/'], {
+    const nobody = spawnSync(process.execPath, [GW, 'trace', '--admin', 'http://127.0.0.1:1', '/'], {
       encoding: 'utf8',
     });
     expect([nobody.status, nobody.stderr]).toEqual([1, expect.stringMatching(/no gateway answers at .*--admin/)]);

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DATABASE_KINDS, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
+import { GW_CONTROL } from '../../../test/programs/gw-control.ts';
 import { openDatabase } from '../db/database.ts';
 import { findPlugin } from '../resources/plugins/store.ts';
 
-const MAIN = join(import.meta.dirname, '..', 'main.ts');
 const FIXTURES = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
 
 async function gwControl(databaseUrl: string | null, ...args: string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [GW_CONTROL, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }) },
   });

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { EgressGuard } from '@gw/gateway/egress';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DockerRegistry, hasDockerRegistry, startDockerRegistry, USER } from '../../../test/docker-registry.ts';
+import { GW_OPERATOR } from '../../../test/programs/gw-operator.ts';
 import { RegistryClient } from '../registry/client.ts';
 import { parseDockerConfig } from '../registry/docker-config.ts';
 import { IMAGE_MANIFEST } from '../registry/media-types.ts';
@@ -14,8 +15,7 @@ import { parseReference } from '../registry/reference.ts';
 import { artifactImage } from '../storage/artifact-image.ts';
 
 const run = promisify(execFile);
-const main = join(import.meta.dirname, '..', 'main.ts');
-const fetchImage = (...args: readonly string[]) => run(process.execPath, [main, 'fetch', ...args]);
+const fetchImage = (...args: readonly string[]) => run(process.execPath, [GW_OPERATOR, 'fetch', ...args]);
 const skipped = hasDockerRegistry ? '' : ' (skipped: there is no docker-registry)';
 
 describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`gw-operator fetch${skipped}`, () => {

@@ -4,9 +4,9 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { GW_OPERATOR } from '../../../test/programs/gw-operator.ts';
 import { freePort } from './free-port.ts';
 
-const main = join(import.meta.dirname, '..', 'main.ts');
 const example = join(import.meta.dirname, '..', '..', '..', 'examples', 'bookstore');
 
 interface Shown {
@@ -24,10 +24,14 @@ async function startLocal() {
   const folder = await mkdtemp(join(tmpdir(), 'gw-console-'));
   await cp(example, folder, { recursive: true });
   const listen = `127.0.0.1:${await freePort()}`;
-  const child = spawn(process.execPath, [main, 'local', folder, '--listen', listen, '--console', '127.0.0.1:0'], {
-    env: { PATH: process.env['PATH'] ?? '' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [GW_OPERATOR, 'local', folder, '--listen', listen, '--console', '127.0.0.1:0'],
+    {
+      env: { PATH: process.env['PATH'] ?? '' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;

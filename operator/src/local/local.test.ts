@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { GW_OPERATOR } from '../../../test/programs/gw-operator.ts';
 import { freePort } from './free-port.ts';
 
-const main = join(import.meta.dirname, '..', 'main.ts');
 const example = join(import.meta.dirname, '..', '..', '..', 'examples', 'bookstore');
 
 let dir: string;
@@ -37,9 +37,13 @@ function listenAnywhere(): Promise<{ server: Server; port: number }> {
 }
 
 function start(port: number, console = 'off') {
-  const child = spawn(process.execPath, [main, 'local', dir, '--listen', `127.0.0.1:${port}`, '--console', console], {
-    env: { PATH: process.env['PATH'], TMPDIR: temporary },
-  });
+  const child = spawn(
+    process.execPath,
+    [GW_OPERATOR, 'local', dir, '--listen', `127.0.0.1:${port}`, '--console', console],
+    {
+      env: { PATH: process.env['PATH'], TMPDIR: temporary },
+    },
+  );
   children.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])

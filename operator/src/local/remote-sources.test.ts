@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { builtinPluginFiles } from '@gw/gateway/compiler';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { GW } from '../../../test/programs/gw.ts';
 import { type FileServer, sha256, startFileServer, testEgress } from '../../../test/source-rig.ts';
 import { apiSpecs, gatewayProjects, pluginRefs } from '../api/resources.ts';
 import { freePort } from './free-port.ts';
@@ -12,7 +13,6 @@ import { type RunningLocal, startLocal } from './local.ts';
 import { Report } from './report.ts';
 
 const KEY = { namespace: 'default', name: 'shop' };
-const gwEntry = join(import.meta.dirname, '..', '..', '..', 'gateway', 'src', 'main.ts');
 
 let server: FileServer;
 let dir = '';
@@ -44,7 +44,7 @@ async function start(): Promise<string> {
       dir,
       listen: { host: '127.0.0.1', port },
       console: null,
-      gwEntry,
+      gwEntry: GW,
       inherited: { PATH: process.env['PATH'] ?? '' },
       egress: testEgress({ plainHttpSources: [server.host] }),
     },

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { compileProject } from '@gw/control';
 import { readArtifact } from '@gw/gateway/artifact';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GW } from '../../../../test/programs/gw.ts';
 import { testFetcher } from '../../../../test/source-rig.ts';
 import { apiSpecs, configMaps, gatewayProjects, secrets } from '../../api/resources.ts';
 import { catalog } from '../../catalog.ts';
@@ -68,10 +69,9 @@ describe('the bookstore', () => {
     expect(status?.artifactHash).toMatch(/^sha256:[0-9a-f]{64}$/);
 
     const output = join(dir, 'bookstore.gwa');
-    const gw = join(root, 'gateway', 'src', 'main.ts');
     const manifest = join(example, 'project', 'gw.yaml');
     await promisify(execFile)(process.execPath, [
-      gw,
+      GW,
       'compile',
       '--manifest',
       manifest,

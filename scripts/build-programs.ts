@@ -1,0 +1,128 @@
+/**
+ * Bundles what the image holds into dist/image: `gw.js`, `gw-control.js`, `gw-operator.js`, the files that workers start from
+ * (`*-worker.ts`), and the built-in plugins beside them. The Dockerfile copies that folder and nothing else, and tests
+ * start the same programs. What has not changed since the last time is left alone.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import { VERSION } from '../gateway/src/version.ts';
+import { CONSOLE_FOLDER } from './build-ui.ts';
+
+const root = join(import.meta.dirname, '..');
+/** Where the programs lie. */
+export const PROGRAMS_FOLDER = join(root, 'dist', 'image');
+const STAMP = join(root, 'node_modules', '.cache', 'gw-programs.json');
+const PLUGINS = join(root, 'gateway', 'plugins');
+/** PGlite looks for its files beside the worker that it is bundled into. */
+const PGLITE = join(root, 'node_modules', '@electric-sql', 'pglite', 'dist');
+const PGLITE_FILES = ['pglite.wasm', 'pglite.data', 'initdb.wasm'];
+const GRPC_EXPORTER = '@opentelemetry/exporter-trace-otlp-grpc';
+
+/** What a bundle was made of, and its digest. */
+interface Stamp {
+  readonly files: readonly string[];
+  readonly digest: string;
+}
+
+/** Bundles where a source, a library or a plugin has changed. */
+export async function buildPrograms({ force = false } = {}): Promise<void> {
+  if (!force && (await isCurrent())) return;
+  const started = performance.now();
+  // Another process may build the same: each writes a folder of its own.
+  const temporary = `${PROGRAMS_FOLDER}.${process.pid}`;
+  try {
+    const sources = await bundle(temporary);
+    const copied = await copyFiles(temporary);
+    await rm(PROGRAMS_FOLDER, { recursive: true, force: true });
+    await rename(temporary, PROGRAMS_FOLDER);
+    const files = [...sources, ...copied, import.meta.filename].sort();
+    const stamp: Stamp = { files, digest: (await digestOf(files)) ?? '' };
+    await mkdir(join(STAMP, '..'), { recursive: true });
+    await writeFile(STAMP, JSON.stringify(stamp));
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  process.stderr.write(`gw: bundled the programs (${Math.round(performance.now() - started)} ms)\n`);
+}
+
+async function isCurrent(): Promise<boolean> {
+  const stamp: Stamp | null = await readFile(STAMP, 'utf8').then(JSON.parse, () => null);
+  return stamp !== null && existsSync(join(PROGRAMS_FOLDER, 'gw.js')) && (await digestOf(stamp.files)) === stamp.digest;
+}
+
+/** Null where one of the files is gone. Which workers and plugins there are is part of it. */
+async function digestOf(files: readonly string[]): Promise<string | null> {
+  const digest = createHash('sha256').update(`${process.version}\0`);
+  digest.update(JSON.stringify([Object.keys(await workers()), (await readdir(PLUGINS)).sort()]));
+  for (const file of files) {
+    const bytes = await readFile(file).catch(() => null);
+    if (bytes === null) return null;
+    digest.update(`${file}\0${bytes.length}\0`).update(bytes);
+  }
+  return digest.digest('hex');
+}
+
+/** Entry points of worker threads and processes by name. */
+async function workers(): Promise<Record<string, string>> {
+  const found = await Array.fromAsync(glob('{gateway,control,operator}/src/**/*-worker.ts', { cwd: root }));
+  return Object.fromEntries(found.sort().map((file) => [basename(file, '.ts'), file]));
+}
+
+/** The files that went into it. */
+async function bundle(outdir: string): Promise<string[]> {
+  const { metafile, warnings } = await build({
+    absWorkingDir: root,
+    entryPoints: {
+      gw: 'gateway/src/main.ts',
+      'gw-control': 'control/src/main.ts',
+      'gw-operator': 'operator/src/main.ts',
+      ...(await workers()),
+    },
+    outdir,
+    bundle: true,
+    splitting: true,
+    metafile: true,
+    platform: 'node',
+    target: 'node26',
+    format: 'esm',
+    minifySyntax: true,
+    // One character of a comment that is not Latin-1 makes two bytes of each in memory. Lines stay short for stack traces.
+    minifyWhitespace: true,
+    lineLimit: 120,
+    legalComments: 'none',
+    logLevel: 'warning',
+    // As an ES module it asks for gRPC by a `require` of its own making, which no bundler sees.
+    alias: { [GRPC_EXPORTER]: join(root, 'node_modules', GRPC_EXPORTER, 'dist', 'index.cjs') },
+    // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
+    banner: {
+      js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
+    },
+  });
+  if (warnings.length > 0) throw new Error('the programs are not bundled as they should be: see the warnings above');
+  return Object.keys(metafile.inputs).map((file) => join(root, file));
+}
+
+/** What lies beside the programs; the files that were copied. */
+async function copyFiles(outdir: string): Promise<string[]> {
+  await writeFile(
+    join(outdir, 'package.json'),
+    `${JSON.stringify({ name: 'gw', version: VERSION, type: 'module' })}\n`,
+  );
+  const copied: string[] = [];
+  const copy = async (from: string, ...to: string[]) => {
+    await cp(from, join(outdir, ...to));
+    copied.push(from);
+  };
+  for (const name of await readdir(PLUGINS)) {
+    for (const file of ['plugin.toml', 'config-schema.json', `${name}.wasm`]) {
+      await copy(join(PLUGINS, name, file), 'plugins', name, file);
+    }
+  }
+  for (const file of PGLITE_FILES) await copy(join(PGLITE, file), file);
+  for await (const file of glob('**/*.*', { cwd: CONSOLE_FOLDER })) await copy(join(CONSOLE_FOLDER, file), 'ui', file);
+  await copy(join(root, 'LICENSE'), 'LICENSE');
+  return copied;
+}

@@ -1,0 +1,7 @@
+/** `gw-control` as tests start it. Importing it also declares that a suite does: `npm test -- --changed` goes by imports. */
+import { program } from './program.ts';
+
+export const GW_CONTROL = program('gw-control', 'control/src/main.ts');
+
+/** What it is made of. Never called: importing it would run it. */
+export const sources = () => import('../../control/src/main.ts');
