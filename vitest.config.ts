@@ -24,7 +24,7 @@ export default defineConfig({
           name: 'gw',
           include: ['**/*.test.ts'],
           exclude: [...exclude, ON_THE_CLUSTER],
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

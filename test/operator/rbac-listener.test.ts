@@ -25,7 +25,8 @@ import { User } from './user.ts';
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
 const wait = { timeout: 60_000, interval: 200 };
 const LABEL = 'gw.dev/rbac';
-const RUN = randomBytes(3).toString('hex');
+/** Begins with a letter: helm would take digits alone, or `12e345`, for a number. */
+const RUN = `r${randomBytes(3).toString('hex')}`;
 
 describe.skipIf(missing !== '')(`the operator's listener with the chart's rights${missing}`, () => {
   let user: User;
