@@ -12,7 +12,7 @@ import { ADMIN_TOKEN, startControl } from '../control/server.ts';
 
 const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (process.env['GW_TEST_LONG'] ? '100' : '20');
 /** Least cases of a run: with fewer, something was not tried. */
-const LEAST_CASES = 1_500;
+const LEAST_CASES = 3_000;
 
 const INSTALLED: boolean = (() => {
   try {
