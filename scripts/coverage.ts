@@ -36,13 +36,11 @@ export interface Coverage {
   readonly covered: number;
 }
 
-/** Runs `tests` with NODE_V8_COVERAGE set and prints what they have covered; resolves to their exit code. */
-export async function coverage(tests: () => Promise<number>): Promise<number> {
+/** Prints what `tests` cover, which run with the folder as NODE_V8_COVERAGE; resolves to their exit code. */
+export async function coverage(tests: (folder: string) => Promise<number>): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-coverage-'));
   try {
-    process.env['NODE_V8_COVERAGE'] = folder;
-    const code = await tests();
-    delete process.env['NODE_V8_COVERAGE'];
+    const code = await tests(folder);
     for (const { workspace, lines, covered } of readCoverage(folder)) {
       const percent = ((100 * covered) / lines).toFixed(2);
       console.log(`${workspace.padEnd(10)} ${percent.padStart(6)} %  ${covered} of ${lines} lines`);

@@ -1,6 +1,6 @@
 /**
  * In which order vitest starts files: the longest first, so that no worker is left with a long one at the end. How long
- * they take is in test/durations.json; GW_TEST_DURATIONS=1 has a run write it anew (see test-report.ts).
+ * they take is in test/durations.json; with GW_TEST_DURATIONS=1 a run notes there what its files took (see test-report.ts).
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -65,7 +65,10 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
   },
   coverage: (args) => {
     process.env['GW_TEST_PROGRAMS'] = '';
-    return coverage(() => vitest(...COVERAGE_OPTIONS, ...args));
+    return coverage((folder) => {
+      process.env['NODE_V8_COVERAGE'] = folder;
+      return vitest(...COVERAGE_OPTIONS, ...args);
+    });
   },
   bench: async (args) => {
     await prepare({ fixtures: true });

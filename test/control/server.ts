@@ -27,7 +27,7 @@ export interface ControlOptions {
   readonly databaseUrl?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The program. Default: `gw-control` as it is in the checkout. */
+  /** The program. Default: `gw-control` of test/programs. */
   readonly main?: string;
 }
 

@@ -1,3 +1,4 @@
+/** The operator's chart: rights, arguments, webhooks, CustomResourceDefinitions. */
 import { describe, expect, it } from 'vitest';
 import {
   CERTIFICATE_RULES,

@@ -20,7 +20,7 @@ export interface GatewayOptions {
   /** Options that open it to upstreams. Default: plaintext ones on 127.0.0.1. */
   readonly egress?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The program. Default: `gw` as it is in the checkout. */
+  /** The program. Default: `gw` of test/programs. */
   readonly main?: string;
   /** What its command is put behind, such as `ip netns exec NAME`. Default: nothing. */
   readonly within?: readonly string[];
