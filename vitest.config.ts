@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './scripts/longest-first.ts';
 
-/** One at a time and after the others: they share a cluster, and count what it fails to answer in time. */
+/** They mostly wait for a cluster. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
+/** Of these, the ones that count what a cluster fails to answer: after all others, whose CPU time they would lack. */
+const UNDER_LOAD = 'test/e2e/**/*.load.test.ts';
 const exclude = ['**/node_modules/**', 'dist/**'];
+const globalSetup = './test/e2e/shared-operator.ts';
 
 export default defineConfig({
   test: {
@@ -30,7 +33,25 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'cluster', include: [ON_THE_CLUSTER], exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'cluster',
+          globalSetup,
+          include: [ON_THE_CLUSTER],
+          exclude: [...exclude, UNDER_LOAD],
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'cluster under load',
+          globalSetup,
+          include: [UNDER_LOAD],
+          exclude,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

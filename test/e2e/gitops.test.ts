@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { argoHealth } from '../argo-health.ts';
 import { apiSpec } from '../operator/manifests.ts';
-import { type InstalledOperator, installOperator, missing, skipped } from './installed-operator.ts';
+import { type InstalledOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl, kubectl } from './kubectl.ts';
+import { lookedAt, sharedOperator } from './shared-operator.ts';
 
-const TEAM = `t${randomBytes(3).toString('hex')}`;
 const MADE =
   'configmaps,services,serviceaccounts,deployments.apps,replicasets,pods,networkpolicies,poddisruptionbudgets';
 const wait = { timeout: 90_000, interval: 250 };
@@ -43,9 +43,8 @@ const named = ({ kind, metadata }: (typeof objects)[number]) => `${kind.toLowerC
 describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
   let operator: InstalledOperator;
   let k: Kubectl;
-  const doomed = `gw-doomed-${TEAM}`;
+  const doomed = `gw-doomed-${randomBytes(3).toString('hex')}`;
 
-  const follow = (namespace: string) => execute('kubectl', ['label', 'namespace', namespace, `gw-team=${TEAM}`]);
   const run = (items: readonly object[], ...args: readonly string[]) =>
     execute('kubectl', ['-n', operator.namespace, ...args, '-f', '-'], list(items));
   const ready = async (...names: readonly string[]) => {
@@ -55,9 +54,8 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
   const nothingLeft = () => vi.waitFor(async () => expect(await made()).toBe(''), wait);
 
   beforeAll(async () => {
-    operator = await installOperator('gitops', ['watchNamespaces=null', `watchNamespaceLabels.gw-team=${TEAM}`]);
+    operator = await sharedOperator('gitops');
     k = operator.k;
-    await follow(operator.namespace);
   }, 240_000);
   afterAll(async () => {
     await execute('kubectl', ['delete', 'namespace', doomed, '--ignore-not-found', '--wait=false']);
@@ -120,7 +118,7 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
 
   it('a namespace that is deleted in the midst of a rollout goes, and the operator goes on', async () => {
     await execute('kubectl', ['create', 'namespace', doomed]);
-    await follow(doomed);
+    await lookedAt(doomed);
     const there = kubectl(doomed);
     await execute('kubectl', ['-n', doomed, 'apply', '-f', '-'], list(objects));
     await there.condition('gatewayproject/books', 'Ready');
@@ -134,7 +132,7 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     await execute('kubectl', ['delete', 'namespace', doomed, '--timeout=120s']);
     // A namespace of that name that comes back is served as any other.
     await execute('kubectl', ['create', 'namespace', doomed]);
-    await follow(doomed);
+    await lookedAt(doomed);
     expect(await there('get', MADE, '-l', 'gw.dev/project', '-o', 'name')).toBe('');
     await there.apply(list(objects));
     await there.condition('gatewayproject/books', 'Ready');

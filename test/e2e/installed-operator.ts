@@ -15,7 +15,7 @@ export const skipped = missing.length > 0 ? ` (skipped: ${missing.join(' and ')}
 export interface InstalledOperator {
   /** Where it runs. */
   readonly system: string;
-  /** The namespace that it looks at, for restricted pods only. */
+  /** A namespace that it looks at, for restricted pods only. */
   readonly namespace: string;
   readonly k: Kubectl;
   readonly release: string;
@@ -23,16 +23,21 @@ export interface InstalledOperator {
   uninstall(): Promise<void>;
 }
 
+/** Made for a suite, for restricted pods only. */
+export async function newNamespace(name: string, labels: Readonly<Record<string, string>> = {}): Promise<string> {
+  const namespace = `gw-${name}-${randomBytes(3).toString('hex')}`;
+  const all = { 'pod-security.kubernetes.io/enforce': 'restricted', ...labels };
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: all } };
+  await execute('kubectl', ['create', '-f', '-'], JSON.stringify(object));
+  return namespace;
+}
+
 /** Two replicas, unless `values` (of `--set`) say otherwise; the CRDs are those of the checkout. */
 export async function installOperator(name: string, values: readonly string[] = []): Promise<InstalledOperator> {
-  const run = randomBytes(3).toString('hex');
-  const [system, namespace, release] = [`gw-system-${name}-${run}`, `gw-${name}-${run}`, `gw-operator-${name}-${run}`];
   // Shared by every suite that runs at the same time, so no release owns them.
   await execute('kubectl', ['apply', '--server-side', '--force-conflicts', '-f', join(root, 'crds')]);
-  for (const each of [system, namespace]) {
-    await execute('kubectl', ['create', 'namespace', each]);
-    await execute('kubectl', ['label', 'namespace', each, 'pod-security.kubernetes.io/enforce=restricted']);
-  }
+  const [system, namespace] = await Promise.all([newNamespace(`system-${name}`), newNamespace(name)]);
+  const release = system.replace('gw-system', 'gw-operator');
   const colon = image.lastIndexOf(':');
   const settings = [
     'crds.install=false',
@@ -46,17 +51,26 @@ export async function installOperator(name: string, values: readonly string[] = 
     ...['--set-string', `image.tag=${image.slice(colon + 1)}`],
     ...settings.flatMap((setting) => ['--set', setting]),
   ]);
+  return {
+    ...operatorIn({ system, release, namespace }),
+    async uninstall() {
+      // What is in them goes by itself: nothing of ours waits for the operator to let it go.
+      await execute('kubectl', ['delete', 'namespace', namespace, '--wait=false']);
+      await execute('helm', ['uninstall', release, '-n', system]);
+      await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
+    },
+  };
+}
+
+/** One that runs: `uninstall` leaves it, and deletes the namespace that it looked at. */
+export function operatorIn(at: Pick<InstalledOperator, 'system' | 'release' | 'namespace'>): InstalledOperator {
   const labels = ['-l', 'app.kubernetes.io/name=gw-operator'];
   return {
-    system,
-    namespace,
-    release,
-    k: kubectl(namespace),
-    logs: () => execute('kubectl', ['-n', system, 'logs', ...labels, '--tail=-1', '--prefix']),
+    ...at,
+    k: kubectl(at.namespace),
+    logs: () => execute('kubectl', ['-n', at.system, 'logs', ...labels, '--tail=-1', '--prefix']),
     async uninstall() {
-      await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
-      await execute('helm', ['uninstall', release, '-n', system, '--wait']);
-      await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
+      await execute('kubectl', ['delete', 'namespace', at.namespace, '--wait=false']);
     },
   };
 }

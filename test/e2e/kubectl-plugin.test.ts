@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { GW_OPERATOR } from '../programs/gw-operator.ts';
-import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
+import { sharedOperator } from './shared-operator.ts';
 
 const PLANTED = 'planted-secret-5c1d';
 
@@ -72,7 +73,7 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, { timeout: 180_000 }
   beforeAll(async () => {
     bin = await mkdtemp(join(tmpdir(), 'gw-kubectl-'));
     await symlink(GW_OPERATOR, join(bin, 'kubectl-gw'));
-    operator = await installOperator('plugin');
+    operator = await sharedOperator('plugin');
     await operator.k('create', 'secret', 'generic', 'shop-env', `--from-literal=API_KEY=${PLANTED}`);
     await operator.k.apply(apiSpec('first'));
     await operator.k.apply(project);

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ApiServer } from '../runtime/api-server.ts';
 import { ImageVolumes } from './image-volumes.ts';
 
-/** An API server in front of which something stands: policies, old versions. A real one is in test/e2e/oci.test.ts. */
+/** An API server in front of which something stands: policies, old versions. A real one is in test/e2e/oci.load.test.ts. */
 describe('image volumes', () => {
   let server: Server | undefined;
   let asked: string[] = [];

@@ -1,10 +1,11 @@
 /** Pods and what stands around them, on a cluster: Secrets, certificates, numbers of pods, kinds that are missing. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
 import { evict, execute } from './kubectl.ts';
 import { reachable } from './reachable.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
+import { sharedOperator } from './shared-operator.ts';
 import { startSteadyLoad } from './steady-load.ts';
 
 const manifests = JSON.stringify({
@@ -69,7 +70,7 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
   const replicas = () => operator.k.field('deployment.apps/shop-gateway', '{.spec.replicas}');
 
   beforeAll(async () => {
-    operator = await installOperator('pods', ['replicas=1']);
+    operator = await sharedOperator('pods');
   }, 240_000);
   afterAll(() => operator?.uninstall(), 240_000);
 

@@ -13,12 +13,13 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DATABASE_URL, type UnopenedDatabase, unopenedDatabase } from '../control/database.ts';
 import { GW } from '../programs/gw.ts';
-import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
+import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
 import { execute } from './kubectl.ts';
 import { startLoad } from './load.ts';
 import { reachable } from './reachable.ts';
 import { type Relay, relayTo } from './relay.ts';
 import { selfSigned } from './self-signed.ts';
+import { sharedOperator } from './shared-operator.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const SIGNING = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -93,7 +94,7 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
   const apply = (body: string) => op.k.apply(apiSpec(body));
 
   beforeAll(async () => {
-    op = await installOperator('control');
+    op = await sharedOperator('control');
     const { k, namespace } = op;
     const values = ['replicas=1', 'database.embedded.enabled=true', 'database.embedded.size='];
     relay = DATABASE_URL === undefined ? undefined : await relayTo(Number(new URL(DATABASE_URL).port || 5432));
