@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './scripts/longest-first.ts';
+import { WAIT_LIMIT_MS } from './test/wait-limit.ts';
 
 /** They mostly wait for a cluster. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
@@ -11,10 +12,9 @@ const globalSetup = './test/e2e/shared-operator.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
-    testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 120_000,
-    hookTimeout: 120_000,
-    // Of conditions: a machine that stands still for seconds fails no test.
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 5 * WAIT_LIMIT_MS,
+    hookTimeout: 5 * WAIT_LIMIT_MS,
+    expect: { poll: { timeout: WAIT_LIMIT_MS } },
     // What a list held, in CI's summary too.
     chaiConfig: { truncateThreshold: 1000 },
     reporters: ['default', './scripts/test-report.ts'],

@@ -11,6 +11,7 @@ import {
   testDatabase,
   unopenedDatabase,
 } from '../control/database.ts';
+import { eventually } from '../eventually.ts';
 
 for (const [name, kind, absent] of DATABASE_KINDS) {
   describe.skipIf(absent)(`the database on ${name}`, () => suite(kind));
@@ -138,18 +139,18 @@ function suite(kind: DatabaseKind): void {
       await sleep(50);
       heard.push('commit');
     });
-    await vi.waitFor(() => expect(heard).toEqual(['commit', 'within']), 30_000);
+    await eventually(() => expect(heard).toEqual(['commit', 'within']));
     const undone = db.kysely.transaction().execute(async (tx) => {
       await db.notifications.notify('compilations', 'undone', tx);
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
     await db.notifications.notify('compilations', 'naïve “text”');
-    await vi.waitFor(() => expect(heard).toEqual(['commit', 'within', 'naïve “text”']), 30_000);
+    await eventually(() => expect(heard).toEqual(['commit', 'within', 'naïve “text”']));
     stop();
     await db.notifications.notify('compilations', 'nobody listens');
     await db.notifications.notify('deployments', 'last');
-    await vi.waitFor(() => expect(others).toEqual(['last']), 30_000);
+    await eventually(() => expect(others).toEqual(['last']));
     expect(heard).toHaveLength(3);
   });
 

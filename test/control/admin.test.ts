@@ -1,6 +1,7 @@
 /** What surrounds the REST API: the start, the admin listener, draining, origins, traces. */
 import { spawn } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
 
@@ -48,7 +49,7 @@ describe('a server', () => {
       args: ['--drain-delay', '5'],
       env: { GW_CONTROL_ALLOWED_ORIGINS: `${origin}, https://other.example`, GW_CONTROL_ADMIN_TOKEN: 'short' },
     });
-  }, 60_000);
+  });
   afterAll(() => control?.stop());
 
   it('warns of a short admin token, without showing it', () => {
@@ -117,10 +118,10 @@ describe('a server', () => {
 
   it('is not ready first when it stops, and still answers, then ends with 0', async () => {
     control.signal('SIGTERM');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const ready = await fetch(`${control.adminUrl}/readyz`);
       expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining' }]);
-    }, 30_000);
+    });
     const answer = await control.ask('/whoami', { token: 'short' });
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
     expect(await control.exited).toBe(0);
@@ -134,5 +135,5 @@ describe('without GW_CONTROL_ALLOWED_ORIGINS', () => {
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
     expect(control.log.map(({ msg }) => msg)).not.toContain('admin listening');
     await control.stop();
-  }, 60_000);
+  });
 });

@@ -53,7 +53,7 @@ describe.skipIf(NO_SERVER)('kill -9 in the middle of an upload (needs DATABASE_U
     drop = database.drop;
     other = await startControl({ databaseUrl });
     db = await openDatabase(databaseUrl);
-  }, 120_000);
+  });
   afterAll(async () => {
     await other?.stop();
     await db?.close();

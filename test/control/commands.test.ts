@@ -15,7 +15,7 @@ let server: ControlServer;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-commands-'));
   server = await startControl();
-}, 60_000);
+});
 afterAll(async () => {
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
 let control: ControlServer;
 beforeAll(async () => {
   control = await startControl();
-}, 60_000);
+});
 afterAll(() => control?.stop());
 
 describe('the description of the API', () => {
@@ -72,5 +72,5 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')('the documentati
     } finally {
       await browser.close();
     }
-  }, 60_000);
+  });
 });

@@ -1,9 +1,10 @@
 /** Compilations while replicas die and stop, and while the database is away: each is done, once. */
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
 import type { Artifact } from '../../control/src/resources/artifacts/schemas.ts';
 import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
+import { eventually } from '../eventually.ts';
 import { Gate } from '../serve/gate.ts';
 import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';
 import { cutConnections, DATABASE_KINDS, DATABASE_URL, emptyDatabase } from './database.ts';
@@ -17,10 +18,7 @@ async function start({ args = [], ...options }: ControlOptions): Promise<Control
 }
 
 async function atWork(server: Rest, id: string): Promise<void> {
-  await vi.waitFor(async () => expect(await server.get(`/compilations/${id}`)).toMatchObject({ stage: 'compiling' }), {
-    timeout: 30_000,
-    interval: 20,
-  });
+  await eventually(async () => expect(await server.get(`/compilations/${id}`)).toMatchObject({ stage: 'compiling' }));
 }
 
 describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (needs DATABASE_URL)', () => {
@@ -51,7 +49,7 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
     const db = await opened(databaseUrl);
     expect(await orphansAfterSweep(db)).toEqual(NO_ORPHANS);
     expect((await second.ask(`/artifacts/${done?.artifact_id}/download`, { method: 'HEAD' })).status).toBe(200);
-  }, 90_000);
+  });
 
   it('are shared, and each is done once', async () => {
     const databaseUrl = await database();
@@ -69,7 +67,7 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
     );
     expect(done.flat().sort()).toEqual(asked.map(({ id }) => id).sort());
     expect(Math.min(...done.map(({ length }) => length))).toBeGreaterThan(0);
-  }, 90_000);
+  });
 
   it('outlive a database that cuts all connections, and one that is away', async () => {
     const url = await database();
@@ -82,21 +80,18 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
     const asked: Compilation[] = [];
     for (let i = 0; i < 8; i++) asked.push(await compile(server, `/specs/${spec}`));
     const ended = () => countOf(db, 'compilations', sql`status in ('succeeded', 'failed')`);
-    const reached = (n: number) =>
-      vi.waitFor(async () => expect(await ended()).toBeGreaterThanOrEqual(n), { timeout: 60_000, interval: 20 });
+    const reached = (n: number) => eventually(async () => expect(await ended()).toBeGreaterThanOrEqual(n));
     await reached(1);
     await cutConnections(db);
     await reached(3);
     await gate.close();
-    await vi.waitFor(async () => expect((await server.ask('/artifacts')).status).toBeGreaterThanOrEqual(500), {
-      timeout: 30_000,
-    });
+    await eventually(async () => expect((await server.ask('/artifacts')).status).toBeGreaterThanOrEqual(500));
     await gate.open();
     await reached(asked.length);
     const ends = await server.get<Compilation[]>(`/specs/${spec}/compilations`);
     expect(ends.map(({ status }) => status)).toEqual(asked.map(() => 'succeeded'));
     expect((await server.get<Artifact[]>('/artifacts')).length).toBe(1);
-  }, 120_000);
+  });
 });
 
 describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
@@ -115,6 +110,5 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
       expect(done).toMatchObject({ status: 'succeeded', attempts: 1 });
       expect(second.log.filter(({ msg }) => msg === 'a compilation was taken over')).toEqual([]);
     },
-    90_000,
   );
 });

@@ -73,7 +73,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-journeys-'));
   server = await startControl({ args: ['--allow-plaintext'] });
-}, 60_000);
+});
 afterAll(async () => {
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -85,27 +85,23 @@ const DOORS: readonly (readonly [name: string, open: (project: string) => Door])
 ];
 
 describe.each(DOORS)('by %s', (_name, open) => {
-  it.each(GOOD)(
-    '%s is uploaded, compiled, deployed, revised, and rolled back',
-    async (name, text) => {
-      const door = open(await project());
-      const file = join(folder, name);
-      writeFileSync(file, text());
-      expect(await door.push(file)).toMatchObject({ revision: 1 });
-      const first = await door.compile();
-      expect(first).toMatchObject({ status: 'succeeded', artifact_hash: await hashOf(name, text()) });
-      expect(await door.deploy(first.artifact_id ?? '')).toMatchObject({ status: 'succeeded' });
-      expect(await door.push(file)).toMatchObject({ revision: 1 });
+  it.each(GOOD)('%s is uploaded, compiled, deployed, revised, and rolled back', async (name, text) => {
+    const door = open(await project());
+    const file = join(folder, name);
+    writeFileSync(file, text());
+    expect(await door.push(file)).toMatchObject({ revision: 1 });
+    const first = await door.compile();
+    expect(first).toMatchObject({ status: 'succeeded', artifact_hash: await hashOf(name, text()) });
+    expect(await door.deploy(first.artifact_id ?? '')).toMatchObject({ status: 'succeeded' });
+    expect(await door.push(file)).toMatchObject({ revision: 1 });
 
-      writeFileSync(file, revised(text()));
-      expect(await door.push(file)).toMatchObject({ revision: 2 });
-      const second = await door.compile();
-      expect(second.artifact_hash).not.toBe(first.artifact_hash);
-      expect(await door.deploy(second.artifact_id ?? '')).toMatchObject({ status: 'succeeded' });
-      expect(await door.rollback()).toMatchObject({ status: 'succeeded', artifact_id: first.artifact_id });
-    },
-    120_000,
-  );
+    writeFileSync(file, revised(text()));
+    expect(await door.push(file)).toMatchObject({ revision: 2 });
+    const second = await door.compile();
+    expect(second.artifact_hash).not.toBe(first.artifact_hash);
+    expect(await door.deploy(second.artifact_id ?? '')).toMatchObject({ status: 'succeeded' });
+    expect(await door.rollback()).toMatchObject({ status: 'succeeded', artifact_id: first.artifact_id });
+  });
 
   it.each(BROKEN)('%s is refused with its code', async (name) => {
     const door = open(await project());

@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
 import { FolderLocked } from '../../control/src/db/folder-lock.ts';
+import { eventually } from '../eventually.ts';
 import { emptyDatabase, testDatabase, unopenedDatabase } from './database.ts';
 import { databaseProcess } from './spawn-database.ts';
 
@@ -37,7 +38,7 @@ describe('the embedded database', () => {
     onTestFinished(drop);
     const unfinished = join(url.slice('pglite://'.length), 'data.unfinished');
     const maker = databaseProcess(url, 'hold');
-    await vi.waitFor(() => expect(existsSync(join(unfinished, 'PG_VERSION'))).toBe(true), 30_000);
+    await eventually(() => expect(existsSync(join(unfinished, 'PG_VERSION'))).toBe(true));
     maker.kill();
     await maker.exited;
     expect(existsSync(unfinished)).toBe(true);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
+import { eventually } from '../eventually.ts';
 import { cutConnections, DATABASE_URL, emptyDatabase, NO_SERVER, testDatabase } from './database.ts';
 import { databaseProcess } from './spawn-database.ts';
 
@@ -39,13 +40,13 @@ describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
       await sql`select 1`.execute(tx);
       await cutConnections(other);
       // The connection breaks while nothing runs on it.
-      await vi.waitFor(() => expect(heard).toEqual(['gap']), 30_000);
+      await eventually(() => expect(heard).toEqual(['gap']));
       await sql`select 1`.execute(tx);
     });
     await expect(cut).rejects.toThrow();
     await db.ping();
     await db.notifications.notify('deployments', 'after');
-    await vi.waitFor(() => expect(heard).toEqual(['gap', 'after']), 30_000);
+    await eventually(() => expect(heard).toEqual(['gap', 'after']));
   });
 
   it('may be away for a while: queries fail while it is, and work when it is back', async () => {
@@ -63,7 +64,7 @@ describe.skipIf(NO_SERVER)('a PostgreSQL server (needs DATABASE_URL)', () => {
     await expect(db.ping()).rejects.toThrow(/ECONNREFUSED/);
     await road.mend();
     await db.ping();
-    await vi.waitFor(() => expect(gap).toHaveBeenCalledOnce(), 30_000);
+    await eventually(() => expect(gap).toHaveBeenCalledOnce());
   });
 
   it('that cannot be reached is named without its password', async () => {

@@ -18,7 +18,7 @@ describe('a spec that is uploaded', () => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'gw-doors-'));
     server = await startControl({ args: ['--admin-bind', 'off'] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await server?.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -101,5 +101,5 @@ describe('a spec that is uploaded', () => {
     } finally {
       await control.close();
     }
-  }, 60_000);
+  });
 });

@@ -4,8 +4,9 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { eventually } from '../eventually.ts';
 import { makeCertificate, OPENSSL } from '../serve/http.ts';
 import { type ControlServer, startControl } from './server.ts';
 
@@ -26,7 +27,7 @@ describe.skipIf(!OPENSSL)('gw-control with TLS of its own (needs openssl)', () =
     use('first');
     const args = ['--tls-cert', at('tls.crt'), '--tls-key', at('tls.key'), '--admin-bind', 'off'];
     server = await startControl({ args });
-  }, 60_000);
+  });
   afterAll(async () => {
     await server?.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -69,7 +70,7 @@ describe.skipIf(!OPENSSL)('gw-control with TLS of its own (needs openssl)', () =
 
   it('takes a renewed certificate without a restart, and keeps the one before where the new one cannot be used', async () => {
     const second = use('second');
-    await vi.waitFor(async () => expect(await health(second)).toBe(200), { timeout: 30_000, interval: 200 });
+    await eventually(async () => expect(await health(second)).toBe(200));
     const { key } = makeCertificate(dir, 'other');
     copyFileSync(key, at('tls.key'));
     await server.logged(({ msg }) => typeof msg === 'string' && msg.includes('cannot be used'));

@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { image, missing, skipped } from './installed-operator.ts';
 import { execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
@@ -88,44 +89,41 @@ describe.skipIf(missing.length > 0)(`an upgrade of the operator's chart${skipped
     await k.condition(project, 'Ready');
     uid = await k.field(project, '{.metadata.uid}');
     hash = await k.field(project, '{.status.artifactHash}');
-  }, 480_000);
+  });
 
   afterAll(async () => {
     await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=180s']);
     await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
-  }, 240_000);
+  });
 
   it('does not harm traffic, and leaves objects and what they serve as they are', async () => {
     const url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}/status`;
-    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), 30_000);
+    await eventually(async () => expect((await fetch(url)).status).toBe(200));
     const load = startLoad(url, 50, {});
-    await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 30_000);
+    await eventually(() => expect(load.sent).toBeGreaterThan(50));
     await helm('upgrade', now, image);
     // The new one reconciles: what is asked of it now, it does.
     await k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', '{"spec":{"pods":{"replicas":3}}}');
-    await vi.waitFor(async () => expect(await k.field(project, '{.status.pods.programmed}')).toBe('3'), {
-      timeout: 120_000,
-      interval: 1000,
-    });
+    await eventually(async () => expect(await k.field(project, '{.status.pods.programmed}')).toBe('3'));
     await k.condition(project, 'Ready');
     await load.stop();
     expect(load.sent).toBeGreaterThan(100);
     expect(load.failures).toEqual([]);
     expect(await k.field(project, '{.metadata.uid}')).toBe(uid);
     expect(await k.field(project, '{.status.artifactHash}')).toBe(hash);
-  }, 480_000);
+  });
 
   it('passes helm test', async () => {
     const said = await execute('helm', ['test', release, '-n', system, '--timeout', '180s']);
     expect(said).toContain('Phase:          Succeeded');
     expect(said).not.toContain('Failed');
-  }, 240_000);
+  });
 
   it('uninstalled, it leaves nothing of its own, and gateways go on serving', async () => {
     const url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}/status`;
     await execute('helm', ['uninstall', release, '-n', system, '--wait']);
-    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 120_000, interval: 1000 });
+    await eventually(async () => expect(await left()).toEqual([]));
     expect((await fetch(url)).status).toBe(200);
     expect(await k.field(project, '{.metadata.uid}')).toBe(uid);
-  }, 240_000);
+  });
 });

@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
 import { reachable } from './reachable.ts';
@@ -40,9 +41,8 @@ async function apiSpec(change: (text: string) => string): Promise<string> {
 async function address(): Promise<string> {
   if (access === 'node-port') {
     await k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', '{"spec":{"service":{"type":"NodePort"}}}');
-    await vi.waitFor(
-      async () => expect(await k.field('service/bookstore-gateway', '{.spec.ports[0].nodePort}')).toMatch(/^\d+$/),
-      30_000,
+    await eventually(async () =>
+      expect(await k.field('service/bookstore-gateway', '{.spec.ports[0].nodePort}')).toMatch(/^\d+$/),
     );
     const node = await execute('kubectl', [
       'get',
@@ -99,14 +99,14 @@ describe.skipIf(missing.length > 0)(
       await k.condition('gatewayproject/bookstore', 'Ready');
       await k('rollout', 'status', 'deployment.apps/inventory', '--timeout=60s');
       url = await address();
-      await vi.waitFor(async () => expect((await fetch(`${url}/status`)).status).toBe(200), 30_000);
-    }, 240_000);
+      await eventually(async () => expect((await fetch(`${url}/status`)).status).toBe(200));
+    });
 
     afterAll(async () => {
       await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
       await execute('helm', ['uninstall', `gw-operator-${run}`, '-n', system, '--wait']);
       await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
-    }, 240_000);
+    });
 
     it('answers as the document says', async () => {
       const get = (path: string, init?: RequestInit) => fetch(url + path, init);
@@ -175,24 +175,22 @@ describe.skipIf(missing.length > 0)(
 
     it('rolls to an edited ApiSpec while no request fails', async () => {
       const load = startLoad(`${url}/books/1`, 50, KEY);
-      await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 30_000);
+      await eventually(() => expect(load.sent).toBeGreaterThan(50));
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
-      await vi.waitFor(async () => expect(await hash()).not.toBe(first), 30_000);
+      await eventually(async () => expect(await hash()).not.toBe(first));
       await k.condition('gatewayproject/bookstore', 'Programmed');
       await k.condition('apispec/bookstore', 'Ready');
-      await vi.waitFor(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'), 30_000);
+      await eventually(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'));
       // Until the last old pod has gone, with its drain and all.
-      await vi.waitFor(
-        async () =>
-          expect(JSON.parse(await k('get', 'pods', '-l', 'gw.dev/project=bookstore', '-o', 'json')).items).toHaveLength(
-            2,
-          ),
-        60_000,
+      await eventually(async () =>
+        expect(JSON.parse(await k('get', 'pods', '-l', 'gw.dev/project=bookstore', '-o', 'json')).items).toHaveLength(
+          2,
+        ),
       );
       await load.stop();
       expect(load.sent).toBeGreaterThan(100);
       expect(load.failures).toEqual([]);
-    }, 180_000);
+    });
 
     it('an ApiSpec that does not compile leaves the old one serving, with diagnostics', async () => {
       const serving = await hash();
@@ -214,13 +212,12 @@ describe.skipIf(missing.length > 0)(
         'LastGoodServing',
       );
       expect((await fetch(`${url}/books/1`, { headers: KEY })).status).toBe(200);
-      await vi.waitFor(
-        async () => expect(await k('get', 'events', '--field-selector', 'reason=CompileFailed')).toContain('E1003'),
-        30_000,
+      await eventually(async () =>
+        expect(await k('get', 'events', '--field-selector', 'reason=CompileFailed')).toContain('E1003'),
       );
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
       await k.condition('apispec/bookstore', 'Ready');
-    }, 120_000);
+    });
 
     it('a Deployment of an older revision is the rollback', async () => {
       await k(
@@ -231,76 +228,60 @@ describe.skipIf(missing.length > 0)(
         '-p',
         '[{"op":"replace","path":"/spec/artifact","value":{"revision":1}}]',
       );
-      await vi.waitFor(async () => expect(await hash()).toBe(first), 30_000);
-      await vi.waitFor(
-        async () =>
-          expect(await k.field('gwdeploy/bookstore', '{.status.outcome} {.status.revision}')).toBe('Succeeded 1'),
-        90_000,
+      await eventually(async () => expect(await hash()).toBe(first));
+      await eventually(async () =>
+        expect(await k.field('gwdeploy/bookstore', '{.status.outcome} {.status.revision}')).toBe('Succeeded 1'),
       );
       // A connection that is kept alive may still end at a pod that drains.
-      await vi.waitFor(
-        async () => expect(await (await fetch(`${url}/status`)).text()).toBe('{"status":"open"}'),
-        30_000,
-      );
+      await eventually(async () => expect(await (await fetch(`${url}/status`)).text()).toBe('{"status":"open"}'));
       const newer =
         'apiVersion: gw.dev/v1alpha1\nkind: Deployment\nmetadata: {name: newer}\nspec: {project: bookstore, artifact: {latest: true}}\n';
       await k.apply(newer);
-      await vi.waitFor(
-        async () => expect(await k.field('gwdeploy/bookstore', '{.status.outcome}')).toBe('Superseded'),
-        30_000,
-      );
-      await vi.waitFor(
-        async () => expect(await k.field('gwdeploy/newer', '{.status.outcome}')).toBe('Succeeded'),
-        90_000,
-      );
-    }, 240_000);
+      await eventually(async () => expect(await k.field('gwdeploy/bookstore', '{.status.outcome}')).toBe('Superseded'));
+      await eventually(async () => expect(await k.field('gwdeploy/newer', '{.status.outcome}')).toBe('Succeeded'));
+    });
 
     it('puts back what is taken away or changed behind its back', async () => {
       await k('delete', 'service', 'bookstore-gateway');
-      await vi.waitFor(
-        async () => expect(await k('get', 'service', 'bookstore-gateway', '-o', 'name')).toContain('service/'),
-        30_000,
+      await eventually(async () =>
+        expect(await k('get', 'service', 'bookstore-gateway', '-o', 'name')).toContain('service/'),
       );
       await k('scale', 'deployment.apps/bookstore-gateway', '--replicas=1');
-      await vi.waitFor(
-        async () => expect(await k.field('deployment.apps/bookstore-gateway', '{.spec.replicas}')).toBe('2'),
-        30_000,
+      await eventually(async () =>
+        expect(await k.field('deployment.apps/bookstore-gateway', '{.spec.replicas}')).toBe('2'),
       );
       await k.condition('gatewayproject/bookstore', 'Ready');
       url = await address();
       await reachable(url);
-    }, 150_000);
+    });
 
     it('what the API server refuses is told, and tried again', async () => {
       const service = (patch: string) => k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', patch);
       const before = await k.field('gatewayproject/bookstore', '{.spec.service.type}');
       await service('{"spec":{"service":{"type":"NodePort","nodePort":1}}}');
-      await vi.waitFor(
-        async () =>
-          expect(
-            await k.field('gatewayproject/bookstore', '{.status.conditions[?(@.type=="Programmed")].reason}'),
-          ).toBe('ApplyFailed'),
-        30_000,
+      await eventually(async () =>
+        expect(await k.field('gatewayproject/bookstore', '{.status.conditions[?(@.type=="Programmed")].reason}')).toBe(
+          'ApplyFailed',
+        ),
       );
       expect((await fetch(`${url}/status`)).status).toBe(200);
       await service(`{"spec":{"service":{"type":"${before}","nodePort":null}}}`);
       await k.condition('gatewayproject/bookstore', 'Ready');
-    }, 120_000);
+    });
 
     it('another replica takes over from a leader that goes', async () => {
       const holder = () =>
         execute('kubectl', ['-n', system, 'get', 'lease', 'gw-operator', '-o', 'jsonpath={.spec.holderIdentity}']);
       const leader = await holder();
       await execute('kubectl', ['-n', system, 'delete', 'pod', leader, '--wait=true', '--timeout=60s']);
-      await vi.waitFor(async () => expect(['', leader]).not.toContain(await holder()), 30_000);
+      await eventually(async () => expect(['', leader]).not.toContain(await holder()));
       await k('patch', 'gatewayproject', 'bookstore', '--type=merge', '-p', '{"spec":{"pods":{"replicas":3}}}');
-      await vi.waitFor(
-        async () => expect(await k.field('gatewayproject/bookstore', '{.status.pods.programmed}')).toBe('3'),
-        60_000,
+      await eventually(async () =>
+        expect(await k.field('gatewayproject/bookstore', '{.status.pods.programmed}')).toBe('3'),
       );
       // The other replica compiles anew, and finds that there is nothing new.
       expect(await k.field('gatewayproject/bookstore', '{.status.latestRevision}')).toBe('2');
-    }, 180_000);
+    });
 
     it('Kustomize transforms the kind Deployment as any other of that name (D39)', async () => {
       const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
@@ -331,11 +312,10 @@ describe.skipIf(missing.length > 0)(
     it('deleting the GatewayProject removes all that it made', async () => {
       await k('delete', 'gatewayproject', 'bookstore', '--timeout=30s');
       const made = 'configmaps,deployments.apps,services,serviceaccounts,networkpolicies,poddisruptionbudgets,pods';
-      await vi.waitFor(
-        async () => expect(await k('get', made, '-l', 'gw.dev/project=bookstore', '-o', 'name')).toBe(''),
-        90_000,
+      await eventually(async () =>
+        expect(await k('get', made, '-l', 'gw.dev/project=bookstore', '-o', 'name')).toBe(''),
       );
-    }, 120_000);
+    });
 
     it('the operator was never refused a right', async () => {
       const log = await operatorLog();

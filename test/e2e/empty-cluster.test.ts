@@ -7,8 +7,9 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from '../../operator/src/api/resources.ts';
+import { eventually } from '../eventually.ts';
 import { at, charts, fromValues, ofKind, parseManifests, renderText, root, valuesFiles } from '../helm/helm.ts';
 import { foreignKinds, hasGo } from './foreign-kinds/crds.ts';
 import { kindsGone } from './kinds-gone.ts';
@@ -55,18 +56,18 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     expect(await kubectl('get', 'crd', '-o', 'name'), 'the cluster has kinds of others').toBe('');
     await kubectl('create', 'namespace', 'gw-system');
     await kubectl('label', 'namespace', 'gw-system', 'default', 'pod-security.kubernetes.io/enforce=restricted');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       before = await everything();
       // Of five namespaces, each.
       expect(before.filter((name) => name === 'configmap/kube-root-ca.crt')).toHaveLength(5);
       expect(before.filter((name) => name === 'serviceaccount/default')).toHaveLength(5);
-    }, 30_000);
-  }, 60_000);
+    });
+  });
 
   afterAll(async () => {
     await kubectl('delete', 'namespace', 'gw-system', '--wait=true', '--timeout=60s');
     await kubectl('label', 'namespace', 'default', 'pod-security.kubernetes.io/enforce-');
-  }, 90_000);
+  });
 
   const uninstall = () => helm('uninstall', 'gw-operator', '-n', 'gw-system', '--wait');
   const removeKinds = async (names = crds) => {
@@ -74,7 +75,7 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     await kindsGone(kubectl, names);
   };
   const leaves = (...left: readonly string[]) =>
-    vi.waitFor(async () => expect((await everything()).toSorted()).toEqual([...before, ...left].toSorted()), 60_000);
+    eventually(async () => expect((await everything()).toSorted()).toEqual([...before, ...left].toSorted()));
 
   it('takes the defaults, and keeps nothing but the kinds when they go', async () => {
     await operator('install', now);
@@ -92,7 +93,7 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     await operator('upgrade', now, '--set', 'crds.keep=false');
     await Promise.all([uninstall(), kindsGone(kubectl, crds)]);
     await leaves();
-  }, 180_000);
+  });
 
   it('upgrades the kinds with the release, and keeps what was declared', async () => {
     await operator('install', first);
@@ -111,15 +112,15 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     await kubectl(...canary);
     expect(await strategy()).toBe('');
     await operator('upgrade', now);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await kubectl(...canary);
       expect(await strategy()).toBe('Canary');
-    }, 30_000);
+    });
     expect(await kubectl('get', 'gatewayproject', 'shop', '-o', 'jsonpath={.metadata.uid}')).toBe(uid);
     await uninstall();
     await leaves(...crds);
     await removeKinds();
-  }, 300_000);
+  });
 
   const names = readdirSync(charts, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -143,26 +144,22 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
     expect(stderr).toBe('');
   }
 
-  it.each(cases)(
-    'takes every object of the chart %s with %s, and no field of them is unknown',
-    async (chart, file) => {
-      const own = (await documents(chart, file)).filter((document) => !FOREIGN.test(document));
-      const objects = parseManifests(own.join('\n---\n'));
-      const namespaces = new Set(objects.map((object) => at(object, 'metadata.namespace')));
-      const missing = [...namespaces].filter((name) => typeof name === 'string').filter((name) => name !== 'gw-system');
-      for (const name of missing) await kubectl('create', 'namespace', name);
-      // Pods are only taken where what they run as is there.
-      const accounts = ofKind(objects, 'ServiceAccount').map((object) => JSON.stringify(object));
-      if (accounts.length > 0) await ask('kubectl', ['apply', '-f', '-'], accounts.join('\n---\n'));
-      try {
-        await dryRun(own);
-      } finally {
-        if (accounts.length > 0) await ask('kubectl', ['delete', '-f', '-'], accounts.join('\n---\n'));
-        for (const name of missing) await kubectl('delete', 'namespace', name, '--wait=false');
-      }
-    },
-    60_000,
-  );
+  it.each(cases)('takes every object of the chart %s with %s, and no field of them is unknown', async (chart, file) => {
+    const own = (await documents(chart, file)).filter((document) => !FOREIGN.test(document));
+    const objects = parseManifests(own.join('\n---\n'));
+    const namespaces = new Set(objects.map((object) => at(object, 'metadata.namespace')));
+    const missing = [...namespaces].filter((name) => typeof name === 'string').filter((name) => name !== 'gw-system');
+    for (const name of missing) await kubectl('create', 'namespace', name);
+    // Pods are only taken where what they run as is there.
+    const accounts = ofKind(objects, 'ServiceAccount').map((object) => JSON.stringify(object));
+    if (accounts.length > 0) await ask('kubectl', ['apply', '-f', '-'], accounts.join('\n---\n'));
+    try {
+      await dryRun(own);
+    } finally {
+      if (accounts.length > 0) await ask('kubectl', ['delete', '-f', '-'], accounts.join('\n---\n'));
+      for (const name of missing) await kubectl('delete', 'namespace', name, '--wait=false');
+    }
+  });
 
   it.skipIf(!hasGo)(
     `takes objects of kinds of others, where they are installed${hasGo ? '' : ' (skipped: go is not installed)'}`,
@@ -181,6 +178,5 @@ describe.skipIf(!kubeconfig)(`an empty cluster${skipped}`, () => {
         await removeKinds([...foreign.names]);
       }
     },
-    180_000,
   );
 });

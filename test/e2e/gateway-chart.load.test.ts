@@ -7,14 +7,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readArtifact } from '@gw/gateway/artifact';
 import { EgressGuard } from '@gw/gateway/egress';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegistryClient } from '../../operator/src/registry/client.ts';
 import { IMAGE_MANIFEST } from '../../operator/src/registry/media-types.ts';
 import { parseReference } from '../../operator/src/registry/reference.ts';
 import { artifactImage } from '../../operator/src/storage/artifact-image.ts';
+import { eventually } from '../eventually.ts';
 import { GW } from '../programs/gw.ts';
 import { image, missing, skipped } from './installed-operator.ts';
-import { execute, kubectl } from './kubectl.ts';
+import { execute, kubectl, lookAtPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
 const run = promisify(execFile);
@@ -63,7 +64,7 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
     execute('helm', [command, 'shop', join(root, 'charts', 'gateway'), ...settings, ...options]);
   const test = () => execute('helm', ['test', 'shop', '-n', namespace, '--timeout', '120s']);
   const answers = (version: string) =>
-    vi.waitFor(async () => expect(await (await fetch(`${url}/version`)).text()).toBe(version), 90_000);
+    eventually(async () => expect(await (await fetch(`${url}/version`)).text()).toBe(version));
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gw-chart-'));
@@ -73,7 +74,7 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
     await k('create', 'configmap', 'shop-artifact', `--from-file=api.gwa=${await artifact('one')}`);
     await helm('install', '--set', 'artifact.configMaps={shop-artifact}');
     url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}`;
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await execute('kubectl', ['delete', 'namespace', namespace, '--wait=false']);
@@ -95,19 +96,16 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
       '-oyaml',
     );
     await k.apply(yaml);
-    // The kubelet looks at ConfigMaps each minute or so.
-    await vi.waitFor(
-      async () => {
-        for (let n = 0; n < 10; n++) expect(await (await fetch(`${url}/version`)).text()).toBe('two');
-      },
-      { timeout: 150_000, interval: 2000 },
-    );
+    await lookAtPods(k, 'app.kubernetes.io/instance=shop');
+    await eventually(async () => {
+      for (let n = 0; n < 10; n++) expect(await (await fetch(`${url}/version`)).text()).toBe('two');
+    });
     expect(await pods()).toBe(before);
-  }, 300_000);
+  });
 
   it('replaces pods for an artifact that is given inline, with no request lost', async () => {
     const load = startLoad(`${url}/version`, 50, {});
-    await vi.waitFor(() => expect(load.sent).toBeGreaterThan(50), 30_000);
+    await eventually(() => expect(load.sent).toBeGreaterThan(50));
     await helm(
       'upgrade',
       '--set',
@@ -116,14 +114,11 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
       `artifact.inline=${await base64('three')}`,
     );
     await answers('three');
-    await vi.waitFor(async () => expect(JSON.parse(await k('get', 'pods', '-o', 'json')).items).toHaveLength(2), {
-      timeout: 90_000,
-      interval: 1000,
-    });
+    await eventually(async () => expect(JSON.parse(await k('get', 'pods', '-o', 'json')).items).toHaveLength(2));
     await load.stop();
     expect(load.failures).toEqual([]);
     expect(await test()).toContain('Phase:          Succeeded');
-  }, 300_000);
+  });
 
   it('keeps the pods that an autoscaler has made through an upgrade', async () => {
     const inline = ['--set', 'artifact.configMaps=null', '--set-file', `artifact.inline=${await base64('three')}`];
@@ -131,59 +126,52 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
     await helm('upgrade', ...inline, '--set', 'autoscaling.enabled=true', '--set', 'autoscaling.minReplicas=3');
     expect(await k.field('deployment.apps/shop-gateway', '{.spec.replicas}')).toBe('3');
     expect(await k.field('hpa/shop-gateway', '{.spec.minReplicas} {.spec.maxReplicas}')).toBe('3 10');
-  }, 200_000);
+  });
 
-  it.each(['ImageVolume', 'InitContainer'])(
-    'serves what an image in a registry holds, by %s',
-    async (mount) => {
-      const name = `gw-chart/${mount.toLowerCase()}`;
-      const bytes = await readFile(await artifact(mount));
-      const { manifest } = await readArtifact(bytes);
-      const built = await artifactImage({
-        archive: bytes,
-        tarSha256: '0'.repeat(64),
-        artifactHash: manifest.artifact_hash,
-        owner: 'test',
-      });
-      const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
-      const client = new RegistryClient({ guard, plainHttpRegistries: [REGISTRY] });
-      const repository = client.repository(parseReference(`${REGISTRY}/${name}`), { plainHttp: true });
-      await repository.pushBlob(built.layer);
-      await repository.pushBlob(built.config);
-      const digest = await repository.pushManifest(built.manifest, IMAGE_MANIFEST);
-      await client.close();
-      // Nodes pull by the registry's own address; pods reach it at the node's.
-      const node = JSON.parse(await execute('kubectl', ['get', 'nodes', '-o', 'json'])).items[0].status.addresses[0]
-        .address;
-      const host = mount === 'ImageVolume' ? REGISTRY : REGISTRY.replace('127.0.0.1', node);
-      const fetches = [
-        `artifact.oci.mount=${mount}`,
-        'artifact.oci.plainHttp=true',
-        `artifact.oci.egressAllow={${node}}`,
-      ];
-      await helm(
-        'upgrade',
-        ...['--set', 'artifact.configMaps=null', '--set', `artifact.oci.reference=${host}/${name}@${digest}`],
-        ...fetches.flatMap((value) => ['--set', value]),
-      );
-      await answers(mount);
-    },
-    200_000,
-  );
+  it.each(['ImageVolume', 'InitContainer'])('serves what an image in a registry holds, by %s', async (mount) => {
+    const name = `gw-chart/${mount.toLowerCase()}`;
+    const bytes = await readFile(await artifact(mount));
+    const { manifest } = await readArtifact(bytes);
+    const built = await artifactImage({
+      archive: bytes,
+      tarSha256: '0'.repeat(64),
+      artifactHash: manifest.artifact_hash,
+      owner: 'test',
+    });
+    const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
+    const client = new RegistryClient({ guard, plainHttpRegistries: [REGISTRY] });
+    const repository = client.repository(parseReference(`${REGISTRY}/${name}`), { plainHttp: true });
+    await repository.pushBlob(built.layer);
+    await repository.pushBlob(built.config);
+    const digest = await repository.pushManifest(built.manifest, IMAGE_MANIFEST);
+    await client.close();
+    // Nodes pull by the registry's own address; pods reach it at the node's.
+    const node = JSON.parse(await execute('kubectl', ['get', 'nodes', '-o', 'json'])).items[0].status.addresses[0]
+      .address;
+    const host = mount === 'ImageVolume' ? REGISTRY : REGISTRY.replace('127.0.0.1', node);
+    const fetches = [
+      `artifact.oci.mount=${mount}`,
+      'artifact.oci.plainHttp=true',
+      `artifact.oci.egressAllow={${node}}`,
+    ];
+    await helm(
+      'upgrade',
+      ...['--set', 'artifact.configMaps=null', '--set', `artifact.oci.reference=${host}/${name}@${digest}`],
+      ...fetches.flatMap((value) => ['--set', value]),
+    );
+    await answers(mount);
+  });
 
   it('leaves nothing behind', async () => {
     await execute('helm', ['uninstall', 'shop', '-n', namespace, '--wait']);
     const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,hpa';
-    await vi.waitFor(
-      async () => {
-        const left = (await k('get', kinds, '-o', 'name')).split('\n').filter(Boolean);
-        expect(left.toSorted()).toEqual([
-          'configmap/kube-root-ca.crt',
-          'configmap/shop-artifact',
-          'serviceaccount/default',
-        ]);
-      },
-      { timeout: 90_000, interval: 1000 },
-    );
-  }, 120_000);
+    await eventually(async () => {
+      const left = (await k('get', kinds, '-o', 'name')).split('\n').filter(Boolean);
+      expect(left.toSorted()).toEqual([
+        'configmap/kube-root-ca.crt',
+        'configmap/shop-artifact',
+        'serviceaccount/default',
+      ]);
+    });
+  });
 });

@@ -3,8 +3,9 @@
  * in the midst of a rollout. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argoHealth } from '../argo-health.ts';
+import { eventually } from '../eventually.ts';
 import { apiSpec } from '../operator/manifests.ts';
 import { type InstalledOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl, kubectl } from './kubectl.ts';
@@ -12,7 +13,6 @@ import { lookedAt, sharedOperator } from './shared-operator.ts';
 
 const MADE =
   'configmaps,services,serviceaccounts,deployments.apps,replicasets,pods,networkpolicies,poddisruptionbudgets';
-const wait = { timeout: 90_000, interval: 250 };
 
 const gw = (kind: string, name: string, spec: object) => ({
   apiVersion: 'gw.dev/v1alpha1',
@@ -51,16 +51,16 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     for (const name of names) await k.condition(name, 'Ready');
   };
   const made = () => k('get', MADE, '-l', 'gw.dev/project=books', '-o', 'name');
-  const nothingLeft = () => vi.waitFor(async () => expect(await made()).toBe(''), wait);
+  const nothingLeft = () => eventually(async () => expect(await made()).toBe(''));
 
   beforeAll(async () => {
     operator = await sharedOperator('gitops');
     k = operator.k;
-  }, 240_000);
+  });
   afterAll(async () => {
     await execute('kubectl', ['delete', 'namespace', doomed, '--ignore-not-found', '--wait=false']);
     await operator.uninstall();
-  }, 240_000);
+  });
 
   it('a diff after an apply is empty, however it was applied', async () => {
     await run(objects, 'apply');
@@ -77,7 +77,7 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     expect(await run(objects, 'diff', ...serverSide)).toBe('');
     await run(objects, 'apply');
     expect(await run(objects, 'diff')).toBe('');
-  }, 180_000);
+  });
 
   it('an apply with --prune takes away what is no longer declared, and nothing of ours', async () => {
     const before = await made();
@@ -87,9 +87,8 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     const less = objects.filter(({ metadata }) => metadata.name !== 'two');
     const hash = await k.field('gatewayproject/books', '{.status.artifactHash}');
     expect((await run(less, 'apply', ...prune)).match(/^.* pruned$/gm)).toEqual(['apispec.gw.dev/two pruned']);
-    await vi.waitFor(
-      async () => expect(await k.field('gatewayproject/books', '{.status.artifactHash}')).not.toBe(hash),
-      wait,
+    await eventually(async () =>
+      expect(await k.field('gatewayproject/books', '{.status.artifactHash}')).not.toBe(hash),
     );
     await ready('gatewayproject/books');
     expect((await made()).split('\n')).toEqual(
@@ -98,23 +97,19 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     await run([spec('one')], 'apply', ...prune);
     await nothingLeft();
     await k('delete', 'apispec', 'one');
-  }, 180_000);
+  });
 
   it.each([
     ['in the order of the manifests', [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]],
     ['the other way round', [4, 3, 2, 1, 0], [4, 3, 2, 1, 0]],
     ['mixed', [3, 0, 4, 2, 1], [2, 4, 1, 3, 0]],
-  ])(
-    'applied and deleted one by one, %s',
-    async (_, applied, deleted) => {
-      const at = (order: readonly number[]) => order.flatMap((n) => objects[n] ?? []);
-      for (const object of at(applied)) await run([object], 'apply');
-      await ready(...objects.map(named));
-      for (const object of at(deleted)) await k('delete', named(object), '--timeout=30s');
-      await nothingLeft();
-    },
-    240_000,
-  );
+  ])('applied and deleted one by one, %s', async (_, applied, deleted) => {
+    const at = (order: readonly number[]) => order.flatMap((n) => objects[n] ?? []);
+    for (const object of at(applied)) await run([object], 'apply');
+    await ready(...objects.map(named));
+    for (const object of at(deleted)) await k('delete', named(object), '--timeout=30s');
+    await nothingLeft();
+  });
 
   it('a namespace that is deleted in the midst of a rollout goes, and the operator goes on', async () => {
     await execute('kubectl', ['create', 'namespace', doomed]);
@@ -124,9 +119,8 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     await there.condition('gatewayproject/books', 'Ready');
     const first = await there.field('gatewayproject/books', '{.status.artifactHash}');
     await there.apply(list([spec('one', 'next')]));
-    await vi.waitFor(
-      async () => expect(await there.field('gatewayproject/books', '{.status.artifactHash}')).not.toBe(first),
-      wait,
+    await eventually(async () =>
+      expect(await there.field('gatewayproject/books', '{.status.artifactHash}')).not.toBe(first),
     );
     expect(await there.field('gatewayproject/books', '{.status.conditions[?(@.type=="Ready")].status}')).toBe('False');
     await execute('kubectl', ['delete', 'namespace', doomed, '--timeout=120s']);
@@ -142,5 +136,5 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     expect(
       (await operator.logs()).split('\n').filter((line) => /forbidden/i.test(line) && !/terminated/.test(line)),
     ).toEqual([]);
-  }, 300_000);
+  });
 });

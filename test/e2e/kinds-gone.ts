@@ -1,5 +1,6 @@
 /** The end of CustomResourceDefinitions that are being deleted. */
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { eventually } from '../eventually.ts';
 
 /**
  * Waits until they are gone, such as `crd/apispecs.gw.dev`. An API server cannot list the objects of a kind while it
@@ -10,14 +11,11 @@ export async function kindsGone(
   names: readonly string[],
 ): Promise<void> {
   let looks = 0;
-  await vi.waitFor(
-    async () => {
-      const left = (await kubectl('get', ...names, '--ignore-not-found', '-o', 'name')).split('\n').filter(Boolean);
-      // One that goes in between is what is waited for.
-      if (left.length > 0)
-        await kubectl('annotate', '--overwrite', ...left, `gw.dev/looked-at=${++looks}`).catch(() => '');
-      expect(left).toEqual([]);
-    },
-    { timeout: 120_000, interval: 3000 },
-  );
+  await eventually(async () => {
+    const left = (await kubectl('get', ...names, '--ignore-not-found', '-o', 'name')).split('\n').filter(Boolean);
+    // One that goes in between is what is waited for.
+    if (left.length > 0)
+      await kubectl('annotate', '--overwrite', ...left, `gw.dev/looked-at=${++looks}`).catch(() => '');
+    expect(left).toEqual([]);
+  });
 }

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { GW_OPERATOR } from '../programs/gw-operator.ts';
 import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
 import { sharedOperator } from './shared-operator.ts';
@@ -49,7 +50,7 @@ const project = JSON.stringify({
 });
 
 // Each command is a process of its own, and several of them a test.
-describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, { timeout: 180_000 }, () => {
+describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, () => {
   let operator: InstalledOperator;
   let bin = '';
 
@@ -79,14 +80,14 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, { timeout: 180_000 }
     await operator.k.apply(project);
     await operator.k.condition('gatewayproject/shop', 'Ready');
     await operator.k.apply(apiSpec('second').replace('minimum: 1', 'minimum: 5'));
-    await vi.waitFor(async () => expect(await served()).toBe('2'), { timeout: 60_000, interval: 500 });
+    await eventually(async () => expect(await served()).toBe('2'));
     await operator.k.condition('gatewayproject/shop', 'Ready');
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await rm(bin, { recursive: true, force: true });
     await operator?.uninstall();
-  }, 240_000);
+  });
 
   it('shows projects, and all of one', async () => {
     const all = await gw('status');
@@ -136,7 +137,7 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, { timeout: 180_000 }
     expect(back.out).toMatch(/serves revision 1/);
     expect(await served()).toBe('1');
     expect((await gw('rollback', 'shop', '--end')).code).toBe(0);
-    await vi.waitFor(async () => expect(await served()).toBe('2'), { timeout: 60_000, interval: 500 });
+    await eventually(async () => expect(await served()).toBe('2'));
     await operator.k.condition('gatewayproject/shop', 'Ready');
     expect((await gw('rollback', 'shop', '--end')).err).toMatch(/not rolled back/);
   });

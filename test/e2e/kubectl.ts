@@ -45,3 +45,11 @@ export function evict(namespace: string, pod: string): Promise<string> {
     JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } }),
   );
 }
+
+/**
+ * Has kubelets look at pods at once, which bring changed Secrets and ConfigMaps to them once a minute otherwise. What is
+ * changed are the pods' annotations, so that they go on.
+ */
+export async function lookAtPods(k: Kubectl, selector: string): Promise<void> {
+  await k('annotate', 'pods', '-l', selector, '--overwrite', `example.org/looked-at=${Date.now()}`);
+}

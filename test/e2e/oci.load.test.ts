@@ -7,11 +7,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { EgressGuard } from '@gw/gateway/egress';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegistryClient } from '../../operator/src/registry/client.ts';
 import { parseDockerConfig } from '../../operator/src/registry/docker-config.ts';
 import { parseReference } from '../../operator/src/registry/reference.ts';
 import { type DockerRegistry, hasDockerRegistry, startDockerRegistry, USER } from '../docker-registry.ts';
+import { eventually } from '../eventually.ts';
 import { freePort } from '../free-port.ts';
 import { GW_OPERATOR } from '../programs/gw-operator.ts';
 import { execute, kubectl } from './kubectl.ts';
@@ -84,8 +85,7 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
   const says = async (name: string) => (await fetch(await url(name))).text();
   const status = (name: string, path: string) => k.field(`gatewayproject/${name}`, `{.status.${path}}`);
   const stored = (name: string) => status(name, 'conditions[?(@.type=="Stored")].message');
-  const serves = (name: string, body: string) =>
-    vi.waitFor(async () => expect(await says(name)).toContain(body), { timeout: 90_000, interval: 300 });
+  const serves = (name: string, body: string) => eventually(async () => expect(await says(name)).toContain(body));
   const podSpec = (name: string) => k.field(`deployment.apps/${name}-gateway`, '{.spec.template.spec}');
 
   /** What the registry with a password holds of a repository, tagged. */
@@ -123,19 +123,19 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
     for (const stream of [operator.stdout, operator.stderr]) stream?.on('data', (chunk) => (log += String(chunk)));
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(operator.exitCode, log).toBeNull();
       expect(log).toContain('"watching"');
-    }, 30_000);
+    });
     await k.apply(apiSpec('one'));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     const gone = new Promise((resolve) => operator?.once('exit', resolve));
     if (operator?.kill()) await gone;
     await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
     await secured?.close();
-  }, 180_000);
+  });
 
   const privately = (extra: object = {}) => ({
     type: 'OCI',
@@ -159,7 +159,7 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
       `"image":{"pullPolicy":"IfNotPresent","reference":"${repository}@sha256:`,
     );
     expect(log).toContain('image volumes: by a dry run');
-  }, 120_000);
+  });
 
   it('an init container fetches them, with the password of a Secret', async () => {
     await k.apply(project('shop', privately()));
@@ -168,15 +168,14 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
     expect(await podSpec('shop')).toContain('"initContainers"');
     expect(await tags('team/shop')).toHaveLength(1);
     expect(log).not.toContain(USER.password);
-  }, 120_000);
+  });
 
   it('a registry that is down changes nothing that is served, and what was not stored is once it is back', async () => {
     const load = startLoad(await url('shop'), 30, {});
     await secured.stop();
     await k.apply(apiSpec('two'));
-    await vi.waitFor(
-      async () => expect(await status('shop', 'conditions[?(@.type=="Stored")].reason')).toBe('RegistryUnavailable'),
-      { timeout: 60_000, interval: 300 },
+    await eventually(async () =>
+      expect(await status('shop', 'conditions[?(@.type=="Stored")].reason')).toBe('RegistryUnavailable'),
     );
     expect(await status('shop', 'conditions[?(@.type=="Ready")].reason')).toBe('LastGoodServing');
     expect(await says('shop')).toContain('one');
@@ -185,7 +184,7 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
     await load.stop();
     expect(load.failures).toEqual([]);
     expect(load.sent).toBeGreaterThan(100);
-  }, 180_000);
+  });
 
   it('a wrong password is told, and what to do', async () => {
     await k('create', 'secret', 'generic', 'empty', '--from-literal=x=y');
@@ -193,9 +192,9 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
     await k.condition('gatewayproject/denied', 'Stored', 'False');
     expect(await stored('denied')).toContain('make it with kubectl create secret docker-registry');
     await k.apply(project('denied', privately({ pushSecret: undefined })));
-    await vi.waitFor(async () => expect(await stored('denied')).toContain('asks for a user name'), 30_000);
+    await eventually(async () => expect(await stored('denied')).toContain('asks for a user name'));
     await k('delete', 'gatewayproject', 'denied');
-  }, 90_000);
+  });
 
   it('those of forgotten revisions are deleted, and only those', async () => {
     for (const body of ['three', 'four']) {
@@ -204,24 +203,19 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
       await k.condition('gatewayproject/shop', 'Ready');
     }
     const kept = async () => (await status('shop', 'revisions[*].archive')).split(' ').toSorted();
-    await vi.waitFor(
-      async () =>
-        expect((await tags('team/shop')).toSorted()).toEqual((await kept()).map((archive) => `sha256-${archive}`)),
-      {
-        timeout: 30_000,
-        interval: 500,
-      },
+    await eventually(async () =>
+      expect((await tags('team/shop')).toSorted()).toEqual((await kept()).map((archive) => `sha256-${archive}`)),
     );
     expect((await kept()).length).toBeLessThan(4);
     const records = await k('get', 'configmap', '-l', 'gw.dev/project=shop,gw.dev/artifact-part=image', '-o', 'name');
     expect(records.trim().split('\n')).toHaveLength((await kept()).length);
-  }, 180_000);
+  });
 
   it('moving to ConfigMaps and back serves on, and revisions stay in reach', async () => {
     const load = startLoad(await url('shop'), 30, {});
     const before = await status('shop', 'revision');
     await k.apply(project('shop', { ...privately(), type: 'ConfigMap' }));
-    await vi.waitFor(async () => expect(await podSpec('shop')).toContain('"configMap"'), 30_000);
+    await eventually(async () => expect(await podSpec('shop')).toContain('"configMap"'));
     await k.condition('gatewayproject/shop', 'Ready');
     await k('rollout', 'status', 'deployment.apps/shop-gateway', '--timeout=90s');
     expect(await status('shop', 'revision')).toBe(before);
@@ -232,11 +226,11 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
     await k('delete', 'deployment.gw.dev', 'back');
     await serves('shop', 'four');
     await k.apply(project('shop', privately()));
-    await vi.waitFor(async () => expect(await podSpec('shop')).toContain('"initContainers"'), 30_000);
+    await eventually(async () => expect(await podSpec('shop')).toContain('"initContainers"'));
     await k('rollout', 'status', 'deployment.apps/shop-gateway', '--timeout=90s');
     await serves('shop', 'four');
     await load.stop();
     expect(load.failures).toEqual([]);
     expect(load.sent).toBeGreaterThan(100);
-  }, 300_000);
+  });
 });

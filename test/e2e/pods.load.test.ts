@@ -1,7 +1,8 @@
 /** Pods and what stands around them, on a cluster: Secrets, certificates, numbers of pods, kinds that are missing. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
-import { evict, execute } from './kubectl.ts';
+import { evict, execute, lookAtPods } from './kubectl.ts';
 import { reachable } from './reachable.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
@@ -50,9 +51,6 @@ paths:
   ],
 });
 
-/** What a kubelet may take to bring a changed Secret to a pod, and the operator to look at one. */
-const SECRETS_MS = 180_000;
-
 /** Requests a second. */
 const RATE = 50;
 
@@ -71,12 +69,12 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
 
   beforeAll(async () => {
     operator = await sharedOperator('pods');
-  }, 240_000);
+  });
   afterAll(() => operator?.uninstall(), 240_000);
 
   it('says which Secrets are missing, and starts when they are there', async () => {
     await operator.k.apply(manifests);
-    await vi.waitFor(async () => expect(await condition('Accepted', 'reason')).toBe('SourceNotFound'), 60_000);
+    await eventually(async () => expect(await condition('Accepted', 'reason')).toBe('SourceNotFound'));
     const message = await condition('Accepted', 'message');
     for (const name of ['shop-env', 'shop-files', 'shop-tls']) expect(message).toContain(`Secret "${name}" is not in`);
     await secret('shop-env', { GREETING: 'hello' });
@@ -87,52 +85,53 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     expect(await condition('CertificateValid', 'reason')).toBe('CertificateValid');
     expect([await get('/file'), await get('/variable')]).toEqual(['one', 'hello']);
     expect(await operator.k.field('ingress/shop-gateway', '{.spec.rules[0].host}')).toBe('shop.example.com');
-  }, 300_000);
+  });
 
   it('takes up a renewed certificate and a changed file without another pod', async () => {
     const before = await pods();
     const shown = await servedCertificate(await address());
     await secret('shop-files', { body: 'two' });
     await operator.k.apply(selfSigned('shop-tls', ['shop.example.com']));
-    await vi.waitFor(async () => expect(await get('/file')).toBe('two'), { timeout: SECRETS_MS, interval: 2000 });
+    await lookAtPods(operator.k, 'gw.dev/project=shop');
+    await eventually(async () => expect(await get('/file')).toBe('two'));
     const renewed = async () => expect(await servedCertificate(await address())).not.toBe(shown);
-    await vi.waitFor(renewed, { timeout: SECRETS_MS, interval: 2000 });
+    await eventually(renewed);
     expect(await pods()).toBe(before);
-  }, 400_000);
+  });
 
   it('replaces pods whose variables have changed', async () => {
     await secret('shop-env', { GREETING: 'good day' });
     const changed = async () => expect(await get('/variable')).toBe('good day');
-    await vi.waitFor(changed, { timeout: SECRETS_MS, interval: 2000 });
+    await eventually(changed);
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
-  }, 400_000);
+  });
 
   it('hands the number of pods over to an autoscaler, and takes it back, without a jump', async () => {
     const seen: string[] = [];
     await operator.k('scale', 'deployment.apps/shop-gateway', '--replicas=3').catch(() => undefined);
     await patch({ pods: { replicas: 3 } });
-    await vi.waitFor(async () => expect(await replicas()).toBe('3'), 30_000);
+    await eventually(async () => expect(await replicas()).toBe('3'));
     await patch({ pods: { autoscaling: { minReplicas: 2, maxReplicas: 4 } } });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       seen.push(await replicas());
       expect(await operator.k.field('hpa/shop-gateway', '{.spec.maxReplicas}')).toBe('4');
       expect(
         await operator.k.field('deployment.apps/shop-gateway', '{.metadata.annotations.gw\\.dev/autoscaled}'),
       ).toBe('true');
-    }, 60_000);
+    });
     // As the autoscaler does it: nobody takes that back.
     await operator.k('scale', 'deployment.apps/shop-gateway', '--replicas=4');
     await patch({ pods: { annotations: { touched: 'yes' } } });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const path = '{.spec.template.metadata.annotations.touched}';
       expect(await operator.k.field('deployment.apps/shop-gateway', path)).toBe('yes');
-    }, 60_000);
+    });
     seen.push(await replicas());
     expect(new Set(seen)).toEqual(new Set(['3', '4']));
     await patch({ pods: { autoscaling: null, replicas: 2 } });
-    await vi.waitFor(async () => expect(await replicas()).toBe('2'), 60_000);
-    await vi.waitFor(async () => expect(await operator.k('get', 'hpa', '-o', 'name')).toBe(''), 60_000);
-  }, 300_000);
+    await eventually(async () => expect(await replicas()).toBe('2'));
+    await eventually(async () => expect(await operator.k('get', 'hpa', '-o', 'name')).toBe(''));
+  });
 
   it('takes a patch of the template, and refuses one that would lose the pods', async () => {
     await patch({
@@ -140,13 +139,13 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     });
     const env = '{.spec.template.spec.containers[0].env[?(@.name=="TZ")].value}';
     const patched = async () => expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
-    await vi.waitFor(patched, 60_000);
+    await eventually(patched);
     // The webhook has the same check as the status, for where nobody asked the webhook.
     const losing = patch({ pods: { template: { metadata: { labels: { 'gw.dev/project': 'other' } } } } });
     await expect(losing).rejects.toThrow('metadata.labels may not change "gw.dev/project"');
     expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
     expect(await get('/file')).toBe('two');
-  }, 300_000);
+  });
 
   it('is served by its only pod, when that is evicted, until the next one is ready', async () => {
     const running = async () => {
@@ -154,28 +153,28 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
       return items.map((each: { metadata: { name: string } }) => each.metadata.name);
     };
     await patch({ pods: { replicas: 1 }, serve: { drainDelay: 30 } });
-    await vi.waitFor(async () => expect(await running()).toHaveLength(1), { timeout: 120_000, interval: 500 });
+    await eventually(async () => expect(await running()).toHaveLength(1));
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
     const [only] = await running();
     const node = await operator.k.field(`pod/${only}`, '{.spec.nodeName}');
     const load = startSteadyLoad(`${await address()}/file`, RATE);
     try {
-      await vi.waitFor(() => expect(load.totals.answered).toBeGreaterThan(RATE), 30_000);
+      await eventually(() => expect(load.totals.answered).toBeGreaterThan(RATE));
       // Nothing can take its place for longer than it takes to notice that a pod is not ready.
       await execute('kubectl', ['cordon', node]);
       try {
         await evict(operator.namespace, only);
         const evicted = load.totals.sent;
-        await vi.waitFor(() => expect(load.totals.sent).toBeGreaterThan(evicted + 10 * RATE), 60_000);
+        await eventually(() => expect(load.totals.sent).toBeGreaterThan(evicted + 10 * RATE));
       } finally {
         await execute('kubectl', ['uncordon', node]);
       }
-      await vi.waitFor(async () => expect(await running()).not.toContain(only), { timeout: 120_000, interval: 500 });
+      await eventually(async () => expect(await running()).not.toContain(only));
     } finally {
       await load.stop();
       process.stderr.write(`${load.summary()}\n`);
     }
     expect(load.totals.failures.length, load.summary()).toBe(0);
     expect(load.totals.answered).toBe(load.totals.sent);
-  }, 400_000);
+  });
 });

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { vi } from 'vitest';
+import { eventually } from '../eventually.ts';
 
 /**
  * Waits until a connection to the address of a Service is taken. Ready says that pods serve; nodes, which send
@@ -17,5 +17,5 @@ export function reachable(url: string): Promise<void> {
       socket.setTimeout(5000, () => socket.destroy(new Error(`no answer from ${hostname}`)));
       socket.on('error', reject);
     });
-  return vi.waitFor(attempt, { timeout: 60_000, interval: 200 });
+  return eventually(attempt);
 }

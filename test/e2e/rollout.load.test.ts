@@ -4,7 +4,8 @@
  * changes nothing. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
@@ -102,16 +103,13 @@ async function status(): Promise<Status> {
 }
 
 /** Waits until its status is so; the last one is in what it rejects with. */
-async function until(fits: (status: Status) => boolean, seconds = 90): Promise<Status> {
+async function until(fits: (status: Status) => boolean): Promise<Status> {
   let last: Status = {};
-  await vi.waitFor(
-    async () => {
-      last = await status();
-      const { conditions: _, ...shown } = last;
-      expect(fits(last), JSON.stringify(shown)).toBe(true);
-    },
-    { timeout: seconds * 1000, interval: 200 },
-  );
+  await eventually(async () => {
+    last = await status();
+    const { conditions: _, ...shown } = last;
+    expect(fits(last), JSON.stringify(shown)).toBe(true);
+  });
   return last;
 }
 
@@ -135,13 +133,13 @@ async function strategy(rollout: { readonly strategy: string }): Promise<void> {
     k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', JSON.stringify({ spec }));
   await patch({ rollout: { ...rollout, strategy: 'Rolling' } });
   await change(answering(`start-${randomBytes(3).toString('hex')}`));
-  await until(served, 120);
+  await until(served);
   await patch({ rollout });
   const generation = Number(await k.field('gatewayproject/shop', '{.metadata.generation}'));
   await until((now) => now.observedGeneration === generation);
   await k('rollout', 'status', 'deployment.apps/shop-gateway', '--timeout=60s');
   // The pods of before have gone, with their drain and all.
-  await vi.waitFor(async () => expect((await gatewayPods()).length).toBe(2), 90_000);
+  await eventually(async () => expect((await gatewayPods()).length).toBe(2));
 }
 
 const gatewayPods = async () =>
@@ -167,8 +165,8 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     await k.apply(JSON.stringify(project()));
     await k.condition('gatewayproject/shop', 'Ready');
     url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}`;
-    await vi.waitFor(async () => expect(await text()).toBe('one'), 30_000);
-  }, 300_000);
+    await eventually(async () => expect(await text()).toBe('one'));
+  });
 
   afterAll(() => operator?.uninstall(), 240_000);
 
@@ -199,20 +197,20 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     const restarted = await status();
     await killOperator();
     await k.apply(answering('mended'));
-    const { revision = 0 } = await until((now) => served(now) && now.failed === undefined, 120);
+    const { revision = 0 } = await until((now) => served(now) && now.failed === undefined);
     expect(revision).toBeGreaterThan(restarted.failed?.revision ?? 0);
-    await vi.waitFor(async () => expect(await text()).toBe('mended'), 30_000);
-  }, 300_000);
+    await eventually(async () => expect(await text()).toBe('mended'));
+  });
 
   it('a rolling update goes on where the operator that began it is killed', async () => {
     await strategy({ strategy: 'Rolling' });
     await underLoad(async () => {
       await change(answering('rolled'));
       await killOperator();
-      await until(served, 120);
-      await vi.waitFor(async () => expect(await text()).toBe('rolled'), 30_000);
+      await until(served);
+      await eventually(async () => expect(await text()).toBe('rolled'));
     });
-  }, 300_000);
+  });
 
   const CANARY = {
     strategy: 'Canary',
@@ -237,12 +235,12 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       const answers = new Set(await Promise.all(Array.from({ length: 40 }, text)));
       expect(answers.size).toBe(2);
       await killOperator();
-      await until(({ rollout }) => rollout?.step === 1 && rollout.steppedAt !== undefined, 120);
-      await until(served, 120);
-      await vi.waitFor(async () => expect(await canaryPods()).toBe(''), 60_000);
+      await until(({ rollout }) => rollout?.step === 1 && rollout.steppedAt !== undefined);
+      await until(served);
+      await eventually(async () => expect(await canaryPods()).toBe(''));
       expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set(['canary']));
     });
-  }, 400_000);
+  });
 
   it('a canary that answers with 5xx is aborted, and the others are not touched', async () => {
     await strategy(CANARY);
@@ -253,23 +251,23 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     const aborted = await until(({ rollout }) => rollout?.phase === 'Aborted');
     await load.stop();
     expect(aborted.failed).toMatchObject({ revision, message: expect.stringMatching(/answers are 5xx/) });
-    await vi.waitFor(async () => expect(await canaryPods()).toBe(''), 60_000);
+    await eventually(async () => expect(await canaryPods()).toBe(''));
     expect(await gatewayPods()).toEqual(pods);
     expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set([before]));
     expect(await k('get', 'events', '--field-selector', 'reason=CanaryAborted')).toContain('5xx');
-  }, 300_000);
+  });
 
   it('a canary that is slow is aborted', async () => {
     await strategy(CANARY);
     await change(proxied('/fast'));
-    await until(served, 120);
+    await until(served);
     const load = startLoad(`${url}/a`, 30, NEW_CONNECTIONS);
     const revision = await change(proxied('/slow'));
     const aborted = await until(({ rollout }) => rollout?.phase === 'Aborted');
     await load.stop();
     expect(aborted.failed).toMatchObject({ revision, message: expect.stringMatching(/its p99 is/) });
     expect(load.failures).toEqual([]);
-  }, 300_000);
+  });
 
   it('pods take what is new in place, without a restart, also where the operator is killed', async () => {
     await strategy({ strategy: 'InPlace' });
@@ -278,11 +276,11 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       await change(answering('in place'));
       const now = await until(served);
       expect(now.rollout?.strategy).toBe('InPlace');
-      await vi.waitFor(async () => expect(await text()).toBe('in place'), 30_000);
+      await eventually(async () => expect(await text()).toBe('in place'));
       await change(answering('again'));
       await killOperator();
-      await until(served, 120);
-      await vi.waitFor(async () => expect(await text()).toBe('again'), 30_000);
+      await until(served);
+      await eventually(async () => expect(await text()).toBe('again'));
     });
     expect(await gatewayPods()).toEqual(pods);
     // One that starts with the revision of its template has the newest before it is ready.
@@ -291,7 +289,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       await k('rollout', 'status', 'deployment.apps/shop-gateway', '--timeout=60s');
       expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set(['again']));
     });
-  }, 400_000);
+  });
 
   it('a pod that refuses what is new ends the rollout, and what was served is served on', async () => {
     await strategy({ strategy: 'InPlace' });
@@ -301,11 +299,10 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     expect(failed.failed?.message).toMatch(/refused it: env:\/\/NOT_SET/);
     await until((now) => reason(now, 'Ready') === 'RolledBack');
     expect(await text()).toBe(before);
-    await vi.waitFor(
-      async () => expect(await k('get', 'events', '--field-selector', 'reason=RolledBack')).toContain('NOT_SET'),
-      30_000,
+    await eventually(async () =>
+      expect(await k('get', 'events', '--field-selector', 'reason=RolledBack')).toContain('NOT_SET'),
     );
-  }, 300_000);
+  });
 
   it('a Deployment that asks for a revision which fails says so', async () => {
     await strategy({ strategy: 'InPlace' });
@@ -320,10 +317,10 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       spec: { project: 'shop', artifact: { revision: failed?.revision } },
     };
     await k.apply(JSON.stringify(deployment));
-    await vi.waitFor(async () => expect(await k.field('gwdeploy/again', '{.status.outcome}')).toBe('Failed'), 60_000);
+    await eventually(async () => expect(await k.field('gwdeploy/again', '{.status.outcome}')).toBe('Failed'));
     expect(await k.field('gwdeploy/again', '{.status.conditions[?(@.type=="Ready")].message}')).toContain('NOT_SET');
     await k('delete', 'gwdeploy', 'again');
-  }, 300_000);
+  });
 
   it('the operator was never refused a right', async () => {
     const log = await operator.logs();

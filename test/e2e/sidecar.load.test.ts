@@ -4,7 +4,8 @@
  * KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl, kubectl } from './kubectl.ts';
 import { startSteadyLoad } from './steady-load.ts';
@@ -28,7 +29,7 @@ const restricted = {
 /** `more`: of the container. */
 function podSpec(script: string, more: object = {}): object {
   return {
-    terminationGracePeriodSeconds: 15,
+    terminationGracePeriodSeconds: 20,
     containers: [
       {
         name: 'app',
@@ -93,11 +94,6 @@ async function ask(url: string, path: string) {
 
 const address = async (of: Kubectl) => `http://${await of.field('service/orders', '{.spec.clusterIP}')}`;
 
-/** Answers that change from one moment to the next are asked for until they are there. */
-function eventually<T>(check: () => Promise<T>, seconds = 60): Promise<T> {
-  return vi.waitFor(check, { timeout: seconds * 1000, interval: 200 });
-}
-
 /** Until the pods of before are gone as well, which answer until all nodes know that they shall not. */
 async function rolledOut(replicas: number): Promise<void> {
   await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
@@ -125,12 +121,12 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     k = operator.k;
     await k.apply(service);
     url = await address(k);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await execute('kubectl', ['delete', 'namespace', team, '--wait=false']);
     await operator?.uninstall();
-  }, 300_000);
+  });
 
   it('an app is served by itself before, and through its sidecar after, by the same Service', async () => {
     await k.apply(app({}));
@@ -152,7 +148,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     expect(slice.items[0].ports[0].port).toBe(19080);
     await k.condition('gatewayproject/orders', 'Injected');
     await k.condition('gatewayproject/orders', 'Ready');
-  }, 180_000);
+  });
 
   it('a new artifact reaches it without a change of the pod', async () => {
     const before = await k('get', 'pods', '-l', 'app=orders', '-o', 'jsonpath={.items[*].metadata.uid}');
@@ -177,27 +173,25 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
       const status = JSON.parse(await k.field('gatewayproject/orders', '{.status.sidecars}'));
       expect(status).toMatchObject({ pods: 1, connected: 1, missing: 0, byHash: [{ artifactHash: hash, count: 1 }] });
     });
-  }, 120_000);
+  });
 
   it('is rolled under load without a failed request, where the app waits until it is out of all routes', async () => {
-    const lifecycle = { preStop: { sleep: { seconds: 6 } } };
+    const lifecycle = { preStop: { sleep: { seconds: 10 } } };
     await k.apply(app(asks, { 'gw.dev/project': 'orders' }, 2, { lifecycle }));
     // Those before had no such wait.
     await rolledOut(2);
     const load = startSteadyLoad(`${url}/orders/v2`, 50);
     try {
-      for (let i = 0; i < 2; i++) {
-        await eventually(async () => expect(load.totals.answered).toBeGreaterThan(100 * (i + 1)));
-        await k('rollout', 'restart', 'deployment.apps/orders');
-        await rolledOut(2);
-      }
+      await eventually(async () => expect(load.totals.answered).toBeGreaterThan(100));
+      await k('rollout', 'restart', 'deployment.apps/orders');
+      await rolledOut(2);
     } finally {
       await load.stop();
       process.stderr.write(`${load.summary()}\n`);
     }
     expect(load.totals.failures.length, load.summary()).toBe(0);
     expect(load.totals.answered).toBe(load.totals.sent);
-  }, 300_000);
+  });
 
   it('a pod of another namespace has one by grant alone, and without it is told why', async () => {
     const annotations = { 'gw.dev/project': `${operator.namespace}/orders` };
@@ -215,7 +209,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     expect(await t('get', 'pod/foreign', '-o', 'json')).not.toContain(
       '"configMap": {\n                                "name": "orders-',
     );
-  }, 180_000);
+  });
 
   it('a pod that cannot have one is refused by what it says itself', async () => {
     const named = { 'gw.dev/project': 'orders' };
@@ -226,7 +220,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     await k.apply(pod('without', { 'gw.dev/sidecar': 'false' }, named));
     expect(await k.field('pod/without', '{.spec.initContainers}')).toBe('');
     await k('delete', 'pod', 'without', '--wait=false');
-  }, 60_000);
+  });
 
   it('a Job with one ends', async () => {
     const template = {
@@ -242,7 +236,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     await k.apply(JSON.stringify(job));
     await k('wait', 'job/once', '--for=condition=Complete', '--timeout=120s');
     await k('delete', 'job', 'once');
-  }, 150_000);
+  });
 
   it('while the operator is away, it restarts with what it served, and a pod that is missed is reported afterwards', async () => {
     await scaleOperator(0);
@@ -268,5 +262,5 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
     await k.apply(pod('missed-no-more', asks, { 'gw.dev/project': 'orders' }));
     await k.condition('gatewayproject/orders', 'Injected', 'True');
     expect(await k.field('pod/missed-no-more', '{.spec.initContainers[0].name}')).toBe('gw-sidecar');
-  }, 300_000);
+  });
 });

@@ -2,7 +2,8 @@
  * The validating webhook on a real cluster (docs/webhooks.md): what kubectl is told, in any order, and while nobody
  * answers. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { type InstalledOperator, installOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl } from './kubectl.ts';
 
@@ -50,8 +51,8 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
     k = operator.k;
     // An API server that has no route to the pod yet lets everything in, as while nobody answers.
     const refused = () => expect(given(['apply', '--dry-run=server'], bad('books'))).rejects.toThrow('E1012');
-    await vi.waitFor(refused, 60_000);
-  }, 300_000);
+    await eventually(refused);
+  });
 
   afterAll(() => operator?.uninstall(), 300_000);
 
@@ -62,7 +63,7 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
       );
     }
     expect(await k('get', 'apispecs', '-o', 'name')).toBe('');
-  }, 60_000);
+  });
 
   it('objects come in any order, with warnings of what is not there yet, and leave in any order', async () => {
     expect(await told('apply -f -', project)).toContain(
@@ -78,12 +79,12 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
       'Warning: gw: ApiSpec "books" is in use by GatewayProject "shop"',
     );
     expect(await told('apply -f -', good('books'))).not.toContain('Warning');
-  }, 120_000);
+  });
 
   it('nothing differs after an apply: what is written is what was given', async () => {
     for (const object of [project, good('books'), good('orders', '/b')])
       expect(await told('diff -f -', object)).toBe('');
-  }, 60_000);
+  });
 
   it('while nobody answers, a wrong object is let in, serves nobody, and says the same in its status', async () => {
     await scaleOperator(0);
@@ -96,5 +97,5 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
     await k('label', 'apispec', 'books', 'team=a');
     await k.apply(good('books'));
     await k.condition('gatewayproject/shop', 'Compiled');
-  }, 240_000);
+  });
 });

@@ -32,7 +32,7 @@ describe.skipIf(missing.length > 0)(`charts in a registry${skipped}`, () => {
         await renderText(chart, ...values),
       );
     }
-  }, 120_000);
+  });
 
   it('refuses a target that is no registry', async () => {
     const packing = run(process.execPath, [join(root, 'scripts', 'pack-charts.ts'), '--push', 'registry/charts']);

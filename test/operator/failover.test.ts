@@ -1,6 +1,7 @@
 /** Two replicas: one leads, the other takes over, and nothing is done twice. Needs KUBECONFIG. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { eventually } from '../eventually.ts';
 import { ApiProxy, type Recorded } from './api-proxy.ts';
 import { apiSpec, project } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
@@ -30,8 +31,7 @@ describe.skipIf(missing !== '')(`two replicas${missing}`, () => {
     const status = (await user.get('GatewayProject', 'books'))?.['status'];
     return isRecord(status) ? status['latestRevision'] : undefined;
   };
-  const compiled = (expected: number) =>
-    vi.waitFor(async () => expect(await revision()).toBe(expected), { timeout: 60_000, interval: 100 });
+  const compiled = (expected: number) => eventually(async () => expect(await revision()).toBe(expected));
 
   /** Every revision once, from the first to this one. */
   async function eachOnce(last: number): Promise<void> {
@@ -68,10 +68,7 @@ describe.skipIf(missing !== '')(`two replicas${missing}`, () => {
     // kill -9 in the middle of the next one: between the parts and the status.
     const stored = parts(first.proxy.requests).length;
     await user.apply('ApiSpec', 'books', apiSpec('two'));
-    await vi.waitFor(() => expect(parts(first.proxy.requests).length).toBeGreaterThan(stored), {
-      timeout: 30_000,
-      interval: 1,
-    });
+    await eventually(() => expect(parts(first.proxy.requests).length).toBeGreaterThan(stored));
     await first.process.stop('SIGKILL');
     await second.process.until('watching');
     await compiled(2);
@@ -100,7 +97,7 @@ describe.skipIf(missing !== '')(`two replicas${missing}`, () => {
     expect(writes(third.proxy.requests).filter(({ at }) => at >= paused)).toEqual([]);
     await eachOnce(4);
     expect(await user.condition('GatewayProject', 'books', 'Stored')).toBe('True Stored');
-  }, 420_000);
+  });
 });
 
 function parts(requests: readonly Recorded[]): readonly Recorded[] {

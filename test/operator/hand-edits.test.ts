@@ -1,13 +1,13 @@
 /** What somebody edits by hand in an object that the operator makes is put back, lists with keys too. Needs KUBECONFIG. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { eventually } from '../eventually.ts';
 import { ApiProxy } from './api-proxy.ts';
 import { apiSpec, project } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
 import { User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
-const wait = { timeout: 60_000, interval: 100 };
 
 describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
   let user: User;
@@ -23,7 +23,7 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
     return Array.isArray(found) ? found.filter(isRecord).map(({ name, port }) => `${name} ${port}`) : [];
   };
   const untilPorts = (...expected: readonly string[]) =>
-    vi.waitFor(async () => expect(await ports()).toEqual(expected), wait);
+    eventually(async () => expect(await ports()).toEqual(expected));
   const port = (number: number) => ({ port: number, name: 'http', targetPort: 'http', protocol: 'TCP' });
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
     await user.apply('ApiSpec', 'books', apiSpec('one'));
     await user.apply('GatewayProject', 'books', project());
     await untilPorts('http 80');
-  }, 120_000);
+  });
   afterAll(async () => {
     await operator.stop('SIGKILL');
     await proxy.close();
@@ -48,40 +48,38 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
     await user.patch('Service', 'books-gateway', { spec: { ports: [port(81)] } });
     await untilPorts('http 80');
     expect(await serviceSpec()).toMatchObject({ clusterIP });
-    await vi.waitFor(
-      async () =>
-        expect((await user.list('Event')).map(({ note }) => note)).toContain(
-          '"kubectl-edit" sets .spec.ports of Service "books-gateway": they are taken back',
-        ),
-      wait,
+    await eventually(async () =>
+      expect((await user.list('Event')).map(({ note }) => note)).toContain(
+        '"kubectl-edit" sets .spec.ports of Service "books-gateway": they are taken back',
+      ),
     );
-  }, 120_000);
+  });
 
   it('what is wanted later replaces what was put back', async () => {
     await user.apply('GatewayProject', 'books', project({ service: { port: 8080 } }));
     await untilPorts('http 8080');
     await user.apply('GatewayProject', 'books', project());
     await untilPorts('http 80');
-  }, 120_000);
+  });
 
   it('a port that somebody else applies under our name is taken back, too', async () => {
     await user.apply('Service', 'books-gateway', { spec: { ports: [{ ...port(80), name: 'taken' }] } }, 'somebody');
     await untilPorts('http 80');
     await user.patch('Service', 'books-gateway', { spec: { ports: [port(82)] } });
     await untilPorts('http 80');
-  }, 120_000);
+  });
 
   it('a workload that is paused, or slowed down, goes on as the project says', async () => {
     const pace = async () => {
       const spec = (await user.get('Workload', 'books-gateway'))?.['spec'];
       return isRecord(spec) ? [spec['replicas'], spec['paused'], spec['minReadySeconds']] : [];
     };
-    const wanted = await vi.waitFor(async () => {
+    const wanted = await eventually(async () => {
       const found = await pace();
       expect(found).toHaveLength(3);
       return found;
-    }, wait);
+    });
     await user.patch('Workload', 'books-gateway', { spec: { replicas: 0, paused: true, minReadySeconds: 18 } });
-    await vi.waitFor(async () => expect(await pace()).toEqual(wanted), wait);
-  }, 120_000);
+    await eventually(async () => expect(await pace()).toEqual(wanted));
+  });
 });

@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   hash = await hashByCommandLine(join(folder, 'gw.yaml'));
   expect(hash).toMatch(/^sha256:/);
-}, 60_000);
+});
 afterAll(async () => {
   await fetcher?.close();
   await server?.close();
@@ -165,4 +165,4 @@ it('by REST', async () => {
   } finally {
     await control.stop();
   }
-}, 180_000);
+});

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CERTIFICATE_RULES,
   CLUSTER_RULES,
@@ -16,6 +16,7 @@ import {
 } from '../../operator/src/api/rbac.ts';
 import { AUDIENCE } from '../../operator/src/link/token-reviewer.ts';
 import { execute } from '../e2e/kubectl.ts';
+import { eventually } from '../eventually.ts';
 import { freePort } from '../free-port.ts';
 import { type ChartRights, chartRights, LINKED } from './chart-rights.ts';
 import { apiSpec, project } from './manifests.ts';
@@ -23,7 +24,6 @@ import { OperatorProcess } from './operator-process.ts';
 import { User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
-const wait = { timeout: 60_000, interval: 200 };
 const LABEL = 'gw.dev/rbac';
 /** Begins with a letter: helm would take digits alone, or `12e345`, for a number. */
 const RUN = `r${randomBytes(3).toString('hex')}`;
@@ -100,10 +100,7 @@ describe.skipIf(missing !== '')(`the operator's listener with the chart's rights
     await user.apply('ApiSpec', 'books', apiSpec('one'));
     const granting = { allowedNamespaces: { selector: { matchLabels: { 'gw.dev/app': 'yes' } } } };
     await user.apply('GatewayProject', 'books', project({ sidecar: granting }));
-    await vi.waitFor(
-      async () => expect(await user.condition('GatewayProject', 'books', 'Stored')).toBe('True Stored'),
-      wait,
-    );
+    await eventually(async () => expect(await user.condition('GatewayProject', 'books', 'Stored')).toBe('True Stored'));
 
     // A data plane: a pod that shows the token of its service account.
     await execute('kubectl', ['create', '-f', '-'], JSON.stringify(pod()));
@@ -121,7 +118,7 @@ describe.skipIf(missing !== '')(`the operator's listener with the chart's rights
     await user.apply('Secret', 'gw-operator-tls', { stringData: { 'tls.crt': '', 'tls.key': '', 'ca.crt': '' } });
     const second = await replica();
     await second.operator.until('waiting for the Lease');
-    await vi.waitFor(async () => expect((await authority()).toString()).toContain('BEGIN CERTIFICATE'), wait);
+    await eventually(async () => expect((await authority()).toString()).toContain('BEGIN CERTIFICATE'));
     const review = {
       apiVersion: 'admission.k8s.io/v1',
       kind: 'AdmissionReview',
@@ -134,20 +131,20 @@ describe.skipIf(missing !== '')(`the operator's listener with the chart's rights
         object: { ...pod(), metadata: { ...pod().metadata, labels: { 'gw.dev/sidecar': 'true' } } },
       },
     };
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const answer = await ask(second.port, '/webhooks/pods', { 'content-type': 'application/json' }, review);
       expect(JSON.parse(answer.body)).toMatchObject({ response: { allowed: true, patchType: 'JSONPatch' } });
-    }, wait);
+    });
 
     // It takes over: its address is where the link's Service leads to.
     expect(await first.operator.stop()).toBe(0);
     await second.operator.until('watching');
 
     const { proxy } = rights;
-    await vi.waitFor(() => expect(rights.unused(LINK_RULES)).toEqual([]), wait);
+    await eventually(() => expect(rights.unused(LINK_RULES)).toEqual([]));
     expect(proxy.requests.filter((each) => each.status === 403 || each.status === 401)).toEqual([]);
     const rules = [...CLUSTER_RULES, ...CERTIFICATE_RULES, ...WEBHOOK_RULES, ...LINK_CLUSTER_RULES];
     expect(rights.unused(rules)).toEqual([]);
     expect(rights.unused(RULES).filter((right) => LINKED.has(right))).toEqual([]);
-  }, 240_000);
+  });
 });

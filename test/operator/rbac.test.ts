@@ -3,11 +3,12 @@
  * is granted is used. Needs KUBECONFIG, kubectl and helm.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
 import { foreignKinds, hasGo } from '../e2e/foreign-kinds/crds.ts';
 import { kindsGone } from '../e2e/kinds-gone.ts';
 import { execute } from '../e2e/kubectl.ts';
+import { eventually } from '../eventually.ts';
 import { chartRights, LINKED } from './chart-rights.ts';
 import { apiSpec, document, project } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
@@ -45,7 +46,6 @@ const canary = (uid: string): Manifest => ({
   },
 });
 const isOptional = (right: string) => OPTIONAL.some((plural) => right.endsWith(`/${plural}`));
-const wait = { timeout: 60_000, interval: 200 };
 
 describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`, () => {
   let user: User;
@@ -61,12 +61,12 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
       await kindsGone((...args) => execute('kubectl', args), names);
     });
     await execute('kubectl', ['wait', ...names, '--for=condition=Established', '--timeout=30s']);
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const close of closing.splice(0).reverse()) await close();
     await user.leave();
     await user.api.close();
-  }, 180_000);
+  });
 
   it('uses each of them, and is refused nothing', async () => {
     const rights = await chartRights(user.namespace, [`watchNamespaces={${user.namespace}}`]);
@@ -77,7 +77,7 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
     closing.push(() => operator.stop('SIGKILL'));
     await operator.until('watching');
     const condition = (type: string, expected: string) =>
-      vi.waitFor(async () => expect(await user.condition('GatewayProject', 'books', type)).toBe(expected), wait);
+      eventually(async () => expect(await user.condition('GatewayProject', 'books', type)).toBe(expected));
     const { privateKey } = generateKeyPairSync('ed25519');
     await user.apply('Secret', 'signing', {
       stringData: { 'signing.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }) },
@@ -92,7 +92,7 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
     await user.apply('Deployment', 'books', { spec: { project: 'books', artifact: { latest: true } } });
     await user.apply('GatewayProject', 'books', FULL);
     await condition('Stored', 'True Stored');
-    await vi.waitFor(async () => expect(await user.list('Ingress')).toHaveLength(1), wait);
+    await eventually(async () => expect(await user.list('Ingress')).toHaveLength(1));
     // The same Event twice is a series: it does not compile, does, and does not again.
     for (const title of ['broken', 'two', 'broken', 'two']) {
       const broken = apiSpec('one');
@@ -106,19 +106,19 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
     // What an operator that was killed has left of a canary.
     const owner = await user.get('GatewayProject', 'books');
     await user.apply('Workload', 'books-gateway-canary', canary(owner?.metadata.uid ?? ''));
-    await vi.waitFor(async () => expect(await user.get('Workload', 'books-gateway-canary')).toBeUndefined(), wait);
+    await eventually(async () => expect(await user.get('Workload', 'books-gateway-canary')).toBeUndefined());
     await user.apply('GatewayProject', 'books', BARE);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       for (const kind of ['Ingress', 'HorizontalPodAutoscaler', 'NetworkPolicy', 'PodDisruptionBudget'] as const)
         expect(await user.list(kind)).toEqual([]);
-    }, wait);
+    });
 
     const refused = proxy.requests.filter(({ status }) => status === 403 || status === 401);
     expect(refused).toEqual([]);
     // Read while there was nobody to be waited for: Leases are renewed.
-    await vi.waitFor(() => expect([...proxy.counts.keys()]).toContain('update coordination.k8s.io/leases'), wait);
+    await eventually(() => expect([...proxy.counts.keys()]).toContain('update coordination.k8s.io/leases'));
     expect(await operator.stop()).toBe(0);
     const unused = rights.unused([...RULES, ...OWN_RULES]).filter((right) => !isOptional(right) && !LINKED.has(right));
     expect(unused).toEqual([]);
-  }, 420_000);
+  });
 });

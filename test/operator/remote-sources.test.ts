@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { builtinPluginFiles } from '@gw/gateway/compiler';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../operator/src/runtime/kube-object.ts';
 import { hashByCommandLine } from '../control/compiling.ts';
+import { eventually } from '../eventually.ts';
 import { type FileServer, sha256, startFileServer, tarOf } from '../source-rig.ts';
 import { document } from './manifests.ts';
 import { OperatorProcess } from './operator-process.ts';
@@ -36,7 +37,6 @@ describe.skipIf(missing !== '' && process.env['GW_NO_SKIP'] !== '1')(`sources at
     const found = (await user.get(kind, name))?.['status'];
     return isRecord(found) ? found : {};
   };
-  const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 90_000, interval: 200 });
   const publish = () => {
     server.files.set('/books.yaml', text).set('/SHA256SUMS', `${sha256(text)}  books.yaml\n`);
     server.files.set('/mock.tgz', plugin);
@@ -50,7 +50,7 @@ describe.skipIf(missing !== '' && process.env['GW_NO_SKIP'] !== '1')(`sources at
     plugin = gzipSync(await tarOf(Object.fromEntries(builtinPluginFiles('mock'))));
     publish();
     operator = await start();
-  }, 180_000);
+  });
   afterAll(async () => {
     await operator?.stop('SIGKILL');
     await server?.close();
@@ -90,7 +90,7 @@ describe.skipIf(missing !== '' && process.env['GW_NO_SKIP'] !== '1')(`sources at
     await writeFile(join(folder, 'specs', 'books.yaml'), text);
     await writeFile(join(folder, 'gw.yaml'), 'specs: specs\nplugins:\n  mock: {}\n');
     expect((await status('GatewayProject'))['artifactHash']).toBe(await hashByCommandLine(join(folder, 'gw.yaml')));
-  }, 180_000);
+  });
 
   it('that are away when the operator starts leave the artifact that there is, and are used when they are back', async () => {
     const before = await status('GatewayProject');
@@ -114,7 +114,7 @@ describe.skipIf(missing !== '' && process.env['GW_NO_SKIP'] !== '1')(`sources at
       expect(await user.condition('GatewayProject', 'books', 'Accepted')).toBe('True Accepted'),
     );
     expect((await status('GatewayProject'))['latestRevision']).toBe(1);
-  }, 180_000);
+  });
 
   it('are refused when they are not signed any more, and what there is stays', async () => {
     const other = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -130,7 +130,7 @@ describe.skipIf(missing !== '' && process.env['GW_NO_SKIP'] !== '1')(`sources at
     await eventually(async () =>
       expect(await user.condition('GatewayProject', 'books', 'Accepted')).toBe('True Accepted'),
     );
-  }, 180_000);
+  });
 
   it.each([
     ['two sources', { inline: 'x', url: { url: 'https://example.org/a', sha256: 'a'.repeat(64) } }, 'exactly one of'],

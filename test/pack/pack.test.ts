@@ -60,7 +60,7 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     mkdirSync(join(folder, 'specs'));
     writeFileSync(join(folder, 'specs', 'hello.yaml'), SPEC);
     writeFileSync(join(folder, 'gw.yaml'), 'specs: specs\nplugins:\n  mock: {}\n');
-  }, 120_000);
+  });
   afterAll(async () => {
     if (gateway && gateway.exitCode === null) {
       const exited = new Promise((resolve) => gateway?.once('exit', resolve));
@@ -121,7 +121,7 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     expect(run('build', 'hello')).toMatch(/hello\.wasm: \d+ bytes/);
     expect(run('test', 'hello')).toContain('4 passed, 0 failed');
     expect(run('pack', 'hello')).toMatch(/hello-0\.1\.0\.tar\.gz: \d+ bytes/);
-  }, 120_000);
+  });
 
   it('compile with the control library, on its worker thread', () => {
     writeFileSync(

@@ -70,7 +70,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')('cors in a brows
     };
     gw = await startGateway(await compileSpec(document, ['http-upstream', 'cors', 'apikey-auth']));
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await gw?.stop();

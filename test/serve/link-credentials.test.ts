@@ -2,7 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
 import { makeCertificate, OPENSSL } from './http.ts';
 import { LinkServer, PROJECT } from './link-server.ts';
@@ -62,7 +63,7 @@ describe('the credentials of the link', () => {
     await control.listen();
     expect((await control.until('connected', () => true, heard)).plane.keyId).toBe('key-b');
     expect(JSON.stringify(gateway.log)).not.toMatch(/a{50}|b{50}/);
-  }, 90_000);
+  });
 
   it('that cannot be read are said, and looked for again, while it serves on', async () => {
     control = await LinkServer.start();
@@ -78,7 +79,7 @@ describe('the credentials of the link', () => {
     const heard = control.heard.length;
     await control.listen();
     await control.until('connected', () => true, heard);
-  }, 90_000);
+  });
 
   it.skipIf(!OPENSSL)(
     'include the certificates that the control plane is checked by, as a file or as PEM (needs openssl)',
@@ -99,7 +100,6 @@ describe('the credentials of the link', () => {
       await control.until('reported', ({ status }) => status.outcome === 'applied', heard);
       expect(await text(byText)).toBe('over TLS');
     },
-    90_000,
   );
 
   it('readiness waits for what is wanted, so that nothing older is served in the place of it', async () => {
@@ -114,16 +114,16 @@ describe('the credentials of the link', () => {
     expect(await ready(gateway)).toBe(503);
     release();
     await control.outcome(notice, 'applied');
-    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 30_000);
+    await eventually(async () => expect(await ready(gateway)).toBe(200));
     expect(await text(gateway)).toBe('newer');
-  }, 60_000);
+  });
 
   it('readiness waits no longer than it is told to', async () => {
     control = await LinkServer.start();
     await control.kill();
     const gateway = await start(await artifact('older'), { args: [...control.args, '--control-plane-wait', '2'] });
     expect(await ready(gateway)).toBe(503);
-    await vi.waitFor(async () => expect(await ready(gateway)).toBe(200), 30_000);
+    await eventually(async () => expect(await ready(gateway)).toBe(200));
     expect(await text(gateway)).toBe('older');
-  }, 60_000);
+  });
 });

@@ -163,7 +163,7 @@ describe.skipIf(!OPENSSL)('TLS (needs openssl)', () => {
     session.close();
     expect(failures).toEqual([]);
     expect(sent).toBeGreaterThan(200);
-  }, 60_000);
+  });
 
   it('refuses a pair that does not fit, says so once, and goes on with the old one', async () => {
     const before = await certificate();

@@ -156,7 +156,6 @@ describe('under load', () => {
       expect(gw.log.filter(({ level }) => level === 'error')).toEqual([]);
       expect(await gw.stop()).toBe(0);
     },
-    240_000,
   );
 
   it('SIGTERM with --drain-delay fails no request of clients that go on for a second', async () => {

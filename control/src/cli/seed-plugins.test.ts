@@ -35,7 +35,7 @@ beforeEach(() => {
 const edit = (file: string, change: (content: string) => string) =>
   writeFileSync(join(plugins, file), change(readFileSync(join(plugins, file), 'utf8')));
 
-describe.each(DATABASE_KINDS)('gw-control on %s', { timeout: 120_000 }, (_name, kind, absent) => {
+describe.each(DATABASE_KINDS)('gw-control on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('seed-plugins', () => {
     it('registers what is new, leaves what is there, and replaces it with --force', async () => {
       const { url, drop } = await unopenedDatabase(kind);
@@ -107,7 +107,7 @@ describe.each(DATABASE_KINDS)('gw-control on %s', { timeout: 120_000 }, (_name, 
   });
 });
 
-describe('gw-control seed-plugins', { timeout: 120_000 }, () => {
+describe('gw-control seed-plugins', () => {
   it('says who has the embedded database, and what to do instead', async () => {
     const { url, close } = await testDatabase('pglite');
     onTestFinished(close);

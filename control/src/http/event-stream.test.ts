@@ -25,7 +25,7 @@ describe('a stream of events', () => {
     server = await startControl({ args: ['--admin-bind', 'off', '--compile-concurrency', '0'] });
     const spec = await uploadSpec(server, 'waits.yaml', specOf(1));
     path = `/compilations/${(await compile(server, `/specs/${spec}`)).id}/events`;
-  }, 60_000);
+  });
   afterAll(() => server?.signal('SIGKILL'));
 
   const open = (token?: string) => server.ask(path, token === undefined ? {} : { token });

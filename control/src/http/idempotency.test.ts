@@ -14,7 +14,7 @@ describe.each(DATABASE_KINDS)('Idempotency-Key on %s', (_name, kind, absent) => 
       database = await unopenedDatabase(kind);
       control = await startControl({ databaseUrl: database.url });
       other = kind === 'postgres' ? await startControl({ databaseUrl: database.url }) : control;
-    }, 60_000);
+    });
     afterAll(async () => {
       if (other !== control) await other?.stop();
       await control?.stop();
@@ -118,7 +118,7 @@ describe.each(DATABASE_KINDS)('Idempotency-Key on %s', (_name, kind, absent) => 
     let database: Awaited<ReturnType<typeof testDatabase>>;
     beforeAll(async () => {
       database = await testDatabase(kind);
-    }, 60_000);
+    });
     afterAll(() => database?.close());
     const key = (name: string) => new IdempotencyKey(database.db.kysely, 'admin', name);
     const answer = { status: 201, headers: { etag: '"1"' }, body: { text: 'a\u0000b' } };

@@ -5,7 +5,7 @@ import { type ControlServer, startControl } from '../../../test/control/server.t
 let control: ControlServer;
 beforeAll(async () => {
   control = await startControl();
-}, 60_000);
+});
 afterAll(() => control?.stop());
 
 const deep = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);

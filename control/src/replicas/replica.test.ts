@@ -35,7 +35,7 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
         await control.close();
         await database.drop();
       };
-    }, 60_000);
+    });
     afterAll(() => close());
 
     async function project() {

@@ -10,7 +10,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { KubeConfig } from '@kubernetes/client-node';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { ApiServer } from '../runtime/api-server.ts';
 import { HttpsServer } from '../runtime/https-server.ts';
 import { isRecord } from '../runtime/kube-object.ts';
@@ -135,7 +136,7 @@ describe('certificates in a Secret', () => {
     });
     keeper.start();
     closing.push(() => keeper.close());
-    await vi.waitFor(() => expect(server.port).toBeGreaterThan(0), 30_000);
+    await eventually(() => expect(server.port).toBeGreaterThan(0));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     closing.push(async () => agent.destroy());
     let asked = 0;
@@ -148,7 +149,7 @@ describe('certificates in a Secret', () => {
     }
     expect(asked).toBeGreaterThan(8);
     expect(Math.max(...bundles.map((bundle) => certificatesOf(bundle).length))).toBeGreaterThan(1);
-  }, 60_000);
+  });
 });
 
 describe('certificates in a folder', () => {
@@ -188,12 +189,10 @@ describe('the HTTPS listener', () => {
     expect(listener.listening).toBe(false);
     const port = await listener.start();
     const bundle = Buffer.from(listener.ca ?? '').toString('base64');
-    await vi.waitFor(
-      () =>
-        expect(objects.get(path)).toMatchObject({
-          webhooks: [{ clientConfig: { caBundle: bundle } }, { clientConfig: { caBundle: bundle } }],
-        }),
-      30_000,
+    await eventually(() =>
+      expect(objects.get(path)).toMatchObject({
+        webhooks: [{ clientConfig: { caBundle: bundle } }, { clientConfig: { caBundle: bundle } }],
+      }),
     );
     const client = connect({ port: port ?? 0, ca: listener.ca, servername: 'gw-link.gw-system.svc' });
     await once(client, 'secureConnect');

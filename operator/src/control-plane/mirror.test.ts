@@ -3,6 +3,7 @@ import { compileProject } from '@gw/control';
 import { loadBuiltinPlugin, type Project } from '@gw/gateway/compiler';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../test/control/server.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { freePort } from '../../../test/free-port.ts';
 import { Connections } from './connection.ts';
 import { Mirror, type Seen, type Wanted, type Wish } from './mirror.ts';
@@ -80,7 +81,7 @@ describe('a project at a control plane', () => {
     const json = { name: 'cluster', role: 'admin', project_id: null };
     token = (await server.get<{ token: string }>('/tokens', { method: 'POST', json })).token;
     [one, two] = [await compiledOf('one'), await compiledOf('two')];
-  }, 120_000);
+  });
   afterEach(() => Promise.all(mirrors.splice(0).map((mirror) => mirror.close())));
   afterAll(() => server?.stop());
 
@@ -100,10 +101,7 @@ describe('a project at a control plane', () => {
     return mirror;
   }
   const soon = (mirror: Mirror, seen: (seen: Seen) => boolean) =>
-    vi.waitFor(() => expect(seen(mirror.seen), JSON.stringify(mirror.seen)).toBe(true), {
-      timeout: 60_000,
-      interval: 50,
-    });
+    eventually(() => expect(seen(mirror.seen), JSON.stringify(mirror.seen)).toBe(true));
   const projectOf = async (mirror: Mirror) => `/projects/${mirror.seen.projectId}`;
   const isDeployed = (hash: string) => (seen: Seen) => seen.latest?.artifact_hash === hash && !seen.problem;
 
@@ -124,10 +122,8 @@ describe('a project at a control plane', () => {
     expect(deployment).toMatchObject({ artifact_hash: one.artifactHash, created_by: 'token:cluster' });
     expect(mirror.seen.asked).toMatchObject({ by: one.artifactHash });
     const compiled = await server.get<Shown>(`${at}/compile`, { method: 'POST', json: { production: true } });
-    await vi.waitFor(
-      async () =>
-        expect(await server.get(`/compilations/${compiled.id}`)).toMatchObject({ artifact_hash: one.artifactHash }),
-      { timeout: 60_000, interval: 100 },
+    await eventually(async () =>
+      expect(await server.get(`/compilations/${compiled.id}`)).toMatchObject({ artifact_hash: one.artifactHash }),
     );
     expect(mirror.seen.drift).toEqual([]);
   });

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compileProject } from '@gw/control';
 import { ControlPlaneLink } from '@gw/gateway/link';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { configMaps, type GatewayProject, gatewayProjects, pods } from '../api/resources.ts';
 import { catalog } from '../catalog.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
@@ -154,11 +155,11 @@ describe('the link of the operator', () => {
   it('gives gateway pods what the status wants, and calls the project up when they serve it', async () => {
     const project = await projectOf('books', 'one');
     const plane = connect(await gatewayPod('books-1', 'books'), project);
-    await vi.waitFor(() => expect(plane.served).toBe(project.status?.artifactHash), 30_000);
-    await vi.waitFor(() => expect(called).toContainEqual({ namespace: 'shop', name: 'books' }), 30_000);
+    await eventually(() => expect(plane.served).toBe(project.status?.artifactHash));
+    await eventually(() => expect(called).toContainEqual({ namespace: 'shop', name: 'books' }));
     const next = await projectOf('books', 'two');
     host.decided(next, undefined);
-    await vi.waitFor(() => expect(plane.served).toBe(next.status?.artifactHash), 30_000);
+    await eventually(() => expect(plane.served).toBe(next.status?.artifactHash));
   });
 
   it('keeps what a pod refused, of that rollout, until it takes another or goes', async () => {
@@ -167,14 +168,14 @@ describe('the link of the operator', () => {
     connect(await gatewayPod('books-1', 'books'), project, async () => {
       throw new Error('it does not load');
     });
-    await vi.waitFor(() => expect(host.refusals(uid)).toHaveLength(1), 30_000);
+    await eventually(() => expect(host.refusals(uid)).toHaveLength(1));
     expect(host.refusals(uid)[0]).toEqual({
       pod: 'books-1',
       attempt: '1@2026-01-01T00:00:00Z',
       detail: 'it does not load',
     });
     await Promise.all(links.splice(0).map((link) => link.stop()));
-    await vi.waitFor(() => expect(host.refusals(uid)).toEqual([]), 30_000);
+    await eventually(() => expect(host.refusals(uid)).toEqual([]));
   });
 
   it('admits sidecars of its own namespace and of those that are named, and counts them by hash', async () => {
@@ -184,15 +185,13 @@ describe('the link of the operator', () => {
     const far = connect(await sidecarPod('apps', 'far', key), project);
     const stranger = connect(await sidecarPod('elsewhere', 'stranger', key), project);
     const { artifactHash } = project.status ?? {};
-    await vi.waitFor(() => expect([near.served, far.served]).toEqual([artifactHash, artifactHash]), 30_000);
-    await vi.waitFor(() => expect(stranger.ends).toEqual(['unknown-project']), 30_000);
-    await vi.waitFor(
-      () =>
-        expect(host.sidecars(project.metadata.uid ?? '')).toEqual({
-          connected: 2,
-          byHash: [{ artifactHash, count: 2 }],
-        }),
-      30_000,
+    await eventually(() => expect([near.served, far.served]).toEqual([artifactHash, artifactHash]));
+    await eventually(() => expect(stranger.ends).toEqual(['unknown-project']));
+    await eventually(() =>
+      expect(host.sidecars(project.metadata.uid ?? '')).toEqual({
+        connected: 2,
+        byHash: [{ artifactHash, count: 2 }],
+      }),
     );
     expect(host.sidecars('another')).toBeUndefined();
   });
@@ -209,7 +208,7 @@ describe('the link of the operator', () => {
     const project = await projectOf('books', 'one');
     await projectOf('films', 'two');
     const plane = connect(await token(), project);
-    await vi.waitFor(() => expect(plane.ends).toEqual([refusal]), 30_000);
+    await eventually(() => expect(plane.ends).toEqual([refusal]));
     expect(plane.served).toBeNull();
   });
 
@@ -219,7 +218,7 @@ describe('the link of the operator', () => {
     const known = callers.get(token);
     if (known) callers.set(token, { ...known, podUid: 'the-one-before' });
     const plane = connect(token, project);
-    await vi.waitFor(() => expect(plane.ends).toEqual(['unknown-project']), 30_000);
+    await eventually(() => expect(plane.ends).toEqual(['unknown-project']));
   });
 
   it('downloads are of the project of the pod alone, whole or from where one broke off', async () => {

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { GW_OPERATOR } from '../../../test/programs/gw-operator.ts';
 import { freePort } from './free-port.ts';
 
@@ -42,14 +43,11 @@ async function startLocal() {
     await ended;
     await rm(folder, { recursive: true, force: true });
   }, 30_000);
-  const found = await vi.waitFor(
-    () => {
-      const match = /(http:\/\/[^/]+)\/ui\/#token=(\S+)/.exec(output);
-      expect(match, output).not.toBeNull();
-      return match;
-    },
-    { timeout: 60_000, interval: 100 },
-  );
+  const found = await eventually(() => {
+    const match = /(http:\/\/[^/]+)\/ui\/#token=(\S+)/.exec(output);
+    expect(match, output).not.toBeNull();
+    return match;
+  });
   const [, url = '', token = ''] = found ?? [];
   const get = async (path: string): Promise<Shown[]> => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
@@ -59,7 +57,7 @@ async function startLocal() {
   return { folder, get, output: () => output };
 }
 
-const soon = <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 45_000, interval: 200 });
+const soon = <T>(look: () => Promise<T>): Promise<T> => eventually(look);
 
 it('has the project, its artifact by the same hash, and the gateways as data planes that serve it', async () => {
   const { folder, get, output } = await startLocal();
@@ -82,4 +80,4 @@ it('has the project, its artifact by the same hash, and the gateways as data pla
   const hashes = () => [...output().matchAll(/compiled to (sha256:[0-9a-f]{64})/g)].map(([, hash]) => hash);
   await soon(async () => expect(new Set(hashes()).size).toBe(2));
   await soon(() => served(hashes().at(-1) ?? ''));
-}, 180_000);
+});

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { configMaps, pods, secrets, services, workloads } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import { Kubelet } from './kubelet.ts';
@@ -122,7 +123,7 @@ function ask(address: string, path = '/', agent = new Agent()): Promise<string> 
 }
 
 async function addressOf(addresses: ReadonlyMap<string, string>, name: string): Promise<string> {
-  await vi.waitFor(() => expect(addresses.has(name)).toBe(true), 30_000);
+  await eventually(() => expect(addresses.has(name)).toBe(true));
   return addresses.get(name) ?? '';
 }
 
@@ -133,10 +134,10 @@ describe('pods as processes', () => {
     const address = await addressOf(addresses, 'echo');
     expect(await ask(address)).toBe('one s3cret');
     expect(await ask(address, '/via')).toBe('one s3cret');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const found = await objects.list(pods, { namespace: 'default', labels: { app: 'echo' } });
       expect(found.map(({ status }) => status?.conditions?.[0]?.status)).toEqual(['True', 'True']);
-    }, 30_000);
+    });
   });
 
   it('change without a request that fails, and leave nothing behind', async () => {
@@ -153,20 +154,20 @@ describe('pods as processes', () => {
           () => failed++,
         );
     })();
-    await vi.waitFor(() => expect(answers).toContain('one s3cret'), 30_000);
+    await eventually(() => expect(answers).toContain('one s3cret'));
     await objects.apply(workloads, workload('echo', 'two'));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(answers.at(-1)).toBe('two s3cret');
       expect(await objects.list(pods, { namespace: 'default' })).toHaveLength(2);
-    }, 30_000);
+    });
     stop = true;
     await load;
     expect(failed).toBe(0);
     await objects.remove(workloads, { namespace: 'default', name: 'echo' });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await objects.list(pods, { namespace: 'default' })).toEqual([]);
       expect((await readdir(root)).filter((name) => name.startsWith('echo-'))).toEqual([]);
-    }, 30_000);
+    });
   });
 
   it('that fail keep the old ones serving, and say why', async () => {
@@ -178,7 +179,7 @@ describe('pods as processes', () => {
       workloads,
       workload('echo', 'three', { command: ['node', '--input-type=module', '-e', 'throw new Error("broken")'] }),
     );
-    await vi.waitFor(() => expect(failures.some((reason) => reason.startsWith('exit 1'))).toBe(true), 30_000);
+    await eventually(() => expect(failures.some((reason) => reason.startsWith('exit 1'))).toBe(true));
     expect(await ask(address)).toBe('one s3cret');
     const found = await objects.list(pods, { namespace: 'default' });
     expect(
@@ -191,10 +192,10 @@ describe('pods as processes', () => {
     await applyEcho(objects);
     await objects.remove(secrets, { namespace: 'default', name: 'keys' });
     await objects.apply(workloads, workload('echo', 'late'));
-    await vi.waitFor(() => expect(failures).toContain('Secret "keys" is not in namespace "default"'), 30_000);
+    await eventually(() => expect(failures).toContain('Secret "keys" is not in namespace "default"'));
     await objects.apply(secrets, named('v1', 'Secret', 'keys', { data: { k: Buffer.from('now').toString('base64') } }));
     const address = await addressOf(addresses, 'echo');
-    await vi.waitFor(async () => expect(await ask(address)).toBe('late now'), 30_000);
+    await eventually(async () => expect(await ask(address)).toBe('late now'));
   });
 
   it('get what a Secret that they mount has become, and run on', async () => {
@@ -211,10 +212,10 @@ describe('pods as processes', () => {
       const names = (await running()).map(({ metadata }) => metadata.name);
       return Promise.all(names.map((name) => readFile(join(root, name, 'files', 'body'), 'utf8').catch(() => '')));
     };
-    await vi.waitFor(async () => expect(await bodies()).toEqual(['one']), 30_000);
+    await eventually(async () => expect(await bodies()).toEqual(['one']));
     const [before] = await running();
     await objects.apply(secrets, named('v1', 'Secret', 'files', { data: { body: 'dHdv' } }));
-    await vi.waitFor(async () => expect(await bodies()).toEqual(['two']), 30_000);
+    await eventually(async () => expect(await bodies()).toEqual(['two']));
     expect((await running()).map(({ metadata }) => metadata.name)).toEqual([before?.metadata.name]);
   });
 });

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtinPluginFiles } from '@gw/gateway/compiler';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { eventually } from '../../../test/eventually.ts';
 import { GW } from '../../../test/programs/gw.ts';
 import { type FileServer, sha256, startFileServer, testEgress } from '../../../test/source-rig.ts';
 import { apiSpecs, gatewayProjects, pluginRefs } from '../api/resources.ts';
@@ -65,7 +66,6 @@ async function condition(kind: 'project' | 'spec' | 'plugin', type: string, key 
   return `${of?.status} ${of?.reason}: ${of?.message}`;
 }
 
-const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 90_000, interval: 100 });
 const served = async (url: string) => (await fetch(`${url}/open`)).text();
 
 it('serves a document at a URL, follows it, and serves on while that is away or wrong', async () => {
@@ -106,7 +106,7 @@ it('serves a document at a URL, follows it, and serves on while that is away or 
   publish(documentOf('three'));
   await eventually(async () => expect(await served(url)).toBe('three'));
   expect(await condition('spec', 'Fetched')).toMatch(/^True Fetched/);
-}, 240_000);
+});
 
 it('takes a plugin of another namespace while that allows it, and serves on when it does not any more', async () => {
   const files = builtinPluginFiles('mock');
@@ -157,4 +157,4 @@ it('takes a plugin of another namespace while that allows it, and serves on when
 
   await ref({ selector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } } });
   await eventually(async () => expect(await condition('project', 'Ready')).toMatch(/^True Ready/));
-}, 240_000);
+});

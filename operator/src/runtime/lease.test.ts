@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { ApiServer } from './api-server.ts';
 import { isRecord } from './kube-object.ts';
 import { Lease } from './lease.ts';
@@ -71,7 +72,7 @@ describe('a Lease', () => {
     expect(await a.acquire(() => undefined)).toBe(true);
     let second = false;
     const waiting = b.acquire(() => undefined).then((got) => (second = got));
-    await vi.waitFor(() => expect(state.version).toBeGreaterThan(8), 30_000);
+    await eventually(() => expect(state.version).toBeGreaterThan(8));
     expect([second, state.spec['holderIdentity']]).toEqual([false, 'a']);
     await a.close();
     await waiting;
@@ -85,7 +86,7 @@ describe('a Lease', () => {
     await candidate('a').acquire(lost);
     const since = performance.now();
     state.broken = true;
-    await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 30_000);
+    await eventually(() => expect(lost).toHaveBeenCalledOnce());
     expect(performance.now() - since).toBeLessThan(DURATION_SECONDS * 1000);
   });
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { configMaps } from '../api/resources.ts';
 import { ApiServer } from './api-server.ts';
 import { ClusterObjects } from './cluster-objects.ts';
@@ -67,7 +68,7 @@ describe('a watch', () => {
     });
     const { seen, watch } = follow(objects);
     await watch.synced;
-    await vi.waitFor(() => expect(seen).toEqual(['added a', 'added b', 'added c']), 30_000);
+    await eventually(() => expect(seen).toEqual(['added a', 'added b', 'added c']));
     expect(requests[2]?.searchParams.get('resourceVersion')).toBe('10');
   });
 
@@ -87,7 +88,7 @@ describe('a watch', () => {
       );
     });
     const { seen } = follow(objects);
-    await vi.waitFor(() => expect(seen).toEqual(['added m1', 'added m3', 'added m4']), 30_000);
+    await eventually(() => expect(seen).toEqual(['added m1', 'added m3', 'added m4']));
     const from = requests
       .filter((url) => url.searchParams.has('watch'))
       .map((url) => url.searchParams.get('resourceVersion'));
@@ -109,7 +110,7 @@ describe('a watch', () => {
       }
     });
     const { seen } = follow(objects);
-    await vi.waitFor(() => expect(seen).toEqual(['added a', 'added b', 'modified b', 'deleted a']), 30_000);
+    await eventually(() => expect(seen).toEqual(['added a', 'added b', 'modified b', 'deleted a']));
   });
 
   it('waits out a server that refuses, and then starts', async () => {
@@ -121,7 +122,7 @@ describe('a watch', () => {
       else response.end(list('10', [meta('a', '1')]));
     });
     const { seen } = follow(objects);
-    await vi.waitFor(() => expect(seen).toEqual(['added a']), 30_000);
+    await eventually(() => expect(seen).toEqual(['added a']));
     expect(restarts).toHaveLength(2);
   });
 

@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { WorkQueue } from './work-queue.ts';
 
 describe('a work queue', () => {
@@ -19,11 +20,11 @@ describe('a work queue', () => {
       onError: () => undefined,
     });
     for (let n = 0; n < 5; n++) queue.add('a');
-    await vi.waitFor(() => expect(runs).toBe(1), 30_000);
+    await eventually(() => expect(runs).toBe(1));
     queue.add('a');
     queue.add('a');
     gate.resolve();
-    await vi.waitFor(() => expect(runs).toBe(2), 30_000);
+    await eventually(() => expect(runs).toBe(2));
     await queue.close();
     expect([runs, most]).toEqual([2, 1]);
   });
@@ -40,7 +41,7 @@ describe('a work queue', () => {
       onError: (_, error) => errors.push(error),
     });
     queue.add('a');
-    await vi.waitFor(() => expect(runs).toBe(3), 30_000);
+    await eventually(() => expect(runs).toBe(3));
     expect(errors).toHaveLength(2);
     await queue.close();
   });
@@ -53,7 +54,7 @@ describe('a work queue', () => {
       onError: () => undefined,
     });
     queue.add('a');
-    await vi.waitFor(() => expect(runs).toBe(2), 30_000);
+    await eventually(() => expect(runs).toBe(2));
     await queue.close();
     queue.add('a');
     expect(queue.depth).toBe(0);

@@ -1,5 +1,6 @@
 /** Pods that have a sidecar, and those that were missed. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { namespaces, pods } from '../api/resources.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
 import { type KubeObject, keyText, type ObjectKey } from '../runtime/kube-object.ts';
@@ -67,7 +68,7 @@ describe('the census of sidecars', () => {
     await pod('mine', asks, named, 'team');
     await pod('elsewhere', {}, named, 'apis');
     await census.start();
-    await vi.waitFor(() => expect(census.of(shop)).toEqual({ pods: 0, missing: ['team/mine', 'team/plain'] }), 30_000);
+    await eventually(() => expect(census.of(shop)).toEqual({ pods: 0, missing: ['team/mine', 'team/plain'] }));
     // What a watch by label is told when the label goes.
     await objects.remove(namespaces, { namespace: '', name: 'team' });
     expect(census.of(shop)).toEqual({ pods: 0, missing: ['team/mine'] });

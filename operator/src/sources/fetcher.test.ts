@@ -1,5 +1,6 @@
 /** How sources are looked at: again each interval, with back-off, a few at a time, within a budget. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
 import { type FetchSource, SourceFetcher } from './fetcher.ts';
 import { type Fetched, type FetchedSource, SourceError, type SourceOwner, type UrlRequest } from './source.ts';
 
@@ -105,7 +106,7 @@ describe('a source', () => {
     expect(digest(fetcher, owner('a'), changed)).toBe('fetching');
     answers[0]?.(source('old'));
     answers[1]?.(source('new'));
-    await vi.waitFor(() => expect(digest(fetcher, owner('a'), changed)).toBe('new'), 30_000);
+    await eventually(() => expect(digest(fetcher, owner('a'), changed)).toBe('new'));
     expect(fetcher.used).toBe(3);
   });
 
@@ -117,7 +118,7 @@ describe('a source', () => {
     });
     for (let i = 0; i < 20; i++) fetcher.look(owner(`s${i}`, 'slow'), request());
     for (let i = 0; i < 20; i++) fetcher.look(owner(`q${i}`, 'quick'), request());
-    await vi.waitFor(() => expect(begun.filter((each) => each.startsWith('quick'))).toHaveLength(20), 30_000);
+    await eventually(() => expect(begun.filter((each) => each.startsWith('quick'))).toHaveLength(20));
     expect(begun.filter((each) => each.startsWith('slow'))).toHaveLength(2);
   });
 });
@@ -126,7 +127,7 @@ describe('what is kept', () => {
   it('is each content once, as long as somebody has it', async () => {
     const fetcher = fetcherOf(async () => source('same', true));
     for (const name of ['a', 'b']) fetcher.look(owner(name), request());
-    await vi.waitFor(() => expect(digest(fetcher, owner('b'))).toBe('same'), 30_000);
+    await eventually(() => expect(digest(fetcher, owner('b'))).toBe('same'));
     expect(fetcher.used).toBe(4);
     fetcher.forget(owner('a'));
     expect(fetcher.used).toBe(4);
@@ -137,9 +138,9 @@ describe('what is kept', () => {
   it('stays within the budget; what has no room says so, and what is there stays', async () => {
     const fetcher = fetcherOf(async ({ name }) => source(name.repeat(600), true));
     fetcher.look(owner('a'), request());
-    await vi.waitFor(() => expect(digest(fetcher, owner('a'))).toMatch(/^a/), 30_000);
+    await eventually(() => expect(digest(fetcher, owner('a'))).toMatch(/^a/));
     fetcher.look(owner('b'), request());
-    await vi.waitFor(() => expect(problem(fetcher, owner('b'))).toContain('--source-cache'), 30_000);
+    await eventually(() => expect(problem(fetcher, owner('b'))).toContain('--source-cache'));
     expect([digest(fetcher, owner('a')).slice(0, 1), fetcher.used]).toEqual(['a', 600]);
   });
 });

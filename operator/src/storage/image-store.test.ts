@@ -1,6 +1,7 @@
 import { EgressGuard } from '@gw/gateway/egress';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type DockerRegistry, hasDockerRegistry, startDockerRegistry, USER } from '../../../test/docker-registry.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { configMaps, type GatewayProject, gatewayProjects, secrets } from '../api/resources.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
 import { artifactRecord, imageOf } from '../objects/artifact-record.ts';
@@ -109,7 +110,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       one,
       (await records()).filter((record) => imageOf(record)?.image === images[0]),
     );
-    await vi.waitFor(async () => expect(await records()).toHaveLength(1), 30_000);
+    await eventually(async () => expect(await records()).toHaveLength(1));
     expect(await repositoryOf(two).resolve(digest(images[0] ?? ''))).toBeUndefined();
     expect((await pullArtifact(repositoryOf(two), digest(images[1] ?? ''))).bytes).toEqual(Buffer.from('archive a'));
   });
@@ -127,7 +128,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       ...{ data: { '.dockerconfigjson': Buffer.from(JSON.stringify(config)).toString('base64') } },
     });
     // By itself, once the cause is gone.
-    await vi.waitFor(async () => expect((await store.store(of, archive('a'))).state).toBe('stored'), 30_000);
+    await eventually(async () => expect((await store.store(of, archive('a'))).state).toBe('stored'));
     const anonymous = await store.store(project('secret', secured), archive('b'));
     expect(anonymous).toMatchObject({ state: 'failed', reason: 'PushRefused' });
     expect(JSON.stringify(anonymous)).not.toContain(USER.password);
@@ -151,13 +152,13 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       expect((await waiting.store(other, archive('a'))).state).toBe('stored');
       expect(await first).toMatchObject({ state: 'failed', reason: 'RegistryUnavailable' });
       await own.start();
-      await vi.waitFor(async () => expect((await waiting.store(of, archive('a'))).state).toBe('stored'), 30_000);
+      await eventually(async () => expect((await waiting.store(of, archive('a'))).state).toBe('stored'));
     } finally {
       await others.close();
       await waiting.close();
       await own.close();
     }
-  }, 60_000);
+  });
 
   it('are read again for whoever passes them on, and only as what they were stored as', async () => {
     const of = project('read', open);
@@ -180,16 +181,16 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
     const look = () => store.missing(of, new Map([[image, { plainHttp: true }]]));
     expect(look()).toEqual(new Set());
     await repositoryOf(of).deleteManifest(digest(image));
-    await vi.waitFor(() => expect(look()).toEqual(new Set([image])), 30_000);
+    await eventually(() => expect(look()).toEqual(new Set([image])));
     expect(await push(of, archive('a'))).toBe(image);
-    await vi.waitFor(() => expect(look()).toEqual(new Set()), 30_000);
+    await eventually(() => expect(look()).toEqual(new Set()));
   });
 
   it('stay where a registry deletes nothing: that is told once, and their record goes', async () => {
     const of = project('kept', undeletable);
     const image = await push(of, archive('a'));
     store.forget(of, await records());
-    await vi.waitFor(async () => expect(await records()).toEqual([]), 30_000);
+    await eventually(async () => expect(await records()).toEqual([]));
     expect(told).toMatchObject([{ type: 'Warning', reason: 'ImageNotDeleted' }]);
     expect(told[0]?.note).toContain(image);
     expect(await repositoryOf(of).resolve(digest(image))).toBe(digest(image));
@@ -202,7 +203,7 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
     const record = artifactRecord(of, revision, { archive: revision.archive, image, access: {} });
     await objects.apply(configMaps, record);
     store.forget(of, await records());
-    await vi.waitFor(async () => expect(await records()).toEqual([]), 30_000);
+    await eventually(async () => expect(await records()).toEqual([]));
     expect(told).toEqual([]);
   });
 

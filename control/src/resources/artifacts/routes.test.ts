@@ -35,7 +35,7 @@ describe.each(DATABASE_KINDS)('artifacts on %s', (_name, kind, absent) => {
       specId = await uploadSpec(server, 'shop.yaml', specOf(2, `x-noise: ${noise}\n`), projectId);
       id = (await compiled(server, `/specs/${specId}`)).artifact_id ?? '';
       bytes = Buffer.from(await (await server.ask(`/artifacts/${id}/download`)).arrayBuffer());
-    }, 60_000);
+    });
     afterAll(async () => {
       await server?.stop();
       await database?.drop();

@@ -54,7 +54,7 @@ describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
         'off',
       ];
       server = await startControl({ databaseUrl: database.url, args });
-    }, 60_000);
+    });
     afterAll(async () => {
       await server?.stop();
       await database?.drop();

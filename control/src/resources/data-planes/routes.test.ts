@@ -16,7 +16,7 @@ describe.each(DATABASE_KINDS)('data planes on %s', (_name, kind, absent) => {
       drop = database.drop;
       control = await startControl({ databaseUrl: database.url });
       project = await Project.create(control);
-    }, 60_000);
+    });
     afterAll(async () => {
       await control.stop();
       await drop();

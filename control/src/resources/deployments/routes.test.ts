@@ -17,7 +17,7 @@ describe.each(DATABASE_KINDS)('deployments on %s', (_name, kind, absent) => {
       control = await startControl({ databaseUrl: database.url });
       project = await Project.create(control);
       artifacts = [await project.compile('one'), await project.compile('two'), await project.compile('three')];
-    }, 60_000);
+    });
     afterAll(async () => {
       await control.stop();
       await drop();

@@ -13,7 +13,7 @@ describe.each(DATABASE_KINDS)('projects on %s', (_name, kind, absent) => {
     beforeAll(async () => {
       database = await unopenedDatabase(kind);
       control = await startControl({ databaseUrl: database.url });
-    }, 60_000);
+    });
     afterAll(async () => {
       await control?.stop();
       await database?.drop();

@@ -38,7 +38,7 @@ describe.each(DATABASE_KINDS)('specs on %s', (_name, kind, absent) => {
     beforeAll(async () => {
       database = await emptyDatabase(kind);
       server = await startControl({ databaseUrl: database.url, args: ['--admin-bind', 'off'] });
-    }, 60_000);
+    });
     afterAll(async () => {
       await server?.stop();
       await database?.drop();
@@ -207,7 +207,7 @@ describe.each(DATABASE_KINDS)('specs on %s', (_name, kind, absent) => {
       const large = await upload(new Uint8Array((32 << 20) + 1).fill(0x20));
       expect(await problem(large)).toEqual([413, `the file has more than ${32 << 20} bytes`]);
       for (let i = 0; i < 4; i++) expect((await server.ask('/specs')).status).toBe(200);
-    }, 60_000);
+    });
 
     it('of a client that goes away leave nothing, and the next upload works', async () => {
       const { hostname, port } = new URL(server.url);
@@ -386,7 +386,7 @@ describe.each(DATABASE_KINDS)('specs on %s', (_name, kind, absent) => {
       ]);
       await (await server.ask(`/compilations/${compilation}/events`)).text();
       expect((await server.ask(`/specs/${big.id}`, { method: 'DELETE' })).status).toBe(204);
-    }, 60_000);
+    });
 
     it('are seen and changed by those who may, and the audit log says who, without contents', async () => {
       const [mine, other] = [await createProject(server), await createProject(server)];
