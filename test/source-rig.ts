@@ -83,7 +83,7 @@ export function sha256(bytes: string | Uint8Array): string {
 
 export async function tarOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<Buffer> {
   const tar = pack();
-  for (const [name, content] of Object.entries(files)) tar.entry({ name }, Buffer.from(content));
+  for (const [name, content] of Object.entries(files)) tar.entry({ name, mtime: new Date(0) }, Buffer.from(content));
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) if (chunk instanceof Buffer) chunks.push(chunk);

@@ -7,7 +7,7 @@ import type { Compilation } from '../../control/src/resources/compilations/schem
 import { eventually } from '../eventually.ts';
 import { Gate } from '../serve/gate.ts';
 import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';
-import { cutConnections, DATABASE_KINDS, DATABASE_URL, emptyDatabase } from './database.ts';
+import { cutConnections, DATABASE_KINDS, DATABASE_URL, unopenedDatabase } from './database.ts';
 import { countOf, NO_ORPHANS, orphansAfterSweep } from './orphans.ts';
 import { type ControlOptions, type ControlServer, startControl } from './server.ts';
 
@@ -23,7 +23,7 @@ async function atWork(server: Rest, id: string): Promise<void> {
 
 describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (needs DATABASE_URL)', () => {
   const database = async () => {
-    const { url, drop } = await emptyDatabase('postgres');
+    const { url, drop } = await unopenedDatabase('postgres');
     onTestFinished(drop);
     return url;
   };
@@ -98,7 +98,7 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
   it.skipIf(absent)(
     'that is stopped hands back what it has no time for, and the next one does it at once',
     async () => {
-      const { url: databaseUrl, drop } = await emptyDatabase(kind);
+      const { url: databaseUrl, drop } = await unopenedDatabase(kind);
       onTestFinished(drop);
       const first = await start({ databaseUrl, args: ['--drain-timeout', '0'] });
       const spec = await uploadSpec(first, 'big.yaml', bigSpec());

@@ -1,20 +1,24 @@
 /** What can be done over HTTP, by commands and by the library is the same: operations, commands and calls name each other. */
+
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describedCommand } from '../../control/src/cli/cli-doc.ts';
 import { operationsOf } from '../../control/src/cli/session.ts';
 import { type ControlPlane, openControlPlane } from '../../control/src/control-plane.ts';
 import { createServer } from '../../control/src/http/server.ts';
+import { type UnopenedDatabase, unopenedDatabase } from './database.ts';
 
 /** Answered by the server itself, without the library. */
 const OF_THE_SERVER = new Set(['system.health']);
 
 describe('operations', () => {
+  let database: UnopenedDatabase;
   let control: ControlPlane;
   let served: readonly string[] = [];
 
   beforeAll(async () => {
-    control = await openControlPlane({ databaseUrl: 'pglite://' });
+    database = await unopenedDatabase('pglite');
+    control = await openControlPlane({ databaseUrl: database.url });
     const app = await createServer(control, {
       allowedOrigins: [],
       authenticate: () => Promise.reject(new Error('nobody calls')),
@@ -25,7 +29,10 @@ describe('operations', () => {
     );
     await app.close();
   });
-  afterAll(() => control.close());
+  afterAll(async () => {
+    await control.close();
+    await database.drop();
+  });
 
   it('are in the OpenAPI document under names that are unique', () => {
     expect(served.length).toBeGreaterThan(40);

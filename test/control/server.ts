@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
+import { DATABASE_URL, unopenedDatabase } from './database.ts';
 
 const ANY_PORTS = ['--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'];
 
@@ -23,7 +24,7 @@ export interface AskInit extends RequestInit {
 }
 
 export interface ControlOptions {
-  /** Default: an embedded database in memory. */
+  /** Default: one of its own, on the server of tests where there is one, else embedded. */
   readonly databaseUrl?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -31,12 +32,18 @@ export interface ControlOptions {
   readonly main?: string;
 }
 
-export async function startControl({
-  databaseUrl = 'pglite://',
-  args = [],
-  env = {},
-  main = GW_CONTROL,
-}: ControlOptions = {}): Promise<ControlServer> {
+export async function startControl({ databaseUrl, ...options }: ControlOptions = {}): Promise<ControlServer> {
+  if (databaseUrl !== undefined) return startOn(databaseUrl, options);
+  const database = await unopenedDatabase(DATABASE_URL === undefined ? 'pglite' : 'postgres');
+  const control = await startOn(database.url, options);
+  const exited = control.exited.finally(database.drop);
+  return { ...control, exited, stop: () => control.stop().finally(() => exited) };
+}
+
+async function startOn(
+  databaseUrl: string,
+  { args = [], env = {}, main = GW_CONTROL }: ControlOptions,
+): Promise<ControlServer> {
   const child = spawn(process.execPath, [main, 'serve', ...ANY_PORTS, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -46,11 +53,11 @@ export async function startControl({
       ...env,
     },
   });
-  const started = loggingProcess(child, 'gw-control serve');
-  const serving = await started.logged(({ msg }) => msg === 'serving');
+  const program = loggingProcess(child, 'gw-control serve');
+  const serving = await program.logged(({ msg }) => msg === 'serving');
   const url = `http://${serving['listen']}`;
-  const admin = started.log.find(({ msg }) => msg === 'admin listening')?.['admin'];
-  return { ...started, url, adminUrl: `http://${admin}`, ...client(url) };
+  const admin = program.log.find(({ msg }) => msg === 'admin listening')?.['admin'];
+  return { ...program, url, adminUrl: `http://${admin}`, ...client(url) };
 }
 
 export function client(url: string): Pick<ControlServer, 'ask' | 'get'> {

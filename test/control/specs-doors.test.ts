@@ -1,13 +1,15 @@
 /** A spec that is uploaded compiles to what `gw compile` makes of the same file (D1, D9): documents, archives, started projects. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { asyncTemplateSpec, templateSpec } from '@gw/gateway/starter';
 import { pack } from 'tar-stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Actor } from '../../control/src/access/actor.ts';
 import { openControlPlane } from '../../control/src/control-plane.ts';
 import { compiled, hashByCommandLine } from './compiling.ts';
+import { unopenedDatabase } from './database.ts';
 import { type ControlServer, startControl } from './server.ts';
 
 const MANIFEST = 'specs: specs\nplugins:\n  mock: {}\n  http-upstream: {}\n';
@@ -92,7 +94,9 @@ describe('a spec that is uploaded', () => {
   });
 
   it('is not started without the plugins that it needs, and then nothing is', async () => {
-    const control = await openControlPlane({ databaseUrl: 'pglite://' });
+    const { url: databaseUrl, drop } = await unopenedDatabase('pglite');
+    onTestFinished(drop);
+    const control = await openControlPlane({ databaseUrl });
     try {
       await control.context.db.kysely.deleteFrom('plugins').where('name', '=', 'mock').execute();
       const admin = new Actor({ name: 'admin', role: 'admin' });

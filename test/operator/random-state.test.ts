@@ -16,7 +16,7 @@ import { User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
 const LONG = process.env['GW_TEST_LONG'] !== undefined;
-const COUNT = LONG ? 3000 : 100;
+const COUNT = LONG ? 3000 : 60;
 const SEED = LONG ? randomBytes(3).readUIntBE(0, 3) : 20_260_101;
 /** Projects that share a namespace. */
 const TOGETHER = 15;

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
 import { ADMIN_TOKEN, startControl } from '../control/server.ts';
 
-const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (process.env['GW_TEST_LONG'] ? '100' : '20');
+const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (process.env['GW_TEST_LONG'] ? '100' : '8');
 /** Least cases of a run: with fewer, something was not tried. */
-const LEAST_CASES = 3_000;
+const LEAST_CASES = 1_500;
 
 const INSTALLED: boolean = (() => {
   try {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ARTIFACT_VERSION, readArtifact } from '@gw/gateway/artifact';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DATABASE_KINDS, emptyDatabase } from '../../../test/control/database.ts';
+import { DATABASE_KINDS, unopenedDatabase } from '../../../test/control/database.ts';
 import { apiOf, type DataPlaneView, Plane, until } from '../../../test/control/fleet.ts';
 import { compileSpec } from '../../../test/serve/gateway.ts';
 import { SYSTEM } from '../access/actor.ts';
@@ -21,7 +21,7 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
     let close: () => Promise<void>;
 
     beforeAll(async () => {
-      const database = await emptyDatabase(kind);
+      const database = await unopenedDatabase(kind);
       control = await openControlPlane({ databaseUrl: database.url, seedPlugins: false });
       replica = await Replica.start(control, { channel: { heartbeatMs: 100, driftGraceMs: GRACE_MS } });
       // Downloads are refused: what these data planes serve they say themselves.

@@ -42,7 +42,7 @@ async function startLocal() {
     child.kill('SIGTERM');
     await ended;
     await rm(folder, { recursive: true, force: true });
-  }, 30_000);
+  });
   const found = await eventually(() => {
     const match = /(http:\/\/[^/]+)\/ui\/#token=(\S+)/.exec(output);
     expect(match, output).not.toBeNull();
@@ -57,11 +57,9 @@ async function startLocal() {
   return { folder, get, output: () => output };
 }
 
-const soon = <T>(look: () => Promise<T>): Promise<T> => eventually(look);
-
 it('has the project, its artifact by the same hash, and the gateways as data planes that serve it', async () => {
   const { folder, get, output } = await startLocal();
-  const project = await soon(async () => {
+  const project = await eventually(async () => {
     const [found] = await get('/projects');
     expect(found).toMatchObject({ name: 'bookstore', deployed_artifact_id: expect.any(String) });
     return found?.id ?? '';
@@ -73,11 +71,11 @@ it('has the project, its artifact by the same hash, and the gateways as data pla
     expect(planes.map((plane) => plane.current_artifact_hash)).toEqual([hash, hash]);
   };
   const [, first = ''] = /compiled to (sha256:[0-9a-f]{64})/.exec(output()) ?? [];
-  await soon(() => served(first));
+  await eventually(() => served(first));
 
   const file = join(folder, '4-api-spec.yaml');
   await writeFile(file, (await readFile(file, 'utf8')).replace('summary:', 'summary: Changed,'));
   const hashes = () => [...output().matchAll(/compiled to (sha256:[0-9a-f]{64})/g)].map(([, hash]) => hash);
-  await soon(async () => expect(new Set(hashes()).size).toBe(2));
-  await soon(() => served(hashes().at(-1) ?? ''));
+  await eventually(async () => expect(new Set(hashes()).size).toBe(2));
+  await eventually(() => served(hashes().at(-1) ?? ''));
 });

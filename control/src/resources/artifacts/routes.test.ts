@@ -6,7 +6,7 @@ import { readArtifact } from '@gw/gateway/artifact';
 import { loadBuiltinPlugin } from '@gw/gateway/compiler';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiled, createProject, specOf, uploadSpec } from '../../../../test/control/compiling.ts';
-import { DATABASE_KINDS, emptyDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type AskInit, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { compileProject } from '../../compile.ts';
 import { CHUNK_BYTES } from '../../db/blobs.ts';
@@ -18,7 +18,7 @@ const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
 describe.each(DATABASE_KINDS)('artifacts on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
-    let database: Awaited<ReturnType<typeof emptyDatabase>>;
+    let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let server: ControlServer;
     /** One of a project, larger than one row of its bytes. */
     let projectId: string;
@@ -26,7 +26,7 @@ describe.each(DATABASE_KINDS)('artifacts on %s', (_name, kind, absent) => {
     let id: string;
     let bytes: Buffer;
     beforeAll(async () => {
-      database = await emptyDatabase(kind);
+      database = await unopenedDatabase(kind);
       server = await startControl({ databaseUrl: database.url, args: ['--admin-bind', 'off'] });
       projectId = await createProject(server, { name: 'shop' });
       await addMock();

@@ -17,7 +17,7 @@ import {
   specOf,
   uploadSpec,
 } from '../../../../test/control/compiling.ts';
-import { DATABASE_KINDS, emptyDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
 import type { Compilation } from './schemas.ts';
 
@@ -40,10 +40,10 @@ paths:
 
 describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
-    let database: Awaited<ReturnType<typeof emptyDatabase>>;
+    let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let server: ControlServer;
     beforeAll(async () => {
-      database = await emptyDatabase(kind);
+      database = await unopenedDatabase(kind);
       const args = [
         '--signing-key',
         KEY_FILE,

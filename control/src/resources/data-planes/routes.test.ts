@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { LinkOptions } from '../../../../gateway/src/link/index.ts';
-import { DATABASE_KINDS, emptyDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type DataPlaneView, Plane, Project, until } from '../../../../test/control/fleet.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { jsonOf } from '../../../../test/serve/gateway.ts';
@@ -12,7 +12,7 @@ describe.each(DATABASE_KINDS)('data planes on %s', (_name, kind, absent) => {
     let project: Project;
 
     beforeAll(async () => {
-      const database = await emptyDatabase(kind);
+      const database = await unopenedDatabase(kind);
       drop = database.drop;
       control = await startControl({ databaseUrl: database.url });
       project = await Project.create(control);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DATABASE_KINDS, emptyDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type DeploymentView, Plane, Project, until } from '../../../../test/control/fleet.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { jsonOf } from '../../../../test/serve/gateway.ts';
@@ -12,7 +12,7 @@ describe.each(DATABASE_KINDS)('deployments on %s', (_name, kind, absent) => {
     let artifacts: readonly { id: string; artifact_hash: string }[];
 
     beforeAll(async () => {
-      const database = await emptyDatabase(kind);
+      const database = await unopenedDatabase(kind);
       drop = database.drop;
       control = await startControl({ databaseUrl: database.url });
       project = await Project.create(control);

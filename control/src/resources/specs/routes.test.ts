@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject } from '../../../../test/control/compiling.ts';
-import { DATABASE_KINDS, emptyDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import type { Spec, SpecOperation, SpecRevision, SpecUpload } from './schemas.ts';
 
@@ -16,7 +16,7 @@ const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes
 
 async function tar(files: Readonly<Record<string, string>>, link?: string): Promise<Uint8Array<ArrayBuffer>> {
   const archive = pack();
-  for (const [name, text] of Object.entries(files)) archive.entry({ name }, text);
+  for (const [name, text] of Object.entries(files)) archive.entry({ name, mtime: new Date(0) }, text);
   if (link !== undefined) archive.entry({ name: link, type: 'symlink', linkname: '/etc/passwd' });
   archive.finalize();
   const chunks: Uint8Array[] = [];
@@ -33,10 +33,10 @@ interface Upload {
 
 describe.each(DATABASE_KINDS)('specs on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
-    let database: Awaited<ReturnType<typeof emptyDatabase>>;
+    let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let server: ControlServer;
     beforeAll(async () => {
-      database = await emptyDatabase(kind);
+      database = await unopenedDatabase(kind);
       server = await startControl({ databaseUrl: database.url, args: ['--admin-bind', 'off'] });
     });
     afterAll(async () => {
