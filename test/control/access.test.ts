@@ -1,7 +1,7 @@
 /** Who may what: API tokens, their roles and projects, data-plane keys, and how all of it ends (reference 3, section 5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { DATABASE_KINDS, unopenedDatabase } from './database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from './database.ts';
 import { ADMIN_TOKEN, type AskInit, type ControlServer, startControl } from './server.ts';
 
 interface Created {
@@ -12,7 +12,7 @@ interface NewToken extends Created {
   readonly prefix: string;
 }
 
-describe.each(DATABASE_KINDS)('access on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('access on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('to the REST API', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let control: ControlServer;

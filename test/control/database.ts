@@ -26,6 +26,17 @@ export const DATABASE_KINDS: readonly (readonly [name: string, kind: DatabaseKin
   ['PostgreSQL (needs DATABASE_URL)', 'postgres', NO_SERVER],
 ];
 
+/**
+ * One of them, for tests whose subject is not the database: the server where there is one, since the embedded database
+ * takes seconds of CPU time to start. What asks it in ways of its own is tested on both, and every operation is by
+ * schemathesis.
+ */
+export const DATABASE_AT_HAND = DATABASE_KINDS.filter(([, kind]) => kind === kindAtHand());
+
+function kindAtHand(): DatabaseKind {
+  return DATABASE_URL === undefined ? 'pglite' : 'postgres';
+}
+
 export interface TestDatabase {
   readonly url: string;
   readonly db: Database;
@@ -49,7 +60,7 @@ export async function testDatabase(kind: DatabaseKind): Promise<TestDatabase> {
 }
 
 /** For who opens it themselves, and migrates it: it may be. */
-export async function unopenedDatabase(kind: DatabaseKind): Promise<UnopenedDatabase> {
+export async function unopenedDatabase(kind = kindAtHand()): Promise<UnopenedDatabase> {
   return kind === 'postgres' ? newServerDatabase() : copyOfTemplate();
 }
 

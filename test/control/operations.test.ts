@@ -17,7 +17,7 @@ describe('operations', () => {
   let served: readonly string[] = [];
 
   beforeAll(async () => {
-    database = await unopenedDatabase('pglite');
+    database = await unopenedDatabase();
     control = await openControlPlane({ databaseUrl: database.url });
     const app = await createServer(control, {
       allowedOrigins: [],

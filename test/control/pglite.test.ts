@@ -67,13 +67,15 @@ describe('the embedded database', () => {
   });
 
   it('keeps what was written when it is closed, and is empty where it is in memory', async () => {
-    const { url, drop } = await emptyDatabase('pglite');
+    const { url, drop } = await unopenedDatabase('pglite');
     onTestFinished(drop);
     const first = await openDatabase(url);
-    await first.migrate();
+    const row = { id: crypto.randomUUID(), name: 'kept', description: '', upstreams: '{}', updated_at: new Date() };
+    await first.kysely.insertInto('projects').values(row).execute();
     await first.close();
     const second = await openDatabase(url);
     expect(await second.pendingMigrations()).toEqual([]);
+    expect(await second.kysely.selectFrom('projects').select('name').execute()).toEqual([{ name: 'kept' }]);
     await second.close();
     const inMemory = await openDatabase('pglite://');
     expect(await inMemory.pendingMigrations()).toContain('0001-tables');

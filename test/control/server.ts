@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
-import { DATABASE_URL, unopenedDatabase } from './database.ts';
+import { unopenedDatabase } from './database.ts';
 
 const ANY_PORTS = ['--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'];
 
@@ -34,7 +34,7 @@ export interface ControlOptions {
 
 export async function startControl({ databaseUrl, ...options }: ControlOptions = {}): Promise<ControlServer> {
   if (databaseUrl !== undefined) return startOn(databaseUrl, options);
-  const database = await unopenedDatabase(DATABASE_URL === undefined ? 'pglite' : 'postgres');
+  const database = await unopenedDatabase();
   const control = await startOn(database.url, options);
   const exited = control.exited.finally(database.drop);
   return { ...control, exited, stop: () => control.stop().finally(() => exited) };

@@ -94,7 +94,7 @@ describe('a spec that is uploaded', () => {
   });
 
   it('is not started without the plugins that it needs, and then nothing is', async () => {
-    const { url: databaseUrl, drop } = await unopenedDatabase('pglite');
+    const { url: databaseUrl, drop } = await unopenedDatabase();
     onTestFinished(drop);
     const control = await openControlPlane({ databaseUrl });
     try {

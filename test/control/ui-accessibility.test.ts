@@ -63,8 +63,12 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
     it.for([
       { colorScheme: 'light', width: 1280 },
       { colorScheme: 'dark', width: 360 },
-      { colorScheme: 'dark', width: 1280 },
-      { colorScheme: 'light', width: 360 },
+      ...(process.env['GW_TEST_LONG']
+        ? ([
+            { colorScheme: 'dark', width: 1280 },
+            { colorScheme: 'light', width: 360 },
+          ] as const)
+        : []),
     ] as const)('every page is sound: $colorScheme, $width pixels wide', { timeout: 2 * MINUTES }, async (look) => {
       const page = await ui.open('/ui', {
         colorScheme: look.colorScheme,

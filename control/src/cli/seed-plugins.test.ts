@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { DATABASE_KINDS, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
+import { DATABASE_AT_HAND, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
 import { GW_CONTROL } from '../../../test/programs/gw-control.ts';
 import { openDatabase } from '../db/database.ts';
 import { findPlugin } from '../resources/plugins/store.ts';
@@ -35,7 +35,7 @@ beforeEach(() => {
 const edit = (file: string, change: (content: string) => string) =>
   writeFileSync(join(plugins, file), change(readFileSync(join(plugins, file), 'utf8')));
 
-describe.each(DATABASE_KINDS)('gw-control on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('gw-control on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('seed-plugins', () => {
     it('registers what is new, leaves what is there, and replaces it with --force', async () => {
       const { url, drop } = await unopenedDatabase(kind);

@@ -1,11 +1,11 @@
 /** Idempotency-Key over REST, on both databases. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DATABASE_KINDS, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
+import { DATABASE_AT_HAND, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
 import { type AskInit, type ControlServer, startControl } from '../../../test/control/server.ts';
 import { IdempotencyKey } from './idempotency-key.ts';
 
-describe.each(DATABASE_KINDS)('Idempotency-Key on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('Idempotency-Key on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let control: ControlServer;

@@ -2,7 +2,7 @@
 import { builtinPlugins, loadBuiltinPlugin } from '@gw/gateway/compiler';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DATABASE_KINDS, type DatabaseKind, unopenedDatabase } from '../../../test/control/database.ts';
+import { DATABASE_AT_HAND, type DatabaseKind, NO_SERVER, unopenedDatabase } from '../../../test/control/database.ts';
 import { SYSTEM } from '../access/actor.ts';
 import { type ControlPlane, openControlPlane } from '../control-plane.ts';
 import { defaultPluginSet, loadPlugin } from './load-plugin.ts';
@@ -28,7 +28,7 @@ async function open(databaseUrl: string): Promise<ControlPlane & { readonly logg
 const registrations = async ({ context }: ControlPlane) =>
   context.db.kysely.selectFrom('audit_entries').selectAll().where('action', '=', 'plugins.register').execute();
 
-describe.each(DATABASE_KINDS)('built-in plugins on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('built-in plugins on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('a control plane', () => {
     it('has all of them from its first start on, as the compiler takes them, and changes nothing at the next', async () => {
       const url = await newDatabase(kind);
@@ -74,7 +74,7 @@ describe.each(DATABASE_KINDS)('built-in plugins on %s', (_name, kind, absent) =>
   });
 });
 
-describe.skipIf(DATABASE_KINDS[1]?.[2])('replicas on PostgreSQL (needs DATABASE_URL)', () => {
+describe.skipIf(NO_SERVER)('replicas on PostgreSQL (needs DATABASE_URL)', () => {
   it('that start at once register each built-in plugin once', async () => {
     const url = await newDatabase('postgres');
     const replicas = await Promise.all([open(url), open(url), open(url)]);

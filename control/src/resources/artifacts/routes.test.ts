@@ -6,7 +6,7 @@ import { readArtifact } from '@gw/gateway/artifact';
 import { loadBuiltinPlugin } from '@gw/gateway/compiler';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiled, createProject, specOf, uploadSpec } from '../../../../test/control/compiling.ts';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type AskInit, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { compileProject } from '../../compile.ts';
 import { CHUNK_BYTES } from '../../db/blobs.ts';
@@ -16,7 +16,7 @@ const gzip = promisify(zlib.gzip);
 const gunzip = promisify(zlib.gunzip);
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
-describe.each(DATABASE_KINDS)('artifacts on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('artifacts on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let server: ControlServer;

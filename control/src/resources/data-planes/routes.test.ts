@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { LinkOptions } from '../../../../gateway/src/link/index.ts';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type DataPlaneView, Plane, Project, until } from '../../../../test/control/fleet.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { jsonOf } from '../../../../test/serve/gateway.ts';
 
-describe.each(DATABASE_KINDS)('data planes on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('data planes on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over HTTP', () => {
     let control: ControlServer;
     let drop: () => Promise<void>;

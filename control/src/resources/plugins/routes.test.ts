@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODULE_LIMITS } from '../../../../gateway/src/wasm/binary/limits.ts';
 import { moduleOf, type Parts } from '../../../../gateway/src/wasm/binary/module-of.ts';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { MAX_MODULE, type Plugin } from './schemas.ts';
 
@@ -29,7 +29,7 @@ function formOf(fields: Form): FormData {
 
 const MINIMAL = { name: 'stamp', version: '1.0.0', type: 'middleware' };
 
-describe.each(DATABASE_KINDS)('the registry on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('the registry on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let control: ControlServer;

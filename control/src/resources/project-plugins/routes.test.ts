@@ -1,6 +1,6 @@
 /** The plugins of projects over REST, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
 import type { ProjectPlugin } from './schemas.ts';
 
@@ -12,7 +12,7 @@ const SECRETS = {
   ],
 };
 
-describe.each(DATABASE_KINDS)('plugins of a project on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('plugins of a project on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let control: ControlServer;

@@ -1,12 +1,12 @@
 /** Projects over REST, and what every answer has in common, on both databases. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DATABASE_KINDS, type UnopenedDatabase, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, type UnopenedDatabase, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
 import type { Project } from './schemas.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
-describe.each(DATABASE_KINDS)('projects on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('projects on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: UnopenedDatabase;
     let control: ControlServer;

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject } from '../../../../test/control/compiling.ts';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import type { Spec, SpecOperation, SpecRevision, SpecUpload } from './schemas.ts';
 
@@ -31,7 +31,7 @@ interface Upload {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-describe.each(DATABASE_KINDS)('specs on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let server: ControlServer;
