@@ -1,5 +1,6 @@
 /** Deployments by two replicas on one PostgreSQL server to real gateways, which do not mind when one of them dies. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { LONG } from '../property-runs.ts';
 import { type Gateway, jsonOf, startGateway } from '../serve/gateway.ts';
 import { DATABASE_URL, emptyDatabase } from './database.ts';
 import { Plane, Project, until } from './fleet.ts';
@@ -10,7 +11,7 @@ import { type ControlServer, startControl } from './server.ts';
 const SLOW = 120_000;
 
 /** Artifacts that are deployed one after another. */
-const TIMES = process.env['GW_TEST_LONG'] ? 50 : 15;
+const TIMES = LONG ? 50 : 15;
 
 describe.skipIf(DATABASE_URL === undefined)('deploying by two replicas (needs DATABASE_URL)', () => {
   let databaseUrl: string;

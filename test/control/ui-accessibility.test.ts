@@ -1,6 +1,7 @@
 /** The console for everyone: by keyboard, light and dark, narrow, and by what assistive technology is told. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LONG } from '../property-runs.ts';
 import { CHROMIUM } from '../serve/browser.ts';
 import { AUDIT_PAGE } from './audit-page.ts';
 import { type Console, document, type Seeded, seed, startConsole } from './console.ts';
@@ -63,7 +64,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
     it.for([
       { colorScheme: 'light', width: 1280 },
       { colorScheme: 'dark', width: 360 },
-      ...(process.env['GW_TEST_LONG']
+      ...(LONG
         ? ([
             { colorScheme: 'dark', width: 1280 },
             { colorScheme: 'light', width: 360 },

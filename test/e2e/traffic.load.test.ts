@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { LONG } from '../property-runs.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
 import { evict, execute, lookAtPods } from './kubectl.ts';
 import { reachable } from './reachable.ts';
@@ -13,7 +14,7 @@ import { type SteadyLoad, startSteadyLoad } from './steady-load.ts';
 
 const RATE = 200;
 /** How often each is done: a month's changes with GW_TEST_LONG. */
-const [ROLLED, IN_PLACE, TEMPLATES] = process.env['GW_TEST_LONG'] ? [12, 8, 5] : [3, 3, 2];
+const [ROLLED, IN_PLACE, TEMPLATES] = LONG ? [12, 8, 5] : [3, 3, 2];
 const PATH = '/status';
 
 const document = (version: number, more = '') => `

@@ -7,6 +7,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestInfo } from '../../operator/src/runtime/request-info.ts';
+import { LONG, SEED } from '../property-runs.ts';
 import { ApiProxy, type Fault } from './api-proxy.ts';
 import { faultsOf } from './cluster-state.ts';
 import { OperatorProcess } from './operator-process.ts';
@@ -15,9 +16,7 @@ import { compare, notCompiling, twinOf } from './twin.ts';
 import { User } from './user.ts';
 
 const missing = process.env['KUBECONFIG'] ? '' : ' (skipped: KUBECONFIG not set)';
-const LONG = process.env['GW_TEST_LONG'] !== undefined;
 const COUNT = LONG ? 3000 : 60;
-const SEED = LONG ? randomBytes(3).readUIntBE(0, 3) : 20_260_101;
 /** Projects that share a namespace. */
 const TOGETHER = 15;
 /** Sequences at a time. */

@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
 import { ADMIN_TOKEN, startControl } from '../control/server.ts';
+import { LONG, SEED } from '../property-runs.ts';
 
-const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (process.env['GW_TEST_LONG'] ? '100' : '8');
+const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? '100' : '8');
 /** Least cases of a run: with fewer, something was not tried. */
 const LEAST_CASES = 1_500;
 
@@ -30,7 +31,7 @@ interface Outcome {
 function schemathesis(url: string, folder: string): Promise<Outcome> {
   const args = [
     ...['run', 'openapi.yaml', '--url', url, '--checks', 'all', '--max-examples', EXAMPLES],
-    ...['--continue-on-failure', '--seed', '1', '--request-timeout', '30', '--suppress-health-check', 'all'],
+    ...['--continue-on-failure', '--seed', String(SEED), '--request-timeout', '30', '--suppress-health-check', 'all'],
   ];
   const child = spawn('schemathesis', args, {
     cwd: folder,

@@ -6,10 +6,11 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LONG } from '../property-runs.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { h2, h2session, makeCertificate, OPENSSL } from './http.ts';
 
-const REPLACEMENTS = process.env['GW_TEST_LONG'] ? 400 : 40;
+const REPLACEMENTS = LONG ? 400 : 40;
 
 function document(body: string) {
   const dispatch = { name: 'mock', config: { body } };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { child } from './pointer.ts';
 import { positions } from './position.ts';
 
@@ -58,11 +59,15 @@ describe('positions', () => {
           expect(rest.startsWith(JSON.stringify(key)) || /^\d+$/.test(key)).toBe(true);
         }
       }),
+      propertyRuns(100),
     );
   });
 
   it('reads any text to its end', () => {
-    fc.assert(fc.property(fc.string(), (text) => void positions(`{${text}`, ['/a/b', '/0'])));
+    fc.assert(
+      fc.property(fc.string(), (text) => void positions(`{${text}`, ['/a/b', '/0'])),
+      propertyRuns(100),
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
 
 function storeAt(start = 1_000_000, options: { maxBuckets?: number } = {}) {
@@ -41,6 +42,7 @@ describe('MemoryRateLimitStore', () => {
           expect(remaining).toBe(quota - inWindow - (allowed ? 1 : 0));
         }
       }),
+      propertyRuns(100),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import type { Parameter } from '../artifact/format.ts';
 import { MALFORMED, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
 import { readAs } from './text.ts';
@@ -132,6 +133,6 @@ it('never throws, whatever the query', () => {
       readPairs(parameter({ ...given, style, explode }), splitQuery(query), true);
       readText(parameter({ ...given, in: 'path', style: 'matrix', explode }), query, true);
     }),
-    { numRuns: 3000, seed: 11 },
+    propertyRuns(3000),
   );
 });

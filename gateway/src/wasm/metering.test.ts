@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import { standaloneOutside } from '../tokens/standalone.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
@@ -122,7 +123,6 @@ describe('what is admitted', () => {
 
 describe('any bytes at all', () => {
   const folders = ['cors', 'mock', 'rate-limit'];
-  const runs = process.env['GW_TEST_LONG'] ? 20_000 : 600;
 
   it.each(folders)('made from %s load, or are refused with a PluginLoadError', async (name) => {
     const wasm = await readFile(join(import.meta.dirname, '..', '..', 'plugins', name, `${name}.wasm`));
@@ -145,7 +145,7 @@ describe('any bytes at all', () => {
           expect(String(error)).not.toMatch(/cannot be metered/);
         }
       }),
-      { numRuns: runs },
+      propertyRuns(600),
     );
     expect(loaded).toBeGreaterThan(0);
   });
@@ -168,7 +168,7 @@ describe('any bytes at all', () => {
           expect(error).toBeInstanceOf(PluginLoadError);
         }
       }),
-      { numRuns: runs / 10 },
+      propertyRuns(60),
     );
   });
 });
