@@ -4,17 +4,18 @@ import { compile, specOf, uploadSpec } from '../../../test/control/compiling.ts'
 import { type ControlServer, startControl } from '../../../test/control/server.ts';
 import { EventStream } from './event-stream.ts';
 
-/** What has come when as much as that has. */
-async function read(response: Response, until: string): Promise<string> {
-  let text = '';
+/** Reads on each time, until `until` has come or the end; gives all that has come so far. */
+function reading(response: Response): (until: string) => Promise<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  while (!text.includes(until)) {
-    const { value, done } = (await reader?.read()) ?? { done: true };
-    if (done) return `${text}(end)`;
-    text += value;
-  }
-  reader?.releaseLock();
-  return text;
+  let text = '';
+  return async (until) => {
+    while (!text.includes(until)) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) return `${text}(end)`;
+      text += value;
+    }
+    return text;
+  };
 }
 
 describe('a stream of events', () => {
@@ -34,7 +35,7 @@ describe('a stream of events', () => {
     const response = await open();
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await read(response, '}\n\n')).toMatch(
+    expect(await reading(response)('}\n\n')).toMatch(
       /^:\n\nevent: compilation\ndata: \{"id":.*"status":"pending".*\}\n\n$/,
     );
     const head = await server.ask(path, { method: 'HEAD' });
@@ -45,16 +46,18 @@ describe('a stream of events', () => {
     const json = { name: 'watcher', role: 'viewer' };
     const { id, token } = await server.get<{ id: string; token: string }>('/tokens', { method: 'POST', json });
     const response = await open(token);
-    const all = read(response, '(never)');
+    const read = reading(response);
+    await read('}\n\n');
     expect((await server.ask(`/tokens/${id}`, { method: 'DELETE' })).status).toBe(204);
-    expect(await all).toMatch(/pending.*\n\n\(end\)$/s);
+    expect(await read('(never)')).toMatch(/pending.*\n\n\(end\)$/s);
     expect((await open(token)).status).toBe(401);
   });
 
   it('ends when the server stops', async () => {
-    const all = read(await open(), '(never)');
+    const read = reading(await open());
+    await read('}\n\n');
     expect(await server.stop()).toBe(0);
-    expect(await all).toMatch(/pending.*\n\n\(end\)$/s);
+    expect(await read('(never)')).toMatch(/pending.*\n\n\(end\)$/s);
   });
 });
 
