@@ -1,11 +1,12 @@
 /** Writes every file that is made from something else; CI runs it and wants no difference. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderControlCli } from '../control/src/cli/cli-doc.ts';
 import { renderControlMetrics } from '../control/src/telemetry/metrics-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
+import { renderLimits, renderServeOptions } from '../gateway/src/serve/option-docs.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
 import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
@@ -13,6 +14,7 @@ import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generalDashboard } from '../operator/src/objects/dashboard.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
+import { between } from './between.ts';
 import { generatedChartFiles } from './charts/generate.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -26,6 +28,8 @@ interface GeneratedFile {
 /** One line a source. */
 const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
+  () => [{ path: 'docs/serve-options.md', content: renderServeOptions() }],
+  () => [{ path: 'docs/production.md', content: withLimits(readFileSync(join(root, 'docs/production.md'), 'utf8')) }],
   () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
   () => [{ path: 'docs/operator-cli.md', content: renderOperatorCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
@@ -43,6 +47,11 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
     })),
   () => generatedChartFiles(root),
 ];
+
+function withLimits(page: string): string {
+  const first = '<!-- limits: made by `npm run generate` from the table of options -->';
+  return between(page, first, '<!-- end of limits -->', `\n${renderLimits()}\n`);
+}
 
 for (const { path, content } of steps.flatMap((step) => step())) {
   mkdirSync(dirname(join(root, path)), { recursive: true });

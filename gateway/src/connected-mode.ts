@@ -9,7 +9,7 @@ import { type CloseReason, ControlPlaneLink, controlPlaneAddress, type LinkHost 
 import type { Notice } from './link/messages.ts';
 import type { UpdateError } from './link/update-error.ts';
 import { messageOf } from './message-of.ts';
-import type { ControlPlaneOptions } from './serve-options.ts';
+import type { ControlPlaneOptions } from './serve/serve-options.ts';
 import type { LinkFigures } from './telemetry/link-metrics.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LoadedArchive } from './traffic.ts';

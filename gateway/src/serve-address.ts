@@ -2,7 +2,7 @@
 import { type AddressInfo, isIP } from 'node:net';
 import { parseAddress } from './headers/client-ip.ts';
 import { messageOf } from './message-of.ts';
-import type { ListenAddress } from './serve-options.ts';
+import type { ListenAddress } from './serve/option-table.ts';
 
 /** The address cannot be listened on. */
 export class BindError extends Error {}

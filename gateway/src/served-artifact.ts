@@ -3,7 +3,7 @@
 import { type Artifact, ArtifactError, readArtifact, readSource } from './artifact/index.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { messageOf } from './message-of.ts';
-import type { ServeOptions } from './serve-options.ts';
+import type { ServeOptions } from './serve/serve-options.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LoadedArchive, Traffic } from './traffic.ts';
 

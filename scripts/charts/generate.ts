@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { messageOf } from '../../gateway/src/message-of.ts';
+import { withServeValues } from './serve-values.ts';
 import { readValues } from './values-file.ts';
 import { valuesSchema } from './values-schema.ts';
 import { valuesTable } from './values-table.ts';
@@ -32,9 +33,11 @@ function filesOf(root: string, folder: string): readonly GeneratedFile[] {
   const read = (file: string) => readFileSync(join(root, folder, file), 'utf8');
   const { name } = parse(read('Chart.yaml'));
   try {
-    const values = readValues(read('values.yaml'));
+    const file = name === 'gw-gateway' ? withServeValues(read('values.yaml')) : read('values.yaml');
+    const values = readValues(file);
     const schema = valuesSchema(`Values of the chart ${name}`, values);
     return [
+      { path: `${folder}/values.yaml`, content: file },
       { path: `${folder}/values.schema.json`, content: `${JSON.stringify(schema, null, 2)}\n` },
       { path: `${folder}/README.md`, content: `${prose(read('README.md'))}${MARKER}\n\n${valuesTable(values)}\n` },
     ];

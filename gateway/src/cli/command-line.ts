@@ -1,7 +1,7 @@
 /** What the command lines of gw share: options, tables, completion, their page of documentation. */
 export { endOnBrokenPipe } from './broken-pipe.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
-export { adminAddress, list, listenAddress, logLevelOption, seconds, share, wholeNumber, yesOrNo } from './options.ts';
+export { adminAddress, list, listenAddress, seconds, share, wholeNumber, yesOrNo } from './options.ts';
 export { readWhole } from './read-whole.ts';
 export { renderCommands } from './render-commands.ts';
 export { type Route, renderRoutes, routesOf } from './routes-table.ts';

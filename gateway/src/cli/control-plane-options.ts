@@ -1,22 +1,9 @@
 /** Options of connected mode (reference 1, section 4.3; D28): which of them go together. */
 import { hostname } from 'node:os';
 import { isApiKey } from '../link/credentials.ts';
-import type { ControlPlaneOptions } from '../serve-options.ts';
+import type { ControlPlaneFlag, ControlPlaneOptions, ServeFlags } from '../serve/serve-options.ts';
 
-export interface ControlPlaneFlags {
-  readonly artifact?: string | undefined;
-  readonly controlPlane?: string | undefined;
-  readonly projectId?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly apiKeyFile?: string | undefined;
-  readonly controlPlaneCa?: string | undefined;
-  /** Seconds. */
-  readonly controlPlaneWait: number;
-  readonly dataPlaneName?: string | undefined;
-  /** `name=value` each. */
-  readonly dataPlaneLabel: readonly string[];
-  readonly cacheDir?: string | undefined;
-}
+export type ControlPlaneFlags = Pick<ServeFlags, 'artifact' | ControlPlaneFlag>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LABEL = /^([A-Za-z0-9._/-]{1,63})=([^\p{Cc}]{1,253})$/u;

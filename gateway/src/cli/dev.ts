@@ -7,28 +7,29 @@ import { Command } from 'commander';
 import type { RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { messageOf } from '../message-of.ts';
+import type { ServeFlags } from '../serve/serve-options.ts';
 import { type RunningGateway, startGateway } from '../serve.ts';
-import type { ListenAddress } from '../serve-options.ts';
-import { createLog, type Level, type Log, type LogFormat } from '../telemetry/log.ts';
-import { tracingOptions } from '../telemetry/tracing-options.ts';
-import { adminAddress, listenAddress, logFormatOption, logLevelOption, wholeNumber } from './options.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { cacheOptions, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
+import { serveDefaults, serveOption, serveOptions } from './serve-flags.ts';
 import { listOption, option } from './variables.ts';
 
-interface Flags extends RemotePluginFlags {
-  readonly listen: ListenAddress;
+/** Options of `gw serve` that it has too. */
+const SERVED = [
+  ...(['listen', 'logLevel', 'logFormat', 'adminBind'] as const),
+  ...(['maxBodySize', 'maxHeaders', 'maxHeaderSize', 'maxUriLength', 'egressAllow'] as const),
+] as const;
+
+interface Flags extends RemotePluginFlags, Pick<ServeFlags, (typeof SERVED)[number]> {
   readonly manifest: string;
   readonly spec: readonly string[];
-  readonly logLevel: Level;
-  readonly logFormat: LogFormat;
-  readonly adminBind: ListenAddress | null;
   readonly debounceMs: number;
-  readonly maxBodySize: number;
-  readonly maxHeaders: number;
-  readonly maxHeaderSize: number;
-  readonly maxUriLength: number;
 }
+
+/** Lines for eyes, and open to the machine itself. */
+const STANDARD: Partial<Record<(typeof SERVED)[number], string>> = { logFormat: 'pretty', egressAllow: 'this machine' };
 
 const EXAMPLES = `
 Examples:
@@ -43,42 +44,25 @@ A change that does not compile is reported, and the previous version goes on ser
 const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 export function devCommand(program: Program): Command {
+  const served = (name: (typeof SERVED)[number]) => serveOption(name, STANDARD[name]);
   const command = new Command('dev')
     .description('Serve a project, and compile and reload it when a file changes.')
-    .addOption(
-      option('--listen <address>', 'listen address')
-        .argParser(listenAddress)
-        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
-    )
+    .addOption(served('listen'))
     .addOption(option('-m, --manifest <path>', 'project manifest').default('gw.yaml'))
     .addOption(listOption('-s, --spec <file>', 'spec file instead of the folder', "the manifest's folder"))
-    .addOption(logLevelOption())
-    .addOption(logFormatOption('pretty'))
-    .addOption(
-      option('--admin-bind <address>', 'admin address, or "off"')
-        .argParser(adminAddress)
-        .default({ host: '127.0.0.1', port: 8081 }, '127.0.0.1:8081'),
-    )
+    .addOption(served('logLevel'))
+    .addOption(served('logFormat'))
+    .addOption(served('adminBind'))
     .addOption(
       option('--debounce-ms <ms>', 'delay before compiling after a change')
         .argParser(wholeNumber(0, 60_000))
         .default(300),
     )
-    .addOption(option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576))
-    .addOption(option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
-    .addOption(
-      option('--max-header-size <bytes>', 'largest request header')
-        .argParser(wholeNumber(64, 1 << 20))
-        .default(8192),
-    )
-    .addOption(
-      option('--max-uri-length <bytes>', 'longest URI')
-        .argParser(wholeNumber(16, 1 << 20))
-        .default(8192),
-    )
-    .addOption(
-      listOption('--egress-allow <cidr-or-host>', 'open the egress guard for an address range or host', 'this machine'),
-    );
+    .addOption(served('maxBodySize'))
+    .addOption(served('maxHeaders'))
+    .addOption(served('maxHeaderSize'))
+    .addOption(served('maxUriLength'))
+    .addOption(served('egressAllow'));
   for (const each of cacheOptions()) command.addOption(each);
   return command.addHelpText('after', EXAMPLES).action((flags: Flags) => run(flags, program));
 }
@@ -207,38 +191,16 @@ class DevServer {
 
   #serve(): Promise<RunningGateway> {
     const { env, stderr } = this.#program;
+    const { manifest: _, spec: _spec, debounceMs: _debounce, cacheDir: _cache, ...served } = this.#flags;
     return startGateway(
       {
-        ...this.#flags,
-        artifact: this.#artifact,
+        ...serveOptions({ ...serveDefaults(), ...served, artifact: this.#artifact }, env),
         watchArtifact: false,
-        workers: 1,
-        statePrefix: 'gw',
-        stateTimeoutMs: 250,
         dev: true,
         allowPlaintextUpstream: true,
-        egressAllow: [...THIS_MACHINE, ...this.#flags.egressAllow],
-        trustedProxies: [],
-        exposeHealth: true,
-        exposeSpecs: true,
-        keepaliveTimeout: 60,
-        headersTimeout: 30,
-        bodyTimeout: 30,
-        sendTimeout: 60,
-        http2MaxStreams: 100,
-        http2MaxResets: 1000,
+        egressAllow: [...THIS_MACHINE, ...served.egressAllow],
         shutdownTimeout: 1,
-        drainDelay: 0,
-        pluginCpuMs: 25,
-        maxConnections: 10_000,
-        maxUpstreamResponseBytes: 16_777_216,
-        maxBufferedBytes: 256 << 20,
-        allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),
         trustedKeys: [],
-        secretsDir: env['GW_SECRETS_DIR'] || undefined,
-        tlsMinVersion: '1.2',
-        tracing: tracingOptions(undefined, 1, env),
-        env,
       },
       { log: this.#log, stderr },
     );

@@ -1,8 +1,8 @@
 /** Option values that several commands read; each throws a usage error with one clear line. */
-import { availableParallelism } from 'node:os';
-import { InvalidArgumentError, Option } from 'commander';
-import type { ListenAddress } from '../serve-options.ts';
-import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.ts';
+import { InvalidArgumentError } from 'commander';
+import type { ListenAddress } from '../serve/option-table.ts';
+
+const DAY = 86_400;
 
 /** `127.0.0.1:8080`, `[::1]:8080`, `:8080` (all addresses). */
 export function listenAddress(text: string): ListenAddress {
@@ -27,22 +27,18 @@ export function wholeNumber(least: number, most: number = Number.MAX_SAFE_INTEGE
   };
 }
 
-/** A count of processes, or `auto`: as many as there are CPUs for this process, by its cgroup's limit as well. */
-export function workers(text: string): number {
-  return text === 'auto' ? availableParallelism() : wholeNumber(1, 256)(text);
+export function secondsFrom(least: number, most: number) {
+  const range = least === 0 && most === DAY ? 'such as 30 or 0.5' : `from ${least} to ${most}`;
+  return (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`Give seconds, ${range}.`);
+    }
+    return value;
+  };
 }
 
-export function seconds(text: string): number {
-  const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value > 86_400) throw new InvalidArgumentError('Give seconds, such as 30 or 0.5.');
-  return value;
-}
-
-/** What keys in a store begin with: no character that such a store gives a meaning to. */
-export function statePrefix(text: string): string {
-  if (/^[A-Za-z0-9_.:-]{1,320}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give a name of letters, digits and _ . : -, such as shop-production.');
-}
+export const seconds = secondsFrom(0, DAY);
 
 /** From 0.0 to 1.0. */
 export function share(text: string): number {
@@ -63,12 +59,3 @@ export function list(text: string, previous: readonly string[] | undefined): str
   const added = text.split(',').map((each) => each.trim());
   return [...(previous ?? []), ...added.filter((each) => each !== '')];
 }
-
-export const logLevelOption = () =>
-  new Option('--log-level <level>', 'least level that is logged')
-    .choices(LOG_LEVELS)
-    .default('info')
-    .env('GW_LOG_LEVEL');
-
-export const logFormatOption = (standard: (typeof LOG_FORMATS)[number]) =>
-  new Option('--log-format <format>', 'form of log lines').choices(LOG_FORMATS).default(standard).env('GW_LOG_FORMAT');

@@ -3,38 +3,11 @@
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
+import type { ServeFlags } from '../serve/serve-options.ts';
 import { type RunningGateway, startGateway } from '../serve.ts';
-import type { ServeOptions } from '../serve-options.ts';
-import { createLog, type Level, LOG_LEVELS, type Log, type LogFormat } from '../telemetry/log.ts';
-import { tracingOptions } from '../telemetry/tracing-options.ts';
-import { CLIENT_AUTH } from '../transport/client-certificate.ts';
-import { TLS_VERSIONS } from '../transport/tls.ts';
-import { type ControlPlaneFlags, controlPlaneOptions } from './control-plane-options.ts';
-import {
-  adminAddress,
-  list,
-  listenAddress,
-  logFormatOption,
-  logLevelOption,
-  seconds,
-  share,
-  statePrefix,
-  wholeNumber,
-  workers,
-  yesOrNo,
-} from './options.ts';
+import { createLog, type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
-import { flag, option } from './variables.ts';
-
-/** What comes from variables alone, or from options and variables together. */
-type Environment = 'env' | 'trustedKeys' | 'secretsDir' | 'allowInternalEgress' | 'tracing';
-
-interface Flags extends Omit<ServeOptions, Environment | 'controlPlane'>, ControlPlaneFlags {
-  readonly otlpEndpoint?: string;
-  readonly traceSampling: number;
-  readonly logLevel: Level;
-  readonly logFormat: LogFormat;
-}
+import { optionNames, serveOption, serveOptions } from './serve-flags.ts';
 
 const EXAMPLES = `
 Examples:
@@ -57,198 +30,16 @@ stop), SIGHUP loads artifact and secrets anew, SIGUSR2 turns debug lines on and 
 Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not resolve.`;
 
 export function serveCommand(program: Program): Command {
-  return new Command('serve')
-    .description('Serve the API of a compiled artifact.')
-    .addOption(
-      option('--artifact <path>', 'artifact file, or folder of its parts; with --control-plane what is served first'),
-    )
-    .addOption(
-      option('--listen <address>', 'listen address')
-        .argParser(listenAddress)
-        .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
-    )
-    .addOption(
-      option('--workers <count>', 'processes that serve, or "auto" for one for each CPU').argParser(workers).default(1),
-    )
-    .addOption(
-      option(
-        '--state <url>',
-        'Redis or Valkey with the counters and caches that pods share, such as redis://redis:6379',
-      ),
-    )
-    .addOption(
-      option('--state-prefix <name>', 'what keys in it begin with: one for each project that shares a server')
-        .argParser(statePrefix)
-        .default('gw'),
-    )
-    .addOption(
-      option('--state-timeout-ms <ms>', 'time that the state server may take to answer')
-        .argParser(wholeNumber(1, 60_000))
-        .default(250),
-    )
-    .addOption(flag('--dev', 'verbose problem documents, plaintext upstreams allowed'))
-    .addOption(logLevelOption())
-    .addOption(logFormatOption('json'))
-    .addOption(
-      option('--otlp-endpoint <url>', 'collector that traces go to by OTLP; also from OTEL_EXPORTER_OTLP_ENDPOINT'),
-    )
-    .addOption(
-      option('--trace-sampling <share>', 'share of the traces begun here that is recorded; 0 records none')
-        .argParser(share)
-        .default(1),
-    )
-    .addOption(option('--max-body-size <bytes>', 'largest request body').argParser(wholeNumber(0)).default(1_048_576))
-    .addOption(option('--max-headers <count>', 'most request headers').argParser(wholeNumber(1, 2000)).default(100))
-    .addOption(
-      option('--max-header-size <bytes>', 'largest request header')
-        .argParser(wholeNumber(64, 1 << 20))
-        .default(8192),
-    )
-    .addOption(
-      option('--max-uri-length <bytes>', 'longest URI')
-        .argParser(wholeNumber(16, 1 << 20))
-        .default(8192),
-    )
-    .addOption(flag('--allow-plaintext-upstream', 'allow http:// upstreams'))
-    .addOption(option('--tls-cert <file>', 'PEM certificate and its chain; read again when it changes'))
-    .addOption(option('--tls-key <file>', 'PEM key of the certificate'))
-    .addOption(option('--tls-min-version <version>', 'least TLS version').choices(TLS_VERSIONS).default('1.2'))
-    .addOption(
-      option(
-        '--tls-client-ca <file>',
-        'PEM certificates of CAs that clients may have theirs from; read again when it changes',
-      ),
-    )
-    .addOption(
-      option('--tls-client-auth <mode>', 'whether clients are asked for a certificate')
-        .choices(CLIENT_AUTH)
-        .default('off'),
-    )
-    .addOption(
-      option('--headers-timeout <seconds>', 'time for a TLS handshake and for a request head')
-        .argParser(seconds)
-        .default(30),
-    )
-    .addOption(
-      option('--body-timeout <seconds>', 'time without a byte of a request body, 0 for no limit')
-        .argParser(seconds)
-        .default(30),
-    )
-    .addOption(
-      option('--send-timeout <seconds>', 'time in which a client takes no byte of a response, 0 for no limit')
-        .argParser(seconds)
-        .default(60),
-    )
-    .addOption(
-      option('--http2-max-streams <count>', 'most streams at once on an HTTP/2 connection')
-        .argParser(wholeNumber(1, 100_000))
-        .default(100),
-    )
-    .addOption(
-      option('--http2-max-resets <count>', 'most streams that a client may reset at once on an HTTP/2 connection')
-        .argParser(wholeNumber(1, 1_000_000))
-        .default(1000),
-    )
-    .addOption(option('--keepalive-timeout <seconds>', 'idle time of a connection').argParser(seconds).default(60))
-    .addOption(
-      option('--shutdown-timeout <seconds>', 'time for requests in flight to end').argParser(seconds).default(30),
-    )
-    .addOption(
-      option('--drain-delay <seconds>', 'after SIGTERM, time in which connections are still accepted')
-        .argParser(seconds)
-        .default(0),
-    )
-    .addOption(
-      option('--admin-bind <address>', 'admin address, or "off"')
-        .argParser(adminAddress)
-        .default({ host: '127.0.0.1', port: 8081 }, '127.0.0.1:8081'),
-    )
-    .addOption(
-      option('--egress-allow <cidr-or-host>', 'open the egress guard for an address range or host (repeatable)')
-        .argParser(list)
-        .default([], 'none'),
-    )
-    .addOption(
-      option('--app-port <port>', 'port on 127.0.0.1 of the app that this is the sidecar of: upstream://app').argParser(
-        wholeNumber(1, 65_535),
-      ),
-    )
-    .addOption(
-      option('--trusted-proxies <cidr>', 'proxies whose X-Forwarded-For is believed (repeatable)')
-        .argParser(list)
-        .default([], 'none'),
-    )
-    .addOption(option('--expose-health <boolean>', 'serve /__gw/health').argParser(yesOrNo).default(true))
-    .addOption(option('--expose-specs <boolean>', 'serve /__gw/specs').argParser(yesOrNo).default(true))
-    .addOption(
-      option('--plugin-cpu-ms <ms>', 'CPU time of a plugin call').argParser(wholeNumber(1, 60_000)).default(25),
-    )
-    .addOption(option('--max-connections <count>', 'most client connections').argParser(wholeNumber(1)).default(10_000))
-    .addOption(
-      option('--max-upstream-response-bytes <bytes>', 'largest upstream body that a plugin may hold whole')
-        .argParser(wholeNumber(1))
-        .default(16_777_216),
-    )
-    .addOption(
-      option('--max-buffered-bytes <bytes>', 'most bytes of request bodies in memory at once')
-        .argParser(wholeNumber(1))
-        .default(256 << 20),
-    )
-    .addOption(
-      option('--control-plane <url>', 'WebSocket of the control plane that artifacts come from, path /ws/data-plane'),
-    )
-    .addOption(option('--project-id <uuid>', 'project in the control plane; needed with --control-plane'))
-    .addOption(
-      option(
-        '--api-key <key>',
-        "the project's data-plane key; better in the variable, where no list of processes shows it",
-      ),
-    )
-    .addOption(option('--api-key-file <file>', 'file of that key, in place of the key; read again for each connection'))
-    .addOption(
-      option(
-        '--control-plane-ca <pem>',
-        'certificates that the control plane is checked by, PEM or a file of it (default: those that the system trusts)',
-      ),
-    )
-    .addOption(
-      option(
-        '--control-plane-wait <seconds>',
-        'time at most in which it is not ready before it serves what the control plane wants',
-      )
-        .argParser(seconds)
-        .default(0),
-    )
-    .addOption(option('--data-plane-name <name>', 'name in the control plane (default: the host name)'))
-    .addOption(
-      option('--data-plane-label <name=value>', 'label in the control plane (repeatable)')
-        .argParser(list)
-        .default([], 'none'),
-    )
-    .addOption(
-      option('--cache-dir <folder>', 'keeps the last good artifact of the control plane, for when that is away'),
-    )
-    .addHelpText('after', EXAMPLES)
-    .action((flags: Flags) => run(flags, program));
+  const command = new Command('serve').description('Serve the API of a compiled artifact.');
+  for (const name of optionNames()) command.addOption(serveOption(name));
+  return command.addHelpText('after', EXAMPLES).action((flags: ServeFlags) => run(flags, program));
 }
 
-async function run(flags: Flags, { env, stderr, exit, onSignal }: Program): Promise<void> {
-  const { apiKey: _, apiKeyFile: _file, controlPlaneCa: _ca, controlPlaneWait: _wait, ...plain } = flags;
+async function run(flags: ServeFlags, { env, stderr, exit, onSignal }: Program): Promise<void> {
   const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat);
   let gateway: RunningGateway;
   try {
-    gateway = await startGateway(
-      {
-        ...plain,
-        controlPlane: controlPlaneOptions(flags),
-        env,
-        tracing: tracingOptions(flags.otlpEndpoint, flags.traceSampling, env),
-        trustedKeys: list(env['GW_TRUSTED_PUBKEY'] ?? '', []),
-        secretsDir: env['GW_SECRETS_DIR'] || undefined,
-        allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),
-      },
-      { log, stderr },
-    );
+    gateway = await startGateway(serveOptions(flags, env), { log, stderr });
   } catch (error) {
     await log.flush();
     stderr(`gw serve: ${messageOf(error)}\n`);

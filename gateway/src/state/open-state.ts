@@ -1,5 +1,5 @@
 /** Opens the state that `--state` names; without it, that of this process. */
-import type { ServeOptions } from '../serve-options.ts';
+import type { ServeOptions } from '../serve/serve-options.ts';
 import type { Log } from '../telemetry/log.ts';
 import { MemoryState } from './memory-state.ts';
 import type { State } from './state.ts';

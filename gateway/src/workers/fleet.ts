@@ -5,8 +5,8 @@
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
+import type { ServeOptions } from '../serve/serve-options.ts';
 import { bind } from '../serve-address.ts';
-import type { ServeOptions } from '../serve-options.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';

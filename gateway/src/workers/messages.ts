@@ -1,6 +1,6 @@
 /** What the process that was started and its workers ask of each other. */
 import type { AddressInfo } from 'node:net';
-import type { ServeOptions } from '../serve-options.ts';
+import type { ServeOptions } from '../serve/serve-options.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
 import type { Level } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';

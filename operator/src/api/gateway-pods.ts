@@ -1,6 +1,7 @@
 /** The parts of a GatewayProject that shape its pods, their Service and the options of `gw serve`. */
 
 import type { Schema } from './schema.ts';
+import { serveFields, stateTimeoutMs } from './serve-fields.ts';
 import { labelSelector, objectName } from './shared.ts';
 
 const stringMap = { type: 'object', additionalProperties: { type: 'string' } } as const satisfies Schema;
@@ -185,111 +186,13 @@ export const networkPolicySchema = {
   },
 } as const satisfies Schema;
 
-/** Options of `gw serve`, by the names of its flags; all but `trustedProxies` and `state` are passed on as they are. */
+/** Options of `gw serve`, by the names of its flags: see serve-fields.ts; lists and `state` apart, they are passed on as they are. */
 export const serveSchema = {
   type: 'object',
   default: {},
   description: 'Options of `gw serve`.',
   properties: {
-    workers: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 256,
-      description: 'Processes that serve in each pod. Default: 1; more pods are mostly the better choice.',
-    },
-    logLevel: { type: 'string', enum: ['trace', 'debug', 'info', 'warn', 'error'], default: 'info' },
-    logFormat: { type: 'string', enum: ['json', 'pretty'], default: 'json' },
-    maxBodySize: { type: 'integer', minimum: 0, description: 'Bytes. Default: 1048576.' },
-    maxHeaders: { type: 'integer', minimum: 1, maximum: 2000, description: 'Default: 100.' },
-    maxHeaderSize: { type: 'integer', minimum: 64, maximum: 1048576, description: 'Bytes. Default: 8192.' },
-    maxUriLength: { type: 'integer', minimum: 16, maximum: 1048576, description: 'Bytes. Default: 8192.' },
-    maxConnections: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Connections at once (GW_MAX_CONNECTIONS). Default: 10000.',
-    },
-    trustedProxies: {
-      type: 'array',
-      maxItems: 100,
-      'x-kubernetes-list-type': 'set',
-      items: { type: 'string', minLength: 1, maxLength: 64 },
-      description: 'Addresses (CIDR) whose X-Forwarded-For is believed. Default: none.',
-    },
-    keepaliveTimeout: { type: 'integer', minimum: 1, description: 'Seconds that a connection may idle. Default: 60.' },
-    headersTimeout: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 3600,
-      description: 'Seconds for a TLS handshake and for the head of a request. Default: 30.',
-    },
-    bodyTimeout: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 3600,
-      description: 'Seconds without a byte of a request body; 0 for no limit. Default: 30.',
-    },
-    sendTimeout: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 3600,
-      description: 'Seconds in which a client takes no byte of a response; 0 for no limit. Default: 60.',
-    },
-    drainDelay: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 300,
-      default: 8,
-      description: 'Seconds that a stopping pod goes on accepting, while endpoints are withdrawn.',
-    },
-    shutdownTimeout: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 3600,
-      default: 30,
-      description: 'Seconds that requests in flight may take after that.',
-    },
-    http2MaxStreams: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 65535,
-      description: 'Most streams at once on an HTTP/2 connection. Default: 100.',
-    },
-    http2MaxResets: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000000,
-      description: 'Most streams that a client may reset at once on an HTTP/2 connection. Default: 1000.',
-    },
-    otlpEndpoint: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 1024,
-      description: 'Collector that traces go to by OTLP, such as http://collector.monitoring:4318. Default: no traces.',
-    },
-    traceSampling: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Share of the traces begun here that is recorded. Default: 1.',
-    },
-    exposeHealth: { type: 'boolean', description: 'Serve /__gw/health on the traffic port. Default: true.' },
-    exposeSpecs: { type: 'boolean', description: 'Serve /__gw/specs on the traffic port. Default: true.' },
-    pluginCpuMs: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 60000,
-      description: 'Milliseconds of CPU time of a plugin call. Default: 25.',
-    },
-    maxUpstreamResponseBytes: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Largest upstream body that a plugin may hold whole. Default: 16777216.',
-    },
-    maxBufferedBytes: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Bytes of request bodies in memory at once. Default: 268435456.',
-    },
+    ...serveFields,
     state: {
       type: 'object',
       required: ['url'],
@@ -301,12 +204,7 @@ export const serveSchema = {
           description: 'Key of a Secret of this namespace that holds the URL, with its credentials.',
           properties: { secret: objectName, key: { type: 'string', minLength: 1, maxLength: 253 } },
         },
-        timeoutMs: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 60000,
-          description: 'Milliseconds that the server may take to answer. Default: 250.',
-        },
+        timeoutMs: stateTimeoutMs,
       },
     },
   },

@@ -1,4 +1,5 @@
 /** The container with `gw serve`, its command line and its environment. */
+import { flagName } from '@gw/gateway/serve-options';
 import type { GatewayProjectSpec } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { ARTIFACT_DIR, type ArtifactSettings, type ArtifactSource } from './artifact-volume.ts';
@@ -100,7 +101,7 @@ export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?
     value === undefined ? [] : [name, String(value)];
   return [
     ...Object.entries({ ...plain, drainDelay: drainDelay ?? plain.drainDelay }).flatMap(([name, value]) =>
-      option(flagOf(name), value),
+      option(flagName(name), value),
     ),
     // Projects may share a server; their counters and caches are their own.
     ...option('--state-prefix', state && `${metadata.namespace}.${metadata.name}`),
@@ -109,11 +110,6 @@ export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?
     ...(egress?.allow ?? []).flatMap((target) => option('--egress-allow', target)),
     ...(allowPlaintext ? ['--allow-plaintext-upstream'] : []),
   ];
-}
-
-/** `maxBodySize` is `--max-body-size`. */
-function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function environment({ serve, secrets }: GatewayProjectSpec, { trustedKeys }: PodSettings): readonly object[] {

@@ -70,7 +70,7 @@ function ownTemplate(project: GatewayProject, revision: Revision, settings: PodS
       serviceAccountName: gatewayName(project),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      terminationGracePeriodSeconds: serve.drainDelay + serve.shutdownTimeout + 5,
+      terminationGracePeriodSeconds: Math.ceil(serve.drainDelay + serve.shutdownTimeout) + 5,
       securityContext: {
         runAsNonRoot: true,
         runAsUser: 1000,
