@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { image, missing, skipped } from './installed-operator.ts';
-import { execute, kubectl } from './kubectl.ts';
+import { DRAIN_SECONDS, execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
 const firstImage = process.env['GW_E2E_FIRST_IMAGE'] ?? image;
@@ -26,6 +26,7 @@ spec:
   specs: {names: [shop]}
   plugins: [{name: mock}]
   pods: {image: "${image}", replicas: 2}
+  serve: {drainDelay: ${DRAIN_SECONDS}}
 ---
 apiVersion: gw.dev/v1alpha1
 kind: ApiSpec
@@ -92,7 +93,7 @@ describe.skipIf(missing.length > 0)(`an upgrade of the operator's chart${skipped
   });
 
   afterAll(async () => {
-    await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=180s']);
+    await execute('kubectl', ['delete', 'namespace', namespace, '--wait=false']);
     await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
   });
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { execute, kubectl } from './kubectl.ts';
+import { DRAIN_SECONDS, execute, kubectl, lastingPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 import { reachable } from './reachable.ts';
 
@@ -28,7 +28,10 @@ const KEY = { 'x-api-key': 'demo-key' };
 async function manifests(): Promise<string> {
   const names = (await readdir(bookstore)).filter((name) => name.endsWith('.yaml')).toSorted();
   const texts = await Promise.all(names.map((name) => readFile(join(bookstore, name), 'utf8')));
-  return texts.join('\n---\n').replaceAll('image: gw:0.8.0', `image: ${image}`);
+  return texts
+    .join('\n---\n')
+    .replaceAll('image: gw:0.8.0', `image: ${image}`)
+    .replace('  pods:\n    replicas: 2', `  serve: { drainDelay: ${DRAIN_SECONDS} }\n$&`);
 }
 
 async function apiSpec(change: (text: string) => string): Promise<string> {
@@ -100,10 +103,11 @@ describe.skipIf(missing.length > 0)(
       await k('rollout', 'status', 'deployment.apps/inventory', '--timeout=60s');
       url = await address();
       await eventually(async () => expect((await fetch(`${url}/status`)).status).toBe(200));
+      await eventually(async () => expect((await fetch(`${url}/books`, { headers: KEY })).status).toBe(200));
     });
 
     afterAll(async () => {
-      await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
+      await execute('kubectl', ['delete', 'namespace', namespace, '--wait=false']);
       await execute('helm', ['uninstall', `gw-operator-${run}`, '-n', system, '--wait']);
       await execute('kubectl', ['delete', 'namespace', system, '--wait=false']);
     });
@@ -311,10 +315,11 @@ describe.skipIf(missing.length > 0)(
 
     it('deleting the GatewayProject removes all that it made', async () => {
       await k('delete', 'gatewayproject', 'bookstore', '--timeout=30s');
-      const made = 'configmaps,deployments.apps,services,serviceaccounts,networkpolicies,poddisruptionbudgets,pods';
+      const made = 'configmaps,deployments.apps,services,serviceaccounts,networkpolicies,poddisruptionbudgets';
       await eventually(async () =>
         expect(await k('get', made, '-l', 'gw.dev/project=bookstore', '-o', 'name')).toBe(''),
       );
+      await eventually(async () => expect(await lastingPods(k, 'gw.dev/project=bookstore')).toEqual([]));
     });
 
     it('the operator was never refused a right', async () => {

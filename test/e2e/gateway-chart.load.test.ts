@@ -15,7 +15,7 @@ import { artifactImage } from '../../operator/src/storage/artifact-image.ts';
 import { eventually } from '../eventually.ts';
 import { GW } from '../programs/gw.ts';
 import { image, missing, skipped } from './installed-operator.ts';
-import { execute, kubectl, lookAtPods } from './kubectl.ts';
+import { DRAIN_SECONDS, execute, kubectl, lookAtPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
 const run = promisify(execFile);
@@ -58,7 +58,7 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
   const settings = [
     ...['--namespace', namespace, '--wait', '--timeout', '180s'],
     ...['--set', `image.repository=${image.slice(0, colon)}`, '--set-string', `image.tag=${image.slice(colon + 1)}`],
-    ...['--set', 'serve.drainDelay=8'],
+    ...['--set', 'serve.drainDelay=1'],
   ];
   const helm = (command: string, ...options: readonly string[]) =>
     execute('helm', [command, 'shop', join(root, 'charts', 'gateway'), ...settings, ...options]);
@@ -72,7 +72,11 @@ describe.skipIf(missing.length > 0)(`the gateway's chart on a cluster${skipped}`
     await execute('kubectl', ['create', 'namespace', namespace]);
     await execute('kubectl', ['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted']);
     await k('create', 'configmap', 'shop-artifact', `--from-file=api.gwa=${await artifact('one')}`);
-    await helm('install', '--set', 'artifact.configMaps={shop-artifact}');
+    // Those that end while requests are counted.
+    await helm(
+      'install',
+      ...['--set', 'artifact.configMaps={shop-artifact}', '--set', `serve.drainDelay=${DRAIN_SECONDS}`],
+    );
     url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}`;
   });
 

@@ -37,6 +37,21 @@ export function kubectl(namespace: string): Kubectl {
   });
 }
 
+/**
+ * Of pods that end while requests are counted. What has to be outlasted is not the gateway: nodes of a busy cluster
+ * learn late that an endpoint has gone, and connect to where nothing is.
+ */
+export const DRAIN_SECONDS = 20;
+
+/** Names of pods that are to stay. */
+export async function lastingPods(k: Kubectl, selector: string): Promise<readonly string[]> {
+  const { items }: { items: { metadata: { name: string; deletionTimestamp?: string } }[] } = JSON.parse(
+    await k('get', 'pods', '-l', selector, '-o', 'json'),
+  );
+  const lasting = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return lasting.map(({ metadata }) => metadata.name).toSorted();
+}
+
 /** As the drain of a node does it: rejects where a disruption budget is in the way. */
 export function evict(namespace: string, pod: string): Promise<string> {
   return execute(

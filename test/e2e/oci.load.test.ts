@@ -15,7 +15,7 @@ import { type DockerRegistry, hasDockerRegistry, startDockerRegistry, USER } fro
 import { eventually } from '../eventually.ts';
 import { freePort } from '../free-port.ts';
 import { GW_OPERATOR } from '../programs/gw-operator.ts';
-import { execute, kubectl } from './kubectl.ts';
+import { DRAIN_SECONDS, execute, kubectl } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
 const image = process.env['GW_E2E_IMAGE'] ?? '';
@@ -71,7 +71,7 @@ spec:
   specs: { names: [shop] }
   plugins: [{ name: mock }]
   revisionHistoryLimit: 1
-  serve: { drainDelay: 8 }
+  serve: { drainDelay: ${DRAIN_SECONDS} }
   storage: ${JSON.stringify(storage)}
 `;
 
@@ -133,7 +133,7 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
   afterAll(async () => {
     const gone = new Promise((resolve) => operator?.once('exit', resolve));
     if (operator?.kill()) await gone;
-    await execute('kubectl', ['delete', 'namespace', namespace, '--wait=true', '--timeout=120s']);
+    await execute('kubectl', ['delete', 'namespace', namespace, '--wait=false']);
     await secured?.close();
   });
 

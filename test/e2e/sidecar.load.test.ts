@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
-import { execute, type Kubectl, kubectl } from './kubectl.ts';
+import { DRAIN_SECONDS, execute, type Kubectl, kubectl } from './kubectl.ts';
 import { startSteadyLoad } from './steady-load.ts';
 
 const team = `gw-sidecar-team-${randomBytes(3).toString('hex')}`;
@@ -29,7 +29,7 @@ const restricted = {
 /** `more`: of the container. */
 function podSpec(script: string, more: object = {}): object {
   return {
-    terminationGracePeriodSeconds: 20,
+    terminationGracePeriodSeconds: DRAIN_SECONDS + 20,
     containers: [
       {
         name: 'app',
@@ -176,7 +176,7 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
   });
 
   it('is rolled under load without a failed request, where the app waits until it is out of all routes', async () => {
-    const lifecycle = { preStop: { sleep: { seconds: 10 } } };
+    const lifecycle = { preStop: { sleep: { seconds: DRAIN_SECONDS } } };
     await k.apply(app(asks, { 'gw.dev/project': 'orders' }, 2, { lifecycle }));
     // Those before had no such wait.
     await rolledOut(2);

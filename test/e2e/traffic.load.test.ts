@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { LONG } from '../property-runs.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
-import { evict, execute, lookAtPods } from './kubectl.ts';
+import { DRAIN_SECONDS, evict, execute, lastingPods, lookAtPods } from './kubectl.ts';
 import { reachable } from './reachable.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
@@ -44,6 +44,7 @@ const project = (spec: object) =>
       specs: { selector: { matchLabels: { app: 'shop' } } },
       plugins: [{ name: 'mock' }],
       tls: { secret: 'shop-tls' },
+      serve: { drainDelay: DRAIN_SECONDS },
       ...spec,
       pods: {
         image,
@@ -88,8 +89,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     await clients.stop();
     console.log(clients.summary());
   };
-  const pods = async () =>
-    (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n').filter(Boolean);
+  const pods = () => lastingPods(operator.k, 'gw.dev/project=shop');
   const expectNoFailure = () => expect(clients.totals.failures.length, clients.summary()).toBe(0);
   const change = async (spec: object) => {
     await operator.k.apply(project(spec));
@@ -146,8 +146,11 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
 
   it('takes artifacts in place, without a new pod', async () => {
     await change({ rollout: { strategy: 'InPlace' } });
-    await eventually(async () => expect(await pods()).toHaveLength(2));
-    const before = await pods();
+    const before = await eventually(async () => {
+      const lasting = await pods();
+      expect(lasting).toHaveLength(2);
+      return lasting;
+    });
     const seconds: number[] = [];
     for (let i = 0; i < IN_PLACE; i++) seconds.push(await rollOut());
     say('in place', seconds);
@@ -206,11 +209,11 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
 
   it('is drained from its node', async () => {
     const node = (await execute('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}'])).trim();
-    const names = (await pods()).map((name) => name.replace('pod/', ''));
+    const names = await pods();
     expect(names).toHaveLength(2);
     await execute('kubectl', ['cordon', node]);
     try {
-      await evict(operator.namespace, String(names[0]));
+      await eventually(() => evict(operator.namespace, String(names[0])));
       // The budget keeps the last one until another takes the first one's place.
       await expect(evict(operator.namespace, String(names[1]))).rejects.toThrow(/disruption budget/);
     } finally {
@@ -238,7 +241,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
         stringData: { TOKEN: 'two' },
       }),
     );
-    // Or it looks at Secrets within a minute, as in pods.load.test.ts.
+    // Or it looks at Secrets within a minute, as in pods.test.ts.
     await operator.k('annotate', 'gatewayproject', 'shop', 'example.org/looked-at=now');
     await eventually(async () => expect((await pods()).some((pod) => before.includes(pod))).toBe(false));
     await eventually(ready);
@@ -246,6 +249,12 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   });
 
   it('has not failed once', async () => {
+    // Those that still drain are asked until they have gone.
+    await eventually(async () =>
+      expect(
+        (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n'),
+      ).toHaveLength(2),
+    );
     await stopClients();
     expectNoFailure();
     expect(clients.totals.answered).toBe(clients.totals.sent);

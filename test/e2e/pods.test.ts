@@ -2,12 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
-import { evict, execute, lookAtPods } from './kubectl.ts';
+import { execute, lookAtPods } from './kubectl.ts';
 import { reachable } from './reachable.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
 import { sharedOperator } from './shared-operator.ts';
-import { startSteadyLoad } from './steady-load.ts';
 
 const manifests = JSON.stringify({
   apiVersion: 'v1',
@@ -50,9 +49,6 @@ paths:
     },
   ],
 });
-
-/** Requests a second. */
-const RATE = 50;
 
 describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
   let operator: InstalledOperator;
@@ -145,36 +141,5 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     await expect(losing).rejects.toThrow('metadata.labels may not change "gw.dev/project"');
     expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
     expect(await get('/file')).toBe('two');
-  });
-
-  it('is served by its only pod, when that is evicted, until the next one is ready', async () => {
-    const running = async () => {
-      const { items } = JSON.parse(await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'json'));
-      return items.map((each: { metadata: { name: string } }) => each.metadata.name);
-    };
-    await patch({ pods: { replicas: 1 }, serve: { drainDelay: 30 } });
-    await eventually(async () => expect(await running()).toHaveLength(1));
-    await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
-    const [only] = await running();
-    const node = await operator.k.field(`pod/${only}`, '{.spec.nodeName}');
-    const load = startSteadyLoad(`${await address()}/file`, RATE);
-    try {
-      await eventually(() => expect(load.totals.answered).toBeGreaterThan(RATE));
-      // Nothing can take its place for longer than it takes to notice that a pod is not ready.
-      await execute('kubectl', ['cordon', node]);
-      try {
-        await evict(operator.namespace, only);
-        const evicted = load.totals.sent;
-        await eventually(() => expect(load.totals.sent).toBeGreaterThan(evicted + 10 * RATE));
-      } finally {
-        await execute('kubectl', ['uncordon', node]);
-      }
-      await eventually(async () => expect(await running()).not.toContain(only));
-    } finally {
-      await load.stop();
-      process.stderr.write(`${load.summary()}\n`);
-    }
-    expect(load.totals.failures.length, load.summary()).toBe(0);
-    expect(load.totals.answered).toBe(load.totals.sent);
   });
 });

@@ -15,7 +15,7 @@ import { DATABASE_URL, type UnopenedDatabase, unopenedDatabase } from '../contro
 import { eventually } from '../eventually.ts';
 import { GW } from '../programs/gw.ts';
 import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
-import { execute } from './kubectl.ts';
+import { execute, lastingPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 import { reachable } from './reachable.ts';
 import { type Relay, relayTo } from './relay.ts';
@@ -80,16 +80,7 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
   const hash = () => field('{.status.artifactHash}');
   const at = async () => `/projects/${await field('{.status.controlPlane.projectId}')}`;
   const reason = (type: string) => field(`{.status.conditions[?(@.type=="${type}")].reason}`);
-  /** Those that are to stay. */
-  const podNames = async (): Promise<string[]> => {
-    const { items }: { items: { metadata: { name: string; deletionTimestamp?: string } }[] } = JSON.parse(
-      await op.k('get', 'pods', '-l', 'gw.dev/project=books', '-o', 'json'),
-    );
-    return items
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map(({ metadata }) => metadata.name)
-      .toSorted();
-  };
+  const podNames = () => lastingPods(op.k, 'gw.dev/project=books');
   const answers = async () => (await request(`${gateway}/books`)).body.text();
   const apply = (body: string) => op.k.apply(apiSpec(body));
 
