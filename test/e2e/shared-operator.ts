@@ -14,7 +14,8 @@ const LABEL = 'gw-shared-operator';
 /** Two projects of vitest.config.ts ask for it: the first one installs it. */
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
   if (missing.length > 0 || process.env[VARIABLE]) return undefined;
-  const run = randomBytes(3).toString('hex');
+  // A letter first: Helm would make a number of digits alone.
+  const run = `run-${randomBytes(3).toString('hex')}`;
   const operator = await installOperator('shared', ['watchNamespaces=null', `watchNamespaceLabels.${LABEL}=${run}`]);
   process.env[VARIABLE] = `${operator.system} ${operator.release} ${run}`;
   return () => operator.uninstall();
