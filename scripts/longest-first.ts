@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const ROOT = join(import.meta.dirname, '..');
+export const ROOT = join(import.meta.dirname, '..');
 export const DURATIONS_FILE = join(ROOT, 'test', 'durations.json');
 /** Seconds of a file that is not in it: new, or quick. */
 const UNKNOWN = 1;

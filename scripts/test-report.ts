@@ -1,10 +1,11 @@
 // A reporter for vitest that prints the slowest files of a run. It also writes what the run has come to into the file
 // that GW_TEST_REPORT names: `passed failed skipped`, then each failure with the beginning of why, those of hooks and of
 // no test too. CI prints it last, where a long diff does not push it out of sight.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
-import { DURATIONS_FILE } from './longest-first.ts';
+import { DURATIONS_FILE, ROOT } from './longest-first.ts';
 
 const MESSAGE_CHARS = 1200;
 /** Of the later ones of a file, which often fail for what the first one did. */
@@ -72,12 +73,14 @@ function printSlowest(modules: readonly TestModule[]): void {
   console.log(['', ' seconds    CPU s  processes  slowest files', ...rows, ''].join('\n'));
 }
 
-/** Of the files that ran; what is known of others stays. */
+/** Of the files that ran; what is known of others that are there stays. */
 function writeDurations(modules: readonly TestModule[]): void {
   const before: Readonly<Record<string, number>> = JSON.parse(readFileSync(DURATIONS_FILE, 'utf8'));
   const now = modules.map((module) => [module.relativeModuleId, Math.round(secondsOf(module))] as const);
   const all = Object.entries({ ...before, ...Object.fromEntries(now) });
-  const slow = all.filter(([, seconds]) => seconds > 1).toSorted(([a], [b]) => a.localeCompare(b));
+  const slow = all
+    .filter(([file, seconds]) => seconds > 1 && existsSync(join(ROOT, file)))
+    .toSorted(([a], [b]) => a.localeCompare(b));
   writeFileSync(DURATIONS_FILE, `${JSON.stringify(Object.fromEntries(slow), null, 2)}\n`);
 }
 
