@@ -133,6 +133,8 @@ export class Exchange {
   operation: MatchedOperation | null = null;
   /** Decoded values of the path parameters. */
   params: readonly string[] = [];
+  /** Steps that matching its parameters against patterns took. */
+  patternSteps = 0;
   /** What plugins tell each other; made on first use. */
   context: Map<string, string> | null = null;
   /** What one plugin keeps for itself between its hooks of this request. */

@@ -8,6 +8,7 @@ import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
 import { Admission } from './headers/admission.ts';
 import { type Health, healthOf } from './health.ts';
+import { StepBudget } from './patterns/step-budget.ts';
 import { SpecLibrary } from './reserved/spec-library.ts';
 import { Router } from './router/router.ts';
 import { parseTemplate } from './router/template.ts';
@@ -105,6 +106,8 @@ export interface GenerationDeps {
   readonly tokens: Tokens;
   readonly limits: PluginLimits;
   readonly dev: boolean;
+  /** Steps that matching patterns may take for a request (D43). */
+  readonly maxPatternSteps: number;
   /** Bytes of a response that is held to be validated. */
   readonly maxHeldResponse: number;
   readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
@@ -136,7 +139,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
   );
   try {
     const chains = new Chains(artifact, await loadModules(artifact, runtime), deps.secrets);
-    const schemas = new Schemas(artifact.routes.schemas, deps.dev);
+    const schemas = new Schemas(artifact.routes.schemas, deps.dev, new StepBudget(deps.maxPatternSteps));
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
     for (const operation of artifact.routes.operations) {

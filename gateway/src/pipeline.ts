@@ -38,13 +38,13 @@ import {
   type BodyReading,
   type BufferBudget,
   bodyReader,
-  invalid,
   mustBeRead,
   needsReading,
   pastLimit,
   readToLimit,
   tooLarge,
 } from './validation/read-body.ts';
+import { parameterRefusal } from './validation/refusals.ts';
 import { ANSWERED, HANDED_OFF } from './wasm/plugin.ts';
 
 export interface PipelineOptions {
@@ -110,9 +110,9 @@ class Course implements ProxyEvents, BodyReading {
     }
     if (op.parameters !== null) {
       const span = x.trace?.child('validate parameters');
-      const errors = op.parameters.validate(x, match.params, this.#options.dev);
-      if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
-      if (errors) return this.#refuse((errors[0]?.in ?? 'path') as ValidationReason, invalid(errors));
+      const refused = parameterRefusal(op.parameters, x, match.params, this.#options.dev);
+      if (span) x.trace?.ended(span, refused ? 'refused' : 'valid');
+      if (refused) return this.#refuse(refused.reason, refused.problem);
     }
     if (op.accept !== null && !op.accept.admits(joinedHeader(x.headers, 'accept'))) {
       return this.#refuse('header', notAcceptable(op.accept.produces));

@@ -242,6 +242,7 @@ export class LocalTraffic implements Traffic {
       tokens: this.#tokens,
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
+      maxPatternSteps: options.maxPatternSteps,
       maxHeldResponse: options.maxUpstreamResponseBytes,
       log: (level, plugin, message, x) =>
         logger[level]({ plugin, request_id: x?.requestId, trace_id: x?.traceId }, message),

@@ -3,6 +3,8 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { parseCidr } from '../headers/client-ip.ts';
+import { compilePattern, type Pattern } from '../patterns/pattern.ts';
+import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { get } from '../spec/json.ts';
 import { child, valueAt } from '../spec/pointer.ts';
 
@@ -22,6 +24,8 @@ export type ConfigValidator = (config: JsonObject) => {
 
 /** Throws an Error with the reason where the schema is not one. */
 export function configValidator(schema: JsonObject): ConfigValidator {
+  const steps = new StepBudget(DEFAULT_STEPS);
+  const regExp = (source: string): Pattern => compilePattern(source, steps);
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
@@ -29,6 +33,7 @@ export function configValidator(schema: JsonObject): ConfigValidator {
     logger: false,
     addUsedSchema: false,
     verbose: true,
+    code: { regExp: Object.assign(regExp, { code: 'regExp' }) as never },
   });
   addFormats.default(ajv);
   ajv.addFormat('regex', { type: 'string', validate: isRegExp });
@@ -36,7 +41,13 @@ export function configValidator(schema: JsonObject): ConfigValidator {
   const validate: ValidateFunction = ajv.compile(schema);
   return (given) => {
     const config: JsonObject = structuredClone(given);
-    if (validate(config)) return { config, errors: [] };
+    steps.begin(0, JSON.stringify(given).length);
+    try {
+      if (validate(config)) return { config, errors: [] };
+    } catch (error) {
+      if (!(error instanceof StepsExceeded)) throw error;
+      return { config, errors: [{ pointer: '', message: error.message, expression: false }] };
+    }
     const errors = (validate.errors ?? []).filter((error, _, all) => !isAboutReference(config, error, all));
     return { config, errors: errors.filter(isTelling).map(describe) };
   };

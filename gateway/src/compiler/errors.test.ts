@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
 import { fakePlugins, writeFakePlugins } from '../../../test/fixtures/specs/plugins.ts';
+import { readArtifact } from '../artifact/index.ts';
 import { compileCommand } from '../cli/compile.ts';
 import type { Diagnostic } from '../spec/diagnostic.ts';
 import { ERROR_CODES } from '../spec/error-codes.ts';
@@ -121,6 +122,59 @@ describe('codes that come from more than one document', () => {
     const bare = fakePlugins.map(({ manifest: _, configSchema: __, ...plugin }) => plugin);
     // The empty module exports no `dispatch`, so it is a middleware, which is E1041 here.
     expect(await codes(project({ 'a.yaml': GOOD }, { plugins: bare }))).toEqual(['warning E1071', 'error E1041']);
+  });
+});
+
+describe('patterns (D43)', () => {
+  const patterns = (schema: object) =>
+    project({
+      'a.json': JSON.stringify({
+        openapi: '3.1.0',
+        info: { title: 'x', version: '1' },
+        paths: {
+          '/a': {
+            post: {
+              requestBody: { content: { 'application/json': { schema } } },
+              responses: { 200: { description: 'OK' } },
+              'x-gw-dispatch': { name: 'mock' },
+            },
+          },
+        },
+      }),
+    });
+  const said = async (pattern: string) =>
+    (await compile(patterns({ type: 'string', pattern }))).diagnostics.map(
+      ({ code, severity, message }) => `${severity} ${code} ${message}`,
+    );
+
+  it('that an automaton matches have nothing to say', async () => {
+    expect(await said('^arn:([a-z0-9-]+:?)+[/]{0,1024}$')).toEqual([]);
+    expect(await said('^[\\=\\+]+$')).toEqual([]);
+  });
+
+  it('that none matches are named for what is in them', async () => {
+    expect(await said('^(?=.*\\d)(\\w)\\1$')).toEqual([
+      'warning E1006 pattern "^(?=.*\\d)(\\w)\\1$" has the look-ahead (?=.*\\d) and the back-reference \\1',
+    ]);
+  });
+
+  it('that are none are left out, with the names that they stand for, and not in production builds', async () => {
+    expect(await said('(a')).toEqual(['warning E1008 "(a" is not a regular expression, and is left out']);
+    const given = patterns({
+      type: 'object',
+      properties: { b: { type: 'string', pattern: '(b' } },
+      patternProperties: { '(a': { type: 'string' }, '^x-': { type: 'number' } },
+      additionalProperties: false,
+    });
+    const result = await compile(given);
+    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+    const { schemas } = (await readArtifact(result.artifact)).routes;
+    expect(Object.values(schemas)).toContainEqual({
+      type: 'object',
+      properties: { b: { type: 'string' } },
+      patternProperties: { '^x-': { type: 'number' } },
+    });
+    expect(await codes({ ...given, flags: { production: true } })).toEqual(['error E1008', 'error E1008']);
   });
 });
 

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject, SchemaRef } from '../artifact/format.ts';
+import { patternKind } from '../patterns/known-patterns.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
@@ -13,7 +14,6 @@ import { discriminate } from './discriminator.ts';
 import { breakCycles } from './schema-cycles.ts';
 import { translate07, translate30 } from './schema-dialect.ts';
 import { isAssertion, keywordOf } from './schema-keywords.ts';
-import { judgePattern } from './schema-patterns.ts';
 import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
 import { Vocabularies } from './schema-vocabulary.ts';
@@ -188,42 +188,57 @@ export class SchemaTable {
       }
       // What an `allOf` hides holds for its own members, and not for what lies below a property.
       const context = name === 'allOf' ? { ...outer, hidden } : { ...outer, hidden: NOTHING };
-      normal.push([name, this.#keyword(name, keyword.kind, at, context)]);
+      const read = this.#keyword(name, keyword.kind, at, context);
+      if (read !== undefined) normal.push([name, read]);
     }
-    return withoutHidden(withoutProto(Object.fromEntries(normal)), hidden);
+    return withoutHidden(withoutProto(withoutUnread(value, Object.fromEntries(normal))), hidden);
   }
 
-  #keyword(name: string, kind: string, at: Located, context: Context): Json {
+  /** Undefined where it is left out. */
+  #keyword(name: string, kind: string, at: Located, context: Context): Json | undefined {
     switch (kind) {
       case 'schema':
         return this.#normalise(at, context);
       case 'schemas':
         return Array.isArray(at.value) ? at.value.map((_, i) => this.#normalise(member(at, i), context)) : [];
       case 'schemaMap': {
-        const names = isObject(at.value) ? Object.keys(at.value) : [];
-        if (name === 'patternProperties') for (const each of names) this.#pattern(each, member(at, each));
+        const all = isObject(at.value) ? Object.keys(at.value) : [];
+        const names = name === 'patternProperties' ? all.filter((each) => this.#isRead(each, member(at, each))) : all;
         return Object.fromEntries(names.map((each) => [each, this.#normalise(member(at, each), context)]));
       }
       case 'pattern':
-        this.#pattern(String(at.value), at);
-        return String(at.value);
+        return this.#isRead(String(at.value), at) ? String(at.value) : undefined;
       default:
         return at.value as Json;
     }
   }
 
-  #pattern(pattern: string, at: Located): void {
-    const verdict = judgePattern(pattern);
-    if (verdict === 'invalid')
-      this.#diagnostics.add('E1004', placeOf(at), `"${pattern.slice(0, 80)}" is not a regular expression`);
-    if (verdict === 'backtracking') {
-      this.#diagnostics.add(
-        'E1006',
+  /** Whether a pattern can be matched; what is to be known of it is reported. */
+  #isRead(pattern: string, at: Located): boolean {
+    const verdict = patternKind(pattern);
+    const shown = pattern.length > 80 ? `${pattern.slice(0, 79)}…` : pattern;
+    if (verdict.kind === 'unreadable') {
+      this.#diagnostics.addStrict(
+        'E1008',
         placeOf(at),
-        `pattern "${pattern.slice(0, 80)}" uses look-around or back-references`,
+        `"${shown}" is not a regular expression, and is left out`,
+        UNREAD,
       );
+    } else if (verdict.kind === 'counted') {
+      this.#diagnostics.add('E1006', placeOf(at), `pattern "${shown}" has ${verdict.constructs.join(' and ')}`);
     }
+    return verdict.kind !== 'unreadable';
   }
+}
+
+const UNREAD = 'Write it as ECMA-262 or RE2 has it; in production builds this is an error.';
+
+/** Names that a pattern was for that is left out are not among the others. */
+function withoutUnread(given: Obj, schema: JsonObject): JsonObject {
+  const count = (patterns: unknown) => (isObject(patterns) ? Object.keys(patterns).length : 0);
+  if (count(given['patternProperties']) === count(schema['patternProperties'])) return schema;
+  const { additionalProperties: _, unevaluatedProperties: _unevaluated, ...others } = schema;
+  return others;
 }
 
 /** Ajv passes over a property of this name, but no pattern. */

@@ -1,31 +1,16 @@
-/** Whether a regular expression compiles, and whether it can be matched in linear time (RE2 semantics). */
-import { RE2JS } from 're2js';
+/** Verdicts on patterns, remembered over compilations: documents say the same ones again and again. */
+import { patternKind as judge, type PatternKind } from './pattern.ts';
 
-export type PatternVerdict = 'linear' | 'backtracking' | 'invalid';
+const known = new Map<string, PatternKind>();
+const MOST_KNOWN = 10_000;
+/** Characters of the longest one that is remembered. */
+const MOST_LENGTH = 1000;
 
-const known = new Map<string, PatternVerdict>();
-/** Verdicts remembered over compilations. */
-const MAX_KNOWN = 10_000;
-
-export function judgePattern(pattern: string): PatternVerdict {
-  let verdict = known.get(pattern);
-  if (verdict === undefined) {
-    verdict = judge(pattern);
-    if (known.size < MAX_KNOWN) known.set(pattern, verdict);
+export function patternKind(source: string): PatternKind {
+  let kind = known.get(source);
+  if (kind === undefined) {
+    kind = judge(source);
+    if (known.size < MOST_KNOWN && source.length <= MOST_LENGTH) known.set(source, kind);
   }
-  return verdict;
-}
-
-function judge(pattern: string): PatternVerdict {
-  try {
-    RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return 'linear';
-  } catch {
-    try {
-      new RegExp(pattern, 'u');
-      return 'backtracking';
-    } catch {
-      return 'invalid';
-    }
-  }
+  return kind;
 }

@@ -283,6 +283,16 @@ export const SERVE_OPTIONS = {
     limits: "a plugin's CPU a call",
     pods: {},
   },
+  maxPatternSteps: {
+    type: 'integer',
+    unit: 'count',
+    minimum: 1000,
+    maximum: 1_000_000_000,
+    default: 1_000_000,
+    help: 'steps to match a request against patterns that need backtracking, and 100 more for each byte of its body',
+    limits: 'matching of patterns',
+    pods: {},
+  },
   maxConnections: {
     type: 'integer',
     unit: 'count',

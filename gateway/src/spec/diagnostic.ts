@@ -29,6 +29,8 @@ interface Finding extends Partial<Place>, Partial<Position> {
   readonly code: Code;
   readonly message: string;
   readonly hint?: string;
+  /** In place of its code's. */
+  readonly severity?: Severity;
 }
 
 /** Past it the rest is counted, not kept. */
@@ -53,6 +55,11 @@ export class Diagnostics {
     this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
   }
 
+  /** One that is an error in production builds, unlike others of its code. */
+  addStrict(code: Code, place: Place | null, message: string, hint: string): void {
+    this.#add({ code, message, hint, ...place, ...(this.#production ? { severity: 'error' } : {}) });
+  }
+
   /** For a place known by line, as parsers report them. */
   addAt(code: Code, file: string, position: Position | null, message: string): void {
     this.#add({ code, message, file, ...position });
@@ -62,13 +69,13 @@ export class Diagnostics {
     const key = [finding.code, finding.file, finding.pointer, finding.message].join('\0');
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
-    if (this.#severityOf(finding.code) === 'error') this.#errors++;
+    if (this.#severityOf(finding) === 'error') this.#errors++;
     if (this.#findings.length < MAX_FINDINGS) this.#findings.push(finding);
   }
 
-  #severityOf(code: Code): Severity {
-    const { severity, production }: ErrorCode = ERROR_CODES[code];
-    return production && this.#production ? 'error' : severity;
+  #severityOf({ code, severity }: { readonly code: Code; readonly severity?: Severity | undefined }): Severity {
+    const { severity: usual, production }: ErrorCode = ERROR_CODES[code];
+    return severity ?? (production && this.#production ? 'error' : usual);
   }
 
   /** By file, line, pointer and code. `textOf`: the text of a file, where it has one. */
@@ -80,11 +87,11 @@ export class Diagnostics {
       if (text !== undefined && pointers.length > 0) found.set(file, positions(text, pointers));
     }
     return this.#findings
-      .map(({ code, message, hint, file, pointer, line, column }): Diagnostic => {
+      .map(({ code, severity, message, hint, file, pointer, line, column }): Diagnostic => {
         const position = line === undefined ? found.get(file ?? '')?.get(pointer ?? '') : { line, column };
         return {
           code,
-          severity: this.#severityOf(code),
+          severity: this.#severityOf({ code, severity }),
           message,
           hint: hint ?? ERROR_CODES[code].hint,
           ...(file === undefined ? {} : { file }),

@@ -48,7 +48,7 @@ export const ERROR_CODES = {
     category: 'spec validity',
     severity: 'warning',
     title: 'pattern cannot be matched in linear time',
-    hint: 'Write the pattern without look-around and back-references: as it is, hostile input can make it slow.',
+    hint: 'Write the pattern without what is named: as it is, matching counts steps, and requests that need more than --max-pattern-steps are refused.',
   },
   E1008: {
     category: 'spec validity',

@@ -11,6 +11,7 @@ export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 
 export const VALIDATION_REASONS = [
   ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
   ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
+  'pattern-steps',
 ] as const;
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 

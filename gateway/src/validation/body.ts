@@ -1,5 +1,6 @@
 /** Validates bodies by content type and JSON Schema (reference 1, section 4.3; D12). */
 import type { Content, FormField, RequestBody } from '../artifact/format.ts';
+import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { failed, type Reading, readParts, readUrlencoded } from './form.ts';
 import { covers, isJson, isUtf8, mediaTypeOf, specificity } from './media-type.ts';
@@ -8,7 +9,8 @@ import { readAs } from './text.ts';
 
 export type BodyFault =
   | { readonly kind: 'unsupported'; readonly detail: string }
-  | { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] };
+  | { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] }
+  | { readonly kind: 'steps' };
 
 interface MediaRule {
   /** `type/subtype`, `type/*` or `*` + `/*`, lower case. */
@@ -46,7 +48,7 @@ export class ContentRules {
     return rule.validate === null ? null : readerOf(rule, media);
   }
 
-  /** Null where the body holds. */
+  /** Null where the body holds. Throws StepsExceeded. */
   errors(contentType: string, body: Uint8Array): readonly ProblemError[] | null {
     const media = mediaTypeOf(contentType);
     const rule = this.#ruleOf(media);
@@ -108,10 +110,12 @@ function readJson(_contentType: string, body: Uint8Array): Reading {
 export class BodyValidator {
   readonly required: boolean;
   readonly #rules: ContentRules;
+  readonly #steps: StepBudget;
 
   constructor(body: RequestBody, schemas: Schemas) {
     this.required = body.required;
     this.#rules = new ContentRules(body.content, schemas);
+    this.#steps = schemas.steps;
   }
 
   /** Before the body is read: a fault, or whether its text is needed to decide. */
@@ -128,9 +132,15 @@ export class BodyValidator {
     return { reads: true };
   }
 
-  /** The body that `head` wanted read. */
-  validate(contentType: string | undefined, body: Uint8Array): BodyFault | null {
-    const errors = this.#rules.errors(contentType ?? '', body);
-    return errors ? { kind: 'invalid', errors } : null;
+  /** The body that `head` wanted read, of a request that has taken so many steps to match patterns. */
+  validate(contentType: string | undefined, body: Uint8Array, steps = 0): BodyFault | null {
+    this.#steps.begin(steps, body.length);
+    try {
+      const errors = this.#rules.errors(contentType ?? '', body);
+      return errors ? { kind: 'invalid', errors } : null;
+    } catch (error) {
+      if (error instanceof StepsExceeded) return { kind: 'steps' };
+      throw error;
+    }
   }
 }

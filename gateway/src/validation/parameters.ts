@@ -1,6 +1,7 @@
 /** Validates the parameters of one operation; made at load, so that a request pays only for what is declared. */
 import type { Parameter } from '../artifact/format.ts';
 import { type Exchange, joinedHeader } from '../exchange.ts';
+import type { StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { ContentRules } from './body.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
@@ -31,6 +32,7 @@ export class ParameterValidator {
   readonly #querystring: readonly WholeQuery[];
   readonly #header: readonly Check[];
   readonly #cookie: readonly Check[];
+  readonly #steps: StepBudget;
 
   constructor(parameters: readonly Parameter[], paramNames: readonly string[], schemas: Schemas) {
     const check = (parameter: Parameter): Check => ({ parameter, validate: validatorOf(parameter, schemas) });
@@ -42,10 +44,21 @@ export class ParameterValidator {
       .map((each) => new WholeQuery(each, schemas));
     this.#header = of('header');
     this.#cookie = of('cookie');
+    this.#steps = schemas.steps;
   }
 
-  /** `rawParams`: path parameters still encoded. Null where all hold; with `all` every error, else the first. */
+  /**
+   * `rawParams`: path parameters still encoded. Null where all hold; with `all` every error, else the first. Throws
+   * StepsExceeded where patterns take too many steps.
+   */
   validate(x: Exchange, rawParams: readonly string[], all: boolean): ParameterErrors | null {
+    this.#steps.begin(0, 0);
+    const errors = this.#errors(x, rawParams, all);
+    x.patternSteps = this.#steps.used;
+    return errors;
+  }
+
+  #errors(x: Exchange, rawParams: readonly string[], all: boolean): ParameterErrors | null {
     let errors: ProblemError[] | null = null;
     const found = (more: ProblemError[] | null): boolean => {
       if (more) errors = errors ? [...errors, ...more] : more;

@@ -1,11 +1,12 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (D12). */
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';
-import { type Problem, type ProblemError, problem } from '../problems.ts';
+import { type Problem, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { RequestTrace } from '../telemetry/request-trace.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
+import { invalid, tooManySteps } from './refusals.ts';
 
 /** Bytes of bodies that the process holds in memory at once. */
 export class BufferBudget {
@@ -95,7 +96,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     throw error instanceof Interrupted ? error : new Interrupted('the body did not arrive', { cause: error });
   }
   const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
-  const fault = reads ? reading.validator?.validate(headerOf(x.headers, 'content-type'), body) : null;
+  const fault = reads ? reading.validator?.validate(headerOf(x.headers, 'content-type'), body, x.patternSteps) : null;
   if (fault) {
     refuseFault(x, reading, fault);
     throw new Interrupted('the body is not valid');
@@ -134,11 +135,6 @@ export async function readToLimit(x: Exchange, body: BodyStream): Promise<Proble
 function refuseFault(x: Exchange, reading: BodyReading, fault: BodyFault): void {
   if (fault.kind === 'unsupported') {
     reading.refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
-  } else reading.refuse(x, 'body', invalid(fault.errors));
-}
-
-/** The problem for a request that does not match the spec; `errors` are shown in dev mode only. */
-export function invalid(errors: readonly ProblemError[]): Problem {
-  const parts = [...new Set(errors.map((error) => error.in))].join(', ');
-  return problem('validation-failed', `The request does not match the API description (${parts}).`, { errors });
+  } else if (fault.kind === 'steps') reading.refuse(x, 'pattern-steps', tooManySteps());
+  else reading.refuse(x, 'body', invalid(fault.errors));
 }

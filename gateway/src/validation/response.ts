@@ -1,6 +1,7 @@
 /** Validates responses against the API description, where an operation asks for it (`x-gw-validate-response`, D4). */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type HeaderList, headerOf } from '../exchange.ts';
+import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { ContentRules } from './body.ts';
 import { isJson, isUtf8, mediaTypeOf } from './media-type.ts';
@@ -13,11 +14,13 @@ export class ResponseValidator {
   readonly mode: ResponseValidation;
   readonly #responses: ReadonlyMap<string, ContentRules>;
   readonly #limit: number;
+  readonly #steps: StepBudget;
 
   /** `limit`: bytes of a body that is held to be validated. */
   constructor(mode: ResponseValidation, responses: Readonly<Record<string, Content>>, schemas: Schemas, limit: number) {
     this.mode = mode;
     this.#limit = limit;
+    this.#steps = schemas.steps;
     this.#responses = new Map(
       Object.entries(responses).map(([status, content]) => [status.toUpperCase(), new ContentRules(content, schemas)]),
     );
@@ -53,7 +56,13 @@ export class ResponseValidator {
       const reason = `is ${mediaTypeOf(contentType)}, and only ${rules.ranges.join(', ')} is described`;
       return [{ in: 'header', field: 'content-type', reason }];
     }
-    return rules.errors(contentType, body);
+    this.#steps.begin(0, body.length);
+    try {
+      return rules.errors(contentType, body);
+    } catch (error) {
+      if (!(error instanceof StepsExceeded)) throw error;
+      return [{ in: 'body', field: '/', reason: error.message }];
+    }
   }
 
   #rulesOf(status: number): ContentRules | undefined {

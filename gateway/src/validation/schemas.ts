@@ -1,16 +1,17 @@
 /** JSON Schema validators of one artifact, compiled on first use from its shared table (design: pay when asked). */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
+import { compilePattern, type Pattern } from '../patterns/pattern.ts';
+import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { addAllFormats } from './formats.ts';
-import { regExp } from './patterns.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
 
 const PREFIX = 'gw:';
 
-/** Null where the value is valid. */
+/** Null where the value is valid. Throws StepsExceeded where its patterns take more than `Schemas.steps` has left. */
 export type Validator = (value: unknown) => readonly ErrorObject[] | null;
 
 export class Schemas {
@@ -19,11 +20,15 @@ export class Schemas {
   readonly #compiled = new Map<string, ValidateFunction>();
   readonly #verbose: boolean;
   #exhaustive: Schemas | undefined;
+  /** What matching patterns may take. */
+  readonly steps: StepBudget;
 
   /** `verbose`: collect all errors of a value, not the first only (dev mode). */
-  constructor(table: RoutesFile['schemas'], verbose: boolean) {
+  constructor(table: RoutesFile['schemas'], verbose: boolean, steps = new StepBudget(DEFAULT_STEPS)) {
     this.#table = table;
     this.#verbose = verbose;
+    this.steps = steps;
+    const read = (source: string): Pattern => compilePattern(source, steps);
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: verbose,
@@ -33,16 +38,17 @@ export class Schemas {
       addUsedSchema: false,
       inlineRefs: false,
       logger: false,
-      code: { regExp: regExp as never },
+      // Ajv writes this text into standalone code; we never make any.
+      code: { regExp: Object.assign(read, { code: 'regExp' }) as never },
     });
     addAllFormats(this.#ajv);
     addUniqueItems(this.#ajv);
-    addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)]);
+    addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)], read);
   }
 
   /** Of values that have text for leaves (see typed.ts). */
   typedValidator(ref: SchemaRef): Validator {
-    this.#exhaustive ??= this.#verbose ? this : new Schemas(this.#table, true);
+    this.#exhaustive ??= this.#verbose ? this : new Schemas(this.#table, true, this.steps);
     const validate = this.#exhaustive.validator(ref);
     return (value) => validateTyped(validate, value);
   }

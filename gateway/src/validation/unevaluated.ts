@@ -5,8 +5,8 @@
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../artifact/format.ts';
+import type { Pattern } from '../patterns/pattern.ts';
 import { isObject } from '../spec/json.ts';
-import { type Pattern, regExp } from './patterns.ts';
 
 type Holds = (value: object) => boolean;
 
@@ -38,10 +38,12 @@ class Planner {
   readonly #ajv: Ajv2020;
   /** A schema of the artifact's table, by its reference. */
   readonly #schemaOf: (ref: string) => Json | undefined;
+  readonly #read: (source: string) => Pattern;
 
-  constructor(ajv: Ajv2020, schemaOf: (ref: string) => Json | undefined) {
+  constructor(ajv: Ajv2020, schemaOf: (ref: string) => Json | undefined, read: (source: string) => Pattern) {
     this.#ajv = ajv;
     this.#schemaOf = schemaOf;
+    this.#read = read;
   }
 
   planOf(schema: Json | undefined): Plan {
@@ -73,7 +75,7 @@ class Planner {
     const { properties, patternProperties, additionalProperties, prefixItems, items, contains } = schema;
     for (const name of Object.keys(isSchema(properties) ? properties : {})) plan.names.add(name);
     for (const pattern of Object.keys(isSchema(patternProperties) ? patternProperties : {})) {
-      plan.patterns.push(regExp(pattern, 'u'));
+      plan.patterns.push(this.#read(pattern));
     }
     if (additionalProperties !== undefined) plan.allNames = true;
     if (isList(prefixItems)) plan.count = Math.max(plan.count, prefixItems.length);
@@ -163,8 +165,12 @@ function findItem(value: object, plan: Plan, admits: (each: unknown) => boolean)
 }
 
 /** Puts both keywords in place of Ajv's. `schemaOf`: what the references in schemas lead to. */
-export function addUnevaluated(ajv: Ajv2020, schemaOf: (ref: string) => Json | undefined): void {
-  const planner = new Planner(ajv, schemaOf);
+export function addUnevaluated(
+  ajv: Ajv2020,
+  schemaOf: (ref: string) => Json | undefined,
+  read: (source: string) => Pattern,
+): void {
+  const planner = new Planner(ajv, schemaOf, read);
   const add = (keyword: string, type: 'object' | 'array', param: string, find: Find) => {
     const compile = (schema: Json, parent: JsonObject): Verdict => {
       const plan = planner.planOf(parent);

@@ -1,0 +1,133 @@
+/** Patterns of schemas, each matched in bounded steps whatever it is and whatever the text (D43). */
+import type { AST } from '@eslint-community/regexpp';
+import { RE2JS } from 're2js';
+import { isEverything, type Ranges, rangesOf } from './char-ranges.ts';
+import { countedTest } from './counted-match.ts';
+import { countedProgram } from './counted-program.ts';
+import { childrenOf, type ReadPattern, readPattern } from './read-pattern.ts';
+import type { StepBudget } from './step-budget.ts';
+import { classText, MOST_REPEATS, toRe2 } from './to-re2.ts';
+
+export interface Pattern {
+  /** Throws StepsExceeded where the budget does not suffice. */
+  test(text: string): boolean;
+  /** Its source: Ajv tells patterns apart by this, and would take all of an artifact for the first without it. */
+  toString(): string;
+}
+
+/** `linear`: by an automaton. `counted`: by a machine that goes back, with what it is that needs it, in words. */
+export type PatternKind =
+  | { readonly kind: 'linear' }
+  | { readonly kind: 'counted'; readonly constructs: readonly string[] }
+  | { readonly kind: 'unreadable' };
+
+/** Characters times states of an automaton that count as a step: those are far quicker than the other machine's. */
+const STATES_A_STEP = 8;
+
+type Test = (text: string, budget: StepBudget) => boolean;
+
+interface Compiled {
+  readonly is: PatternKind;
+  readonly test: Test | null;
+}
+
+export function patternKind(source: string): PatternKind {
+  return compile(source).is;
+}
+
+/** Throws an Error where no dialect reads it. */
+export function compilePattern(source: string, budget: StepBudget): Pattern {
+  const { test } = compile(source);
+  if (test === null) throw new Error(`"${source.slice(0, 80)}" is not a regular expression`);
+  return {
+    test: (text) => test(text, budget),
+    toString: () => source,
+  };
+}
+
+/**
+ * By an automaton where that can be: as ECMA-262 reads it with the flag `u`, as RE2 does, as ECMA-262 does without the
+ * flag. RE2 is not asked for what it would take for something else, such as `\k<name>`.
+ */
+function compile(source: string): Compiled {
+  const read = readPattern(source);
+  const constructs = read === null ? [] : constructsOf(read);
+  const automaton = constructs.length > 0 ? null : (equalOf(read, true) ?? re2Test(source) ?? equalOf(read, false));
+  if (automaton !== null) return { is: { kind: 'linear' }, test: automaton };
+  if (read === null) return { is: { kind: 'unreadable' }, test: null };
+  const program = countedProgram(read);
+  return {
+    is: { kind: 'counted', constructs: constructs.length > 0 ? constructs : [`${BEYOND_RE2} ${shown(source)}`] },
+    test: (text, budget) => countedTest(program, text, budget),
+  };
+}
+
+function equalOf(read: ReadPattern | null, unicode: boolean): Test | null {
+  return read?.unicode === unicode ? (lengthTest(read.ast) ?? re2Test(toRe2(read))) : null;
+}
+
+function re2Test(source: string | null): Test | null {
+  if (source === null) return null;
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
+    const states = compiled.programSize();
+    return (text, budget) => {
+      budget.take((text.length * states) / STATES_A_STEP);
+      return compiled.test(text);
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** `^[a-z]{1,4096}$`: how many characters, and that each is one of them. */
+function lengthTest({ alternatives }: AST.Pattern): Test | null {
+  const [start, middle, end, ...more] = alternatives.length === 1 ? (alternatives[0]?.elements ?? []) : [];
+  if (start?.type !== 'Assertion' || start.kind !== 'start' || end?.type !== 'Assertion' || end.kind !== 'end')
+    return null;
+  if (middle?.type !== 'Quantifier' || more.length > 0) return null;
+  if (middle.min <= MOST_REPEATS && (middle.max <= MOST_REPEATS || middle.max === Number.POSITIVE_INFINITY))
+    return null;
+  const ranges = rangesOf(middle.element);
+  if (ranges === null) return null;
+  const every = everyTest(ranges);
+  const { min, max } = middle;
+  return (text, budget) => {
+    budget.take(text.length);
+    const length = charactersIn(text);
+    return length >= min && length <= max && every(text, budget);
+  };
+}
+
+function everyTest(ranges: Ranges): Test {
+  if (isEverything(ranges)) return () => true;
+  return re2Test(`^${classText(ranges)}*$`) ?? (() => false);
+}
+
+function charactersIn(text: string): number {
+  let pairs = 0;
+  for (let i = 0; i < text.length - 1; i++) if ((text.codePointAt(i) as number) > 0xffff) pairs++;
+  return text.length - pairs;
+}
+
+const BEYOND_RE2 = 'what RE2 does not know, or only at too great a size,';
+
+/** What no automaton can do. */
+function constructsOf({ ast }: ReadPattern): readonly string[] {
+  const found = new Set<string>();
+  let level: readonly AST.Node[] = [ast];
+  while (level.length > 0) {
+    for (const node of level) {
+      if (node.type === 'Backreference') found.add(`the back-reference ${node.raw}`);
+      if (node.type === 'Assertion' && 'alternatives' in node) {
+        found.add(
+          `the ${node.negate ? 'negative ' : ''}look-${node.kind === 'lookahead' ? 'ahead' : 'behind'} ${shown(node.raw)}`,
+        );
+      }
+    }
+    level = level.flatMap(childrenOf);
+  }
+  return [...found];
+}
+
+const shown = (raw: string) => (raw.length > 40 ? `${raw.slice(0, 39)}…` : raw);

@@ -1,0 +1,42 @@
+/** Regular expressions of ECMAScript as trees: with the flag `u`, else without it (D43). */
+import { type AST, RegExpParser } from '@eslint-community/regexpp';
+
+export interface ReadPattern {
+  readonly ast: AST.Pattern;
+  /** Whether it was read with the flag `u`: it then matches code points, else UTF-16 units. */
+  readonly unicode: boolean;
+}
+
+/** Groups in groups; more than any pattern that was written by hand, and less than what exhausts a stack. */
+const MOST_DEPTH = 200;
+
+const parser = new RegExpParser({ ecmaVersion: 2025 });
+
+/** Null where it is none in either reading. */
+export function readPattern(source: string): ReadPattern | null {
+  for (const unicode of [true, false]) {
+    try {
+      const ast = parser.parsePattern(source, 0, source.length, { unicode, unicodeSets: false });
+      return isTooDeep(ast) ? null : { ast, unicode };
+    } catch {
+      // Read the other way, or not at all.
+    }
+  }
+  return null;
+}
+
+/** The parts of a node that hold others. */
+export function childrenOf(node: AST.Node): readonly AST.Node[] {
+  if (node.type === 'Quantifier') return [node.element];
+  if (node.type === 'Alternative') return node.elements;
+  return 'alternatives' in node ? (node.alternatives as readonly AST.Node[]) : [];
+}
+
+function isTooDeep(ast: AST.Pattern): boolean {
+  let level: readonly AST.Node[] = [ast];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > 3 * MOST_DEPTH) return true;
+    level = level.flatMap(childrenOf);
+  }
+  return false;
+}
