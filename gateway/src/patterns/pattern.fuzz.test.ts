@@ -129,7 +129,7 @@ describe('a pattern', () => {
       }),
       propertyRuns(5000),
     );
-    expect(compared).toBeGreaterThan(5000);
+    expect(compared).toBeGreaterThan(3000);
   });
 
   it('matches by an automaton what the host matches', () => {
