@@ -131,7 +131,8 @@ export class Exchange {
   /** Where its spans are recorded; null where it is not traced. */
   trace: RequestTrace | null = null;
   operation: MatchedOperation | null = null;
-  /** Decoded values of the path parameters. */
+  /** Values of the path parameters as the client sent them, and decoded. */
+  sentParams: readonly string[] = [];
   params: readonly string[] = [];
   /** Steps that matching its parameters against patterns took. */
   patternSteps = 0;

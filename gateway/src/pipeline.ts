@@ -26,6 +26,7 @@ import { type Problem, problem } from './problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
+import { hasOtherReadings, readsAsAnother } from './router/other-readings.ts';
 import { decodePath } from './router/template.ts';
 import { responseBody, streamStored, transformedBody } from './streams.ts';
 import type { ValidationReason } from './telemetry/metric-table.ts';
@@ -44,7 +45,7 @@ import {
   readToLimit,
   tooLarge,
 } from './validation/read-body.ts';
-import { parameterRefusal } from './validation/refusals.ts';
+import { otherPath, parameterRefusal } from './validation/refusals.ts';
 import { ANSWERED, HANDED_OFF } from './wasm/plugin.ts';
 
 export interface PipelineOptions {
@@ -101,7 +102,13 @@ class Course implements ProxyEvents, BodyReading {
     this.#op = op;
     this.#place = op.metrics;
     x.operation = op.matched;
-    if (match.params.length > 0) x.params = match.params.map(decodePath);
+    if (match.params.length > 0) {
+      x.sentParams = match.params;
+      x.params = match.params.map(decodePath);
+      if (hasOtherReadings(x.path) && readsAsAnother(this.#gw.router, x.method, x.path, op)) {
+        return this.#refuse('path', otherPath());
+      }
+    }
 
     const { maxBodySize } = this.#options.limits;
     if (x.bodyStream !== null) {

@@ -68,6 +68,15 @@ function document(upstream: string) {
           'x-gw-dispatch': proxy({ path: '/store/{path}' }),
         },
       },
+      '/files/private/{name}': {
+        get: {
+          responses,
+          parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }],
+          security: [{ key: [] }],
+          'x-gw-middlewares': [{ name: 'apikey-auth', config: { keys } }],
+          'x-gw-dispatch': proxy({ path: '/store/private/{name}' }),
+        },
+      },
       '/secret': {
         get: {
           responses,
@@ -115,7 +124,7 @@ describe('gw serve', () => {
 
   it('answers health on both ports', async () => {
     const health = await jsonOf(await get('/__gw/health'));
-    expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: '0.8.0', routes_count: 10 });
+    expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: '0.8.0', routes_count: 11 });
     const admin = await jsonOf(await fetch(`${gw.admin}/health`));
     expect(admin).toEqual({ ...health, uptime_secs: expect.any(Number) });
     expect((await fetch(`${gw.admin}/ready`)).status).toBe(200);
@@ -225,6 +234,22 @@ describe('gw serve', () => {
   it('gives a greedy parameter to the upstream path', async () => {
     const seen = await jsonOf<Echo>(await get('/files/a/b%20c/d.txt?x=1'));
     expect(seen.url).toBe('/store/a/b%20c/d.txt?x=1');
+  });
+
+  it('gives an upstream path parameters as they were sent', async () => {
+    const seen = await jsonOf<Echo>(await get('/files/a%2Fb/c%20d;v=1//100%25?x=1'));
+    expect(seen.url).toBe('/store/a%2Fb/c%20d;v=1//100%25?x=1');
+  });
+
+  it('refuses a path that is that of another operation where it is decoded or normalised', async () => {
+    for (const path of ['/files/private%2Fx', '/files/private%252Fx', '/files//private/x', '/files/private;v=1/x']) {
+      const answer = await get(path);
+      expect([answer.status, await answer.json()], path).toMatchObject([
+        400,
+        { type: 'urn:gw:error:validation-failed', detail: expect.stringContaining('another operation') },
+      ]);
+    }
+    expect((await get('/files/private/x')).status).toBe(401);
   });
 
   it.each([

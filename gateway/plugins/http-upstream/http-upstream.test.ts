@@ -35,6 +35,13 @@ describe('http-upstream', () => {
     );
   });
 
+  it('fills them in as they were sent, and percent-encoded in a query', async () => {
+    const operation = { path: '/f/{key+}', params: { key: 'a/b c' }, sentParams: { key: 'a%2fb%20c;v=1' } };
+    const to = async (path: string) => (await kit.dispatch({ config: { url, path }, operation })).handOff?.path;
+    expect(await to('/files/{key}')).toBe('/files/a%2fb%20c;v=1');
+    expect(await to('/files?key={key}')).toBe('/files?key=a/b%20c');
+  });
+
   it('keeps the slashes of greedy parameters, under either spelling', async () => {
     expect(await pathFor('/files/{key}', { key: 'a/b c/d' }, '/f/{key+}')).toBe('/files/a/b%20c/d');
     expect(await pathFor('/files/{key+}', { key: 'a/b' }, '/f/{key+}')).toBe('/files/a/b');
@@ -53,6 +60,8 @@ describe('http-upstream', () => {
     ['.', '/a/{p}/b', '/{p}'],
     ['x/../../secret', '/a/{p}', '/{p+}'],
     ['..', '/a/{p}?x', '/{p+}'],
+    ['.', '/a/.{p}', '/{p}'],
+    ['.', '/a/%2e{p}/b', '/{p}'],
   ])('answers 400 where %j would climb out of %s', async (p, path, operation) => {
     const result = await kit.dispatch({ config: { url, path }, operation: { path: operation, params: { p } } });
     expect(result.outcome).toBe('answered');

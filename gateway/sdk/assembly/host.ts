@@ -11,6 +11,7 @@
 @external("gw_abi_1", "request_query_get") export declare function request_query_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "request_query_change") export declare function request_query_change(op: i32, p: usize, n: i32, v: usize, vn: i32): void;
 @external("gw_abi_1", "path_param_get") export declare function path_param_get(p: usize, n: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "path_param_sent") export declare function path_param_sent(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "context_get") export declare function context_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "context_set") export declare function context_set(p: usize, n: i32, v: usize, vn: i32): void;
 @external("gw_abi_1", "state_get") export declare function state_get(p: usize, n: i32, buf: usize, cap: i32): i32;

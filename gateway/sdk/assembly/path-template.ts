@@ -6,6 +6,7 @@ import { Text, TextBuilder } from "./text";
 const OPEN: u8 = 0x7b;
 const CLOSE: u8 = 0x7d;
 const SLASH: u8 = 0x2f;
+const MARK: u8 = 0x3f;
 
 @unmanaged
 class Segment {
@@ -13,6 +14,8 @@ class Segment {
   constructor(
     public value: Text,
     public isParam: bool,
+    /** Behind a `?` of the template. */
+    public inQuery: bool,
     public next: Segment | null,
   ) {}
 }
@@ -21,10 +24,12 @@ class Segment {
 export class PathTemplate {
   private first: Segment | null;
   private last: Segment | null;
+  private inQuery: bool;
 
   constructor() {
     this.first = null;
     this.last = null;
+    this.inQuery = false;
   }
 
   /** Null where braces do not pair. A parameter that the operation declares as `{name+}` is `{name}` or `{name+}`. */
@@ -47,30 +52,42 @@ export class PathTemplate {
   }
 
   private append(value: Text, isParam: bool): void {
-    const segment = new Segment(value, isParam, null);
+    const segment = new Segment(value, isParam, this.inQuery, null);
+    if (!isParam && value.indexOf(MARK) >= 0) this.inQuery = true;
     const before = this.last;
     if (before) before.next = segment;
     else this.first = segment;
     this.last = segment;
   }
 
-  /** With the request's parameters, percent-encoded; slashes of greedy ones stay. Ends the call where one is unknown. */
+  /**
+   * With the request's parameters: in the path as the client sent them, so that an encoded slash stays one, in the query
+   * percent-encoded; slashes of greedy ones stay. Ends the call where one is unknown.
+   */
   fill(): Text {
     const out = new TextBuilder(512);
     let segment = this.first;
     while (segment !== null) {
-      if (segment.isParam) {
+      if (!segment.isParam) {
+        out.add(segment.value);
+      } else if (segment.inQuery) {
         const value = Request.pathParam(segment.value);
         if (value) addParam(out, value, isGreedy(segment.value));
-        // A path with a hole in it would be another one.
-        else Config.refuse("path names {" + segment.value.toString() + "}, which the operation does not have");
+        else unknown(segment.value);
       } else {
-        out.add(segment.value);
+        const value = Request.pathParamSent(segment.value);
+        if (value) out.add(encoded(value));
+        else unknown(segment.value);
       }
       segment = segment.next;
     }
     return out.take();
   }
+}
+
+/** A path with a hole in it would be another one. */
+function unknown(name: Text): void {
+  Config.refuse("path names {" + name.toString() + "}, which the operation does not have");
 }
 
 /** Percent-encodes what a path or query cannot hold; what is encoded already stays. */

@@ -149,6 +149,18 @@ export namespace Request {
     return new Text(ptr, length);
   }
 
+  /** A path parameter as the client sent it, still encoded; null where the operation has none of this name. */
+  export function pathParamSent(name: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.path_param_sent(name.ptr, name.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.path_param_sent(name.ptr, name.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
   /**
    * Has the gateway answer 413 to a body of more than `bytes`, whoever reads it, and before an upstream has all of it.
    * Returns the length of a body that an earlier plugin has had read, which nobody checks then, else -1.

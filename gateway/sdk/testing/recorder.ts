@@ -40,6 +40,8 @@ export interface RequestInit {
     readonly path: string;
     readonly operationId?: string;
     readonly params?: Readonly<Record<string, string>>;
+    /** As the client sent them. Default: percent-encoded. */
+    readonly sentParams?: Readonly<Record<string, string>>;
   };
   /** What the client has shown in its TLS handshake; what is not given is empty, and it does not expire. */
   readonly clientCertificate?: Partial<ClientCertificate>;
@@ -118,10 +120,18 @@ export function recordedExchange(init: RequestInit): Exchange {
       paramNames: params.map(([name]) => name),
     };
     x.params = params.map(([, value]) => value);
+    x.sentParams = params.map(
+      ([name, value]) => operation.sentParams?.[name] ?? encodedParam(value, operation.path.includes(`{${name}+}`)),
+    );
   }
   if (init.clientCertificate) x.clientCertificate = { ...BLANK_CERTIFICATE, ...init.clientCertificate };
   if (init.context) x.context = new Map(Object.entries(init.context));
   return x;
+}
+
+/** Slashes of greedy ones stay. */
+function encodedParam(value: string, greedy: boolean): string {
+  return greedy ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
 }
 
 export interface Answered {

@@ -11,6 +11,11 @@ export function tooManySteps(): Problem {
   return problem('validation-failed', detail);
 }
 
+/** The problem for a path that an upstream might take for that of another operation (D46). */
+export function otherPath(): Problem {
+  return problem('validation-failed', 'The path is that of another operation where it is decoded or normalised.');
+}
+
 /** Null where the parameters hold. */
 export function parameterRefusal(
   validator: ParameterValidator,

@@ -42,16 +42,26 @@ function fill(template: PathTemplate): Text | null {
   return new TextBuilder(path.length + query.length + 1).add(path).byte(hasQuery ? 0x26 : 0x3f).add(query).take();
 }
 
-/** Whether a segment of the path is `.` or `..`, which upstreams resolve. */
+/** Whether a segment of the path is `.` or `..`, also percent-encoded, which upstreams resolve. */
 function climbs(path: Text): bool {
   const mark = path.indexOf(0x3f);
   const end = mark < 0 ? path.length : mark;
-  let start = 0;
+  let dots = 0;
+  let others = false;
   for (let i = 0; i <= end; i++) {
-    if (i < end && path.byteAt(i) != 0x2f) continue;
-    const length = i - start;
-    if (length >= 1 && length <= 2 && path.byteAt(start) == 0x2e && path.byteAt(i - 1) == 0x2e) return true;
-    start = i + 1;
+    const byte = i < end ? path.byteAt(i) : 0x2f;
+    if (byte == 0x2f) {
+      if (!others && (dots == 1 || dots == 2)) return true;
+      dots = 0;
+      others = false;
+    } else if (byte == 0x2e) {
+      dots++;
+    } else if (byte == 0x25 && i + 2 < end && path.byteAt(i + 1) == 0x32 && (path.byteAt(i + 2) | 0x20) == 0x65) {
+      dots++;
+      i += 2;
+    } else {
+      others = true;
+    }
   }
   return false;
 }

@@ -61,6 +61,15 @@ export const requestFunctions: HostFunctions = {
       return call.memory.writeText(x.params[names.indexOf(wanted)], buf, cap);
     },
   },
+  path_param_sent: {
+    signature: 'iiii:i',
+    make: (call) => (name, length, buf, cap) => {
+      const x = call.request();
+      const names = x.operation?.paramNames ?? [];
+      const wanted = call.memory.text(name, length);
+      return call.memory.writeText(x.sentParams[names.indexOf(wanted)], buf, cap);
+    },
+  },
 };
 
 /** A name or value of a query, as forms encode it; as it is where the encoding is broken. */
