@@ -18,6 +18,7 @@
 @external("gw_abi_1", "state_set") export declare function state_set(p: usize, n: i32, v: usize, vn: i32): void;
 @external("gw_abi_1", "request_body_limit") export declare function request_body_limit(bytes: i32): i32;
 @external("gw_abi_1", "request_body_length") export declare function request_body_length(): i32;
+@external("gw_abi_1", "request_body_need") export declare function request_body_need(kind: i32): void;
 @external("gw_abi_1", "request_body_read") export declare function request_body_read(offset: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "request_body_set") export declare function request_body_set(p: usize, n: i32): void;
 @external("gw_abi_1", "respond") export declare function respond(status: i32, p: usize, n: i32): void;

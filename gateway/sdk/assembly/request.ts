@@ -169,6 +169,14 @@ export namespace Request {
     return host.request_body_limit(bytes);
   }
 
+  /**
+   * In `init`: with this config `on_request` reads every body, or with `onlyJson` those of JSON types. The gateway then
+   * reads it before the call, and no instance waits for the client. Needs `request_body = "buffer"`.
+   */
+  export function needBody(onlyJson: bool = false): void {
+    host.request_body_need(onlyJson ? 1 : 0);
+  }
+
   /** Length of the whole body; waits for it. Needs `request_body = "buffer"`. */
   export function bodyLength(): i32 {
     return host.request_body_length();

@@ -1,13 +1,15 @@
 /** A module bound to one config: what the pipeline calls. */
 import type { ArtifactPlugin } from '../artifact/format.ts';
-import { type Exchange, Interrupted, type Upstream } from '../exchange.ts';
+import { type Exchange, headerOf, Interrupted, type Upstream } from '../exchange.ts';
 import { problem } from '../problems.ts';
-import type { Binding, Hook } from './call.ts';
+import { isJson, mediaTypeOf } from '../validation/media-type.ts';
+import type { Binding, BodyNeed, Hook } from './call.ts';
 import type { ConfigView } from './config-view.ts';
+import { Overloaded } from './failures.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
 import { ANSWERED, type BoundPlugin, type ChunkResult, type Outcome, type PluginServices } from './plugin.ts';
-import { type ModulePool, Overloaded } from './pool.ts';
+import type { ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What one config makes of a module; shared by all that are bound to equal configs. */
@@ -17,6 +19,8 @@ export interface Configured {
   readonly snapshot: Snapshot;
   /** `init` said that it needs no body of responses. */
   readonly passesResponse: boolean;
+  /** `init` said which bodies of requests it needs. */
+  readonly bodyNeed: BodyNeed;
 }
 
 type Observers = { readonly [hook in Hook]: (seconds: number) => void };
@@ -31,6 +35,7 @@ export class ModuleBinding implements BoundPlugin {
   readonly buffersResponse: boolean;
   readonly #pool: ModulePool;
   readonly #snapshot: Snapshot;
+  readonly #bodyNeed: BodyNeed;
   readonly #binding: Binding;
   readonly #observers: Observers;
   readonly #hooks: ReadonlySet<Hook>;
@@ -54,6 +59,7 @@ export class ModuleBinding implements BoundPlugin {
     this.#hooks = hooks;
     this.#pool = pool;
     this.#snapshot = configured.snapshot;
+    this.#bodyNeed = configured.bodyNeed;
     this.#closed = options.closed;
     this.#binding = {
       name: plugin.name,
@@ -78,7 +84,7 @@ export class ModuleBinding implements BoundPlugin {
   }
 
   onRequest(x: Exchange): Outcome | Promise<Outcome> {
-    return this.#run('on_request', x);
+    return this.#needsBody(x) ? this.#afterBody(x) : this.#run('on_request', x);
   }
 
   onResponse(x: Exchange): Outcome | Promise<Outcome> {
@@ -112,12 +118,29 @@ export class ModuleBinding implements BoundPlugin {
   #run(hook: Hook, x: Exchange): Outcome | Promise<Outcome> {
     let instance: Instance | undefined;
     try {
-      instance = this.#pool.take(this.#snapshot);
+      instance = this.#pool.take(this.#snapshot, x);
     } catch (error) {
       return this.#refused(hook, x, error);
     }
     if (instance === undefined) return this.#runLater(hook, x);
     return instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+  }
+
+  #needsBody(x: Exchange): boolean {
+    if (this.#bodyNeed === 'none' || x.bodyStream === null || x.body !== null) return false;
+    return this.#bodyNeed === 'any' || isJson(mediaTypeOf(headerOf(x.headers, 'content-type')));
+  }
+
+  /** Clients take their time to send a body: no instance waits for that (D44). */
+  async #afterBody(x: Exchange): Promise<Outcome> {
+    try {
+      x.body ??= await x.readBody();
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      x.answer ??= { status: 499, body: null };
+      return ANSWERED;
+    }
+    return this.#run('on_request', x);
   }
 
   async #runLater(hook: Hook, x: Exchange): Promise<Outcome> {

@@ -6,7 +6,7 @@ import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '..
 import type { TokenClaims } from '../tokens/token-claims.ts';
 import type { ConfigView } from './config-view.ts';
 import { CpuClock, type FuelRate } from './cpu.ts';
-import { HostCallError, WaitExceeded } from './failures.ts';
+import { HostCallError, Overloaded, WaitExceeded } from './failures.ts';
 import { GuestMemory } from './guest-memory.ts';
 import type { BoundPlugin, PluginServices } from './plugin.ts';
 
@@ -35,6 +35,15 @@ export interface Binding {
   readonly cpuMs: number;
 }
 
+/** Which bodies a config needs before `on_request`: none, those of JSON types, or all. */
+export type BodyNeed = 'none' | 'json' | 'any';
+
+/** Who keeps count of the instances that wait in a call. */
+export interface Holder {
+  hold(call: Call, x: Exchange): void;
+  letGo(call: Call): void;
+}
+
 const NO_BYTES = Buffer.alloc(0);
 /** Work by length below this is part of what every host call is charged. */
 const FREE_LENGTH = 256;
@@ -58,6 +67,8 @@ export class Call {
   refusal: string | null = null;
   /** In `init`: with this config, the declared body of responses is not needed. */
   passesResponse = false;
+  /** In `init`: what the host is to read before `on_request`, so that no instance waits for it. */
+  bodyNeed: BodyNeed = 'none';
   /** In chunk hooks: what passes. */
   chunk: Uint8Array = NO_BYTES;
   /** In chunk hooks: what takes its place. */
@@ -75,9 +86,12 @@ export class Call {
   directoryUser: DirectoryUser | null = null;
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
+  readonly #holder: Holder;
+  #giveUp: ((error: Error) => void) | null = null;
 
-  constructor(rate: FuelRate, binding: Binding, suspends: boolean) {
+  constructor(rate: FuelRate, binding: Binding, suspends: boolean, holder: Holder) {
     this.suspends = suspends;
+    this.#holder = holder;
     this.clock = new CpuClock(rate);
     this.binding = binding;
   }
@@ -96,6 +110,7 @@ export class Call {
     this.handedOff = false;
     this.refusal = null;
     this.passesResponse = false;
+    this.bodyNeed = 'none';
     this.chunk = NO_BYTES;
     this.written = null;
     this.directoryUser = null;
@@ -148,6 +163,11 @@ export class Call {
 
   readonly refuel = (left: number): number | Promise<number> => this.clock.refuel(left, this.check, this.suspends);
 
+  /** Ends what it waits for, so that others have its instance. */
+  yieldTo(why: string): void {
+    this.#giveUp?.(new Overloaded(why));
+  }
+
   /** Suspends the plugin until `promise` settles, the client leaves, or `deadlineMs` have passed. */
   wait<T>(promise: Promise<T>, deadlineMs: number, result: (value: T) => number): Promise<number> {
     const { clock, exchange } = this;
@@ -159,9 +179,13 @@ export class Call {
         waiting = false;
         clearTimeout(timer);
         withdraw();
+        if (exchange) this.#holder.letGo(this);
+        this.#giveUp = null;
         clock.resume();
         settle();
       };
+      this.#giveUp = (error) => finish(() => reject(error));
+      if (exchange) this.#holder.hold(this, exchange);
       const timer = setTimeout(
         () => finish(() => reject(new WaitExceeded(`waited for the host longer than ${deadlineMs} ms`))),
         deadlineMs,

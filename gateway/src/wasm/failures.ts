@@ -6,5 +6,8 @@ export class HostCallError extends Error {}
 /** The call used up its CPU time (D31). */
 export class CpuExceeded extends Error {}
 
+/** No instance for the call: all are in use, and it or others like it hold their share of them. */
+export class Overloaded extends Error {}
+
 /** A host call waited past its deadline. */
 export class WaitExceeded extends Error {}

@@ -2,7 +2,7 @@
 import { type Exchange, Interrupted } from '../exchange.ts';
 import { ENTER, FUEL, GLOBAL, REFUEL } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
-import { type Binding, Call, type Hook } from './call.ts';
+import { type Binding, Call, type Holder, type Hook } from './call.ts';
 import type { FuelRate } from './cpu.ts';
 import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
 import { failed, logFailure, outcomeOf } from './outcome.ts';
@@ -21,7 +21,7 @@ export interface ModuleCode {
 }
 
 /** Where an instance goes when its call is over. */
-export interface Home {
+export interface Home extends Holder {
   /** It may serve another call. */
   release(instance: Instance): void;
   /** It may not. */
@@ -48,7 +48,7 @@ export class Instance {
    * when a slice of CPU time is used up.
    */
   constructor(code: ModuleCode, binding: Binding, home: Home, direct: boolean) {
-    const call = new Call(code.rate, binding, !direct);
+    const call = new Call(code.rate, binding, !direct, home);
     const { exports } = new WebAssembly.Instance(code.module, {
       [ABI_MODULE]: importsFor(code, call),
       [REFUEL.module]: { [REFUEL.name]: direct ? call.refuel : new WebAssembly.Suspending(call.refuel) },

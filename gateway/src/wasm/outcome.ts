@@ -4,7 +4,7 @@ import { changeHeader, type HeaderList, Interrupted } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import { problem } from '../problems.ts';
 import type { Call } from './call.ts';
-import { CpuExceeded, HostCallError, WaitExceeded } from './failures.ts';
+import { CpuExceeded, HostCallError, Overloaded, WaitExceeded } from './failures.ts';
 import { ANSWERED, CONTINUE, HANDED_OFF, type Outcome } from './plugin.ts';
 
 /** nginx's status for a client that left before its answer; only logs see it. */
@@ -43,8 +43,14 @@ export function failed(call: Call, error: unknown): void {
     x.answer ??= { status: CLIENT_CLOSED, body: null };
     return;
   }
-  logFailure(call, error);
   x.handOff = null;
+  if (error instanceof Overloaded) {
+    const { services, name } = call.binding;
+    services.log('warn', name, `${call.hook} was ended: ${error.message}`, x);
+    x.answer = { problem: problem('overloaded') };
+    return;
+  }
+  logFailure(call, error);
   x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
 }
 

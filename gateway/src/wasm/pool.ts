@@ -1,35 +1,48 @@
 /** Instances by module, filled on demand, and the cap that all modules of the process share. */
 import type { Exchange } from '../exchange.ts';
 import { Interrupted } from '../exchange.ts';
-import type { Binding } from './call.ts';
+import type { Binding, Call } from './call.ts';
+import { Overloaded } from './failures.ts';
 import { type Home, Instance, type ModuleCode } from './instance.ts';
+import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** No instance became free in time, or too many calls wait for one already. */
-export class Overloaded extends Error {}
 
 /** How long a call waits for an instance, in milliseconds. */
 const WAIT_MS = 10_000;
+/** Part of the instances that only who is below its share may take. */
+const RESERVE = 1 / 10;
 
 interface Waiter {
   readonly pool: ModulePool;
   readonly snapshot: Snapshot;
+  readonly x: Exchange;
   resolve(instance: Instance): void;
   reject(error: unknown): void;
   done: boolean;
 }
 
+/**
+ * What a call holds while it waits for a client, an upstream or a store counts for its module and for its client, and
+ * each has a share (D44). It binds under contention only: a tenth of the instances is for who is below, and where none
+ * is left who is above gives one up. Calls that wait for nothing count for nobody, and pay nothing.
+ */
 export class InstanceCap {
   readonly #limit: number;
+  readonly #reserve: number;
   readonly #queueLimit: number;
   readonly #pools = new Set<ModulePool>();
+  readonly #shares: Shares;
   #live = 0;
-  #waiters: Waiter[] = [];
+  #inUse = 0;
+  /** Of who is below its share, or has another give up an instance for it; and of all others. */
+  readonly #queues: readonly [Waiter[], Waiter[]] = [[], []];
   #waiting = 0;
 
   constructor(limit: number, queueLimit: number) {
     this.#limit = limit;
+    this.#reserve = Math.floor(limit * RESERVE);
     this.#queueLimit = queueLimit;
+    this.#shares = new Shares(limit);
   }
 
   /** Instances that exist, idle ones too. */
@@ -54,6 +67,28 @@ export class InstanceCap {
     for (const pool of [...this.#pools]) pool.close();
   }
 
+  /** Whether a call may take an instance now; `x` is null where it is for no request. */
+  admits(pool: ModulePool, x: Exchange | null): boolean {
+    const free = this.#limit - this.#inUse;
+    return free > this.#reserve || (free > 0 && (x === null || this.#shares.isBelow(pool, x)));
+  }
+
+  taken(): void {
+    this.#inUse++;
+  }
+
+  returned(): void {
+    this.#inUse--;
+  }
+
+  hold(pool: ModulePool, call: Call, x: Exchange): void {
+    this.#shares.add(pool, call, x);
+  }
+
+  letGo(call: Call): void {
+    this.#shares.remove(call);
+  }
+
   /** Makes room for one more instance, if need be by dropping an idle one of another module. */
   reserve(): boolean {
     if (this.#live >= this.#limit) {
@@ -74,6 +109,8 @@ export class InstanceCap {
     if (this.#waiting >= this.#queueLimit) {
       return Promise.reject(new Overloaded(`${this.#waiting} calls wait for a plugin instance`));
     }
+    const above = this.#shares.mostAbove(pool, x);
+    const first = above !== undefined || this.#shares.isBelow(pool, x);
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {
         if (waiter.done) return;
@@ -86,6 +123,7 @@ export class InstanceCap {
       const waiter: Waiter = {
         pool,
         snapshot,
+        x,
         resolve: (instance) => settle(() => resolve(instance)),
         reject: (error) => settle(() => reject(error)),
         done: false,
@@ -95,26 +133,29 @@ export class InstanceCap {
         WAIT_MS,
       );
       this.#waiting++;
-      this.#waiters.push(waiter);
+      this.#queues[first ? 0 : 1].push(waiter);
       let withdraw = () => {};
       withdraw = x.onClose(() => settle(() => reject(new Interrupted('the client has gone'))));
+      above?.yieldTo('others are below their share of the plugin instances');
     });
   }
 
   /** Gives what has become free to those who wait, in their order. */
   serve(): void {
-    while (this.#waiters.length > 0) {
-      const waiter = this.#waiters[0];
-      if (waiter && !waiter.done) {
-        try {
-          const instance = waiter.pool.take(waiter.snapshot);
-          if (instance === undefined) return;
-          waiter.resolve(instance);
-        } catch (error) {
-          waiter.reject(error);
+    for (const queue of this.#queues) {
+      while (queue.length > 0) {
+        const waiter = queue[0];
+        if (waiter && !waiter.done) {
+          try {
+            const instance = waiter.pool.take(waiter.snapshot, waiter.x);
+            if (instance === undefined) return;
+            waiter.resolve(instance);
+          } catch (error) {
+            waiter.reject(error);
+          }
         }
+        queue.shift();
       }
-      this.#waiters.shift();
     }
   }
 }
@@ -149,13 +190,24 @@ export class ModulePool implements Home {
   }
 
   /** The instance used last, which is in the processor's caches, or a new one; undefined at the cap. */
-  take(snapshot: Snapshot | null, direct = this.#direct): Instance | undefined {
+  take(snapshot: Snapshot | null, x: Exchange | null, direct = this.#direct): Instance | undefined {
+    if (!this.#cap.admits(this, x)) return undefined;
+    const instance = this.#idleOne(snapshot, direct) ?? this.#newOne(direct);
+    if (instance !== undefined) this.#cap.taken();
+    return instance;
+  }
+
+  #idleOne(snapshot: Snapshot | null, direct: boolean): Instance | undefined {
     for (let instance = this.#idle.pop(); instance !== undefined; instance = this.#idle.pop()) {
       if (this.#idle.length < this.#unused) this.#unused = this.#idle.length;
       // Memory cannot shrink: one that an `init` of another config grew is of no use here.
       if (instance.direct === direct && (snapshot === null || instance.size <= snapshot.size)) return instance;
       this.#cap.freed();
     }
+    return undefined;
+  }
+
+  #newOne(direct: boolean): Instance | undefined {
     if (!this.#cap.reserve()) return undefined;
     try {
       return new Instance(this.#code, this.#binding, this, direct);
@@ -167,20 +219,30 @@ export class ModulePool implements Home {
 
   /** The same, waiting where the cap is reached. Rejects with Overloaded or Interrupted. */
   async takeLater(snapshot: Snapshot, x: Exchange): Promise<Instance> {
-    return this.take(snapshot) ?? this.#cap.wait(this, snapshot, x);
+    return this.take(snapshot, x) ?? this.#cap.wait(this, snapshot, x);
   }
 
   release(instance: Instance): void {
     if (instance.direct && instance.overran) this.#direct = false;
     if (!this.#open) return this.drop(instance);
     this.#idle.push(instance);
+    this.#cap.returned();
     this.#cap.serve();
+  }
+
+  hold(call: Call, x: Exchange): void {
+    this.#cap.hold(this, call, x);
+  }
+
+  letGo(call: Call): void {
+    this.#cap.letGo(call);
   }
 
   drop({ size }: Instance): void {
     // V8 does not count WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile
     // up. Buffers it does count, and as nothing writes to this one it costs no memory itself.
     new ArrayBuffer(size);
+    this.#cap.returned();
     this.#cap.freed();
     this.#cap.serve();
   }

@@ -343,6 +343,102 @@ describe('instances', () => {
     expect(requests[6]?.answer).toMatchObject({ problem: { status: 503, type: 'urn:gw:error:overloaded' } });
   });
 
+  describe('that wait', () => {
+    const OVERLOADED = { problem: { status: 503, type: 'urn:gw:error:overloaded' } };
+
+    /** A plugin whose calls wait until they are let go, beside one whose calls wait for nothing. */
+    async function sharing(instances: number) {
+      const letGo: (() => void)[] = [];
+      const rateLimits = {
+        take: async () => {
+          await new Promise<void>((resolve) => letGo.push(resolve));
+          return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
+        },
+      };
+      const runtime = createPluginRuntime({ ...services, state: stateOf(rateLimits) }, { instances });
+      const load = async (folder: string, config: object) => {
+        const { plugin, wasm, complete } = await readPluginFolder(folder);
+        return (await runtime.load(plugin, wasm)).bind(complete(config as never));
+      };
+      const slow = await load(join(builtins, 'rate-limit'), { quota: 1, window: 1 });
+      const quick = await load(join(fixtures, 'two-headers'), {});
+      const call = (plugin: typeof slow, clientIp: string) => {
+        const x = recordedExchange({ clientIp });
+        const answered = Promise.resolve(plugin.onRequest(x)).then(() => x.answer);
+        return { x, answered };
+      };
+      const hold = async (count: number, client: (i: number) => string) => {
+        const held = Array.from({ length: count }, (_, i) => call(slow, client(i)));
+        await immediate();
+        return held;
+      };
+      const end = async () => {
+        while (letGo.length > 0) {
+          for (const each of letGo.splice(0)) each();
+          await immediate();
+        }
+        runtime.close();
+      };
+      return { call, hold, end, slow, quick };
+    }
+
+    it('give one up for another plugin where they have more than their share', async () => {
+      const { call, hold, end, quick } = await sharing(10);
+      const held = await hold(10, (i) => `192.0.2.${i}`);
+      expect(await call(quick, '198.51.100.1').answered).toBeNull();
+      await end();
+      const answers = await Promise.all(held.map(({ answered }) => answered));
+      expect(answers.filter((answer) => answer !== null)).toMatchObject([OVERLOADED]);
+      // The one that has waited longest.
+      expect(answers[0]).not.toBeNull();
+    });
+
+    it('have all of them where there is no other plugin, and wait for one beyond that', async () => {
+      const { call, hold, end, slow } = await sharing(10);
+      const held = await hold(10, () => '192.0.2.1');
+      const next = call(slow, '192.0.2.1');
+      await end();
+      expect(await Promise.all([...held, next].map(({ answered }) => answered))).toEqual(Array(11).fill(null));
+    });
+
+    it.each([
+      ['192.0.2.1', '198.51.100.1'],
+      ['2001:db8:0:1::%', '2001:db8:0:2::1'],
+    ])('for the client %s give one up for the client %s', async (many, one) => {
+      const { call, hold, end, slow } = await sharing(10);
+      const held = await hold(10, (i) => many.replace('%', String(i + 1)));
+      const next = call(slow, one);
+      await immediate();
+      await end();
+      expect(await next.answered).toBeNull();
+      const answers = await Promise.all(held.map(({ answered }) => answered));
+      expect(answers.filter((answer) => answer !== null)).toMatchObject([OVERLOADED]);
+    });
+
+    it('for bodies are none where the config says that it needs them', async () => {
+      const kit = await testPlugin(join(builtins, 'cel'), { limits: { instances: 2, queue: 1 } });
+      kits.push(kit);
+      const bound = await kit.bind({ expression: 'request.body_json.a == 1', on_match: { deny: {} } });
+      const arrivals: ((body: Buffer) => void)[] = [];
+      const slow = Array.from({ length: 50 }, () => {
+        const x = recordedExchange({ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+        x.readBody = () => new Promise((resolve) => arrivals.push(resolve));
+        return { x, outcome: bound.onRequest(x) };
+      });
+      await immediate();
+      const quick = recordedExchange({
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"a":1}',
+      });
+      expect(await bound.onRequest(quick)).toBe(1);
+      for (const [i, arrive] of arrivals.entries()) {
+        arrive(Buffer.from('{"a":2}'));
+        expect(await slow[i]?.outcome).toBe(0);
+      }
+    });
+  });
+
   it('of idle plugins make room for others at the cap', async () => {
     const runtime = createPluginRuntime(services, { instances: 1 });
     const load = async (folder: string) => {

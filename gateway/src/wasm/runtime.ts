@@ -113,7 +113,7 @@ async function firstSnapshot(pool: ModulePool, binding: Binding, initialiser: bo
 }
 
 async function borrow<T>(pool: ModulePool, from: Snapshot | null, use: (instance: Instance) => Promise<T>): Promise<T> {
-  const instance = pool.take(from, false);
+  const instance = pool.take(from, null, false);
   if (instance === undefined) throw new PluginLoadError('all plugin instances are in use: load it again later');
   try {
     const result = await use(instance);
@@ -180,11 +180,11 @@ class Module implements LoadedModule {
     const binding = initBinding(this.#plugin, this.#services, view, upstreams);
     const ready = await borrow(this.#pool, this.#pristine, async (instance) => {
       const result = await instance.initialise('init', binding, this.#pristine);
-      const { refusal, passesResponse } = instance.call;
+      const { refusal, passesResponse, bodyNeed } = instance.call;
       if (result !== 0 || refusal !== null) {
         throw new PluginLoadError(`refuses its config: ${refusal ?? `init returned ${result}`}`);
       }
-      return { snapshot: instance.snapshot(), passesResponse };
+      return { snapshot: instance.snapshot(), passesResponse, bodyNeed };
     });
     return { config: view, upstreams, ...ready };
   }

@@ -23,6 +23,7 @@ export function init(): i32 {
   headers = HeaderChanges.read("/headers");
   query = QueryChanges.read("/query");
   body = JsonEdit.read("/body");
+  if (!body.isEmpty) Request.needBody(true);
   return READY;
 }
 

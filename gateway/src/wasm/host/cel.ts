@@ -64,7 +64,9 @@ function compile(call: Call, text: string): number {
   compiled.set(call.binding.config, conditions);
   if (conditions.length >= MOST_CONDITIONS) throw new HostCallError(`more than ${MOST_CONDITIONS} expressions`);
   try {
-    return conditions.push(loaded[0].compileCondition(text)) - 1;
+    const condition = loaded[0].compileCondition(text);
+    if (condition.parts.has('body_json')) call.bodyNeed = 'any';
+    return conditions.push(condition) - 1;
   } catch (error) {
     call.refusal = `the expression is not right: ${messageOf(error)}`;
     return FAILED;

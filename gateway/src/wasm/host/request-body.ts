@@ -1,6 +1,6 @@
 /** The request's body in memory, for plugins that declare `request_body = "buffer"`. */
 import { hash } from 'node:crypto';
-import type { Call } from '../call.ts';
+import type { BodyNeed, Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
 
@@ -9,6 +9,7 @@ const BODY_DEADLINE_MS = 300_000;
 
 /** By their numbers in sdk/ABI.md. */
 const DIGESTS = ['sha256', 'sha512'] as const;
+const NEEDS: readonly (BodyNeed | undefined)[] = ['any', 'json'];
 const NOTHING = new Uint8Array(0);
 
 export const requestBodyFunctions: HostFunctions = {
@@ -20,6 +21,16 @@ export const requestBodyFunctions: HostFunctions = {
       if (x.body !== null) return x.body.length;
       x.bodyStream?.limitTo(bytes >>> 0);
       return -1;
+    },
+  },
+  request_body_need: {
+    signature: 'i:',
+    body: 'request_body',
+    make: (call) => (kind) => {
+      if (call.hook !== 'init') throw new HostCallError(`request_body_need is for init, not ${call.hook}`);
+      const need = NEEDS[kind];
+      if (need === undefined) throw new HostCallError(`request_body_need: there is no kind ${kind}`);
+      call.bodyNeed = need;
     },
   },
   request_body_length: {

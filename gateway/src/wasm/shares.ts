@@ -1,0 +1,84 @@
+/** Who holds how many plugin instances while its calls wait, by module and by client (D44). */
+import ipaddr from 'ipaddr.js';
+import type { Exchange } from '../exchange.ts';
+import type { Call } from './call.ts';
+
+/** A module: what shares are kept for is compared by identity. */
+type Module = object;
+
+export class Shares {
+  readonly #limit: number;
+  /** Oldest first. */
+  readonly #calls = new Map<Call, { readonly module: Module; readonly client: string }>();
+  readonly #modules = new Map<Module, number>();
+  readonly #clients = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(module: Module, call: Call, x: Exchange): void {
+    const client = clientOf(x.clientIp);
+    this.#calls.set(call, { module, client });
+    count(this.#modules, module, 1);
+    count(this.#clients, client, 1);
+  }
+
+  remove(call: Call): void {
+    const held = this.#calls.get(call);
+    if (held === undefined) return;
+    this.#calls.delete(call);
+    count(this.#modules, held.module, -1);
+    count(this.#clients, held.client, -1);
+  }
+
+  /** Whether module and client hold less than their part of all, where all that hold some, or want one, have equal parts. */
+  isBelow(module: Module, x: Exchange): boolean {
+    const client = clientOf(x.clientIp);
+    return (
+      (this.#modules.get(module) ?? 0) < this.#share(this.#modules, module) &&
+      (this.#clients.get(client) ?? 0) < this.#share(this.#clients, client)
+    );
+  }
+
+  /**
+   * The call that gives its instance up to `module` for `x`: the oldest of the module that is furthest above its share,
+   * where that of `module` is below, or of such a client. Undefined where there is none.
+   */
+  mostAbove(module: Module, x: Exchange): Call | undefined {
+    const client = clientOf(x.clientIp);
+    const modules = this.#share(this.#modules, module);
+    const clients = this.#share(this.#clients, client);
+    const moduleIsBelow = (this.#modules.get(module) ?? 0) < modules;
+    const clientIsBelow = (this.#clients.get(client) ?? 0) < clients;
+    let found: Call | undefined;
+    let most = 1;
+    for (const [call, held] of this.#calls) {
+      const above = Math.max(
+        moduleIsBelow ? (this.#modules.get(held.module) ?? 0) / modules : 0,
+        clientIsBelow ? (this.#clients.get(held.client) ?? 0) / clients : 0,
+      );
+      if (above <= most) continue;
+      most = above;
+      found = call;
+    }
+    return found;
+  }
+
+  /** Of each, where `wanting` is one of them. */
+  #share<K>(held: ReadonlyMap<K, number>, wanting: K): number {
+    return Math.max(1, this.#limit / (held.size + (held.has(wanting) ? 0 : 1)));
+  }
+}
+
+function count<K>(held: Map<K, number>, key: K, by: 1 | -1): void {
+  const now = (held.get(key) ?? 0) + by;
+  if (now === 0) held.delete(key);
+  else held.set(key, now);
+}
+
+/** An IPv6 client has a network of 2^64 addresses. */
+function clientOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;
+  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':');
+}
