@@ -1,12 +1,12 @@
 /** Validates plugin config against the plugin's config-schema.json (JSON Schema 2020-12), filling in defaults. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { parseCidr } from '../headers/client-ip.ts';
 import { compilePattern, type Pattern } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { get } from '../spec/json.ts';
 import { child, valueAt } from '../spec/pointer.ts';
+import { addStandardFormats } from '../validation/formats.ts';
 
 export interface ConfigError {
   /** JSON pointer into the config. */
@@ -35,7 +35,7 @@ export function configValidator(schema: JsonObject): ConfigValidator {
     verbose: true,
     code: { regExp: Object.assign(regExp, { code: 'regExp' }) as never },
   });
-  addFormats.default(ajv);
+  addStandardFormats(ajv);
   ajv.addFormat('regex', { type: 'string', validate: isRegExp });
   ajv.addFormat('ip-range', { type: 'string', validate: isIpRange });
   const validate: ValidateFunction = ajv.compile(schema);

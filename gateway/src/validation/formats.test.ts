@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { Schemas } from './schemas.ts';
 
+const STANDARD = [
+  ...['date', 'time', 'date-time', 'duration', 'uri', 'uri-reference', 'uri-template', 'url', 'email', 'hostname'],
+  ...['ipv4', 'ipv6', 'regex', 'uuid', 'json-pointer', 'relative-json-pointer', 'byte', 'base64url'],
+];
+
 it.each<[string, unknown, boolean]>([
   ['int32', 2_147_483_647, true],
   ['int32', 2_147_483_648, false],
@@ -26,9 +31,26 @@ it.each<[string, unknown, boolean]>([
   ['ipv4', '1.2.3.256', false],
   ['ipv6', '::1', true],
   ['uri', 'no scheme', false],
+  ['url', 'https://user:secret@example.org:8443/a?b#c', true],
+  ['url', 'mailto:a@b.example', false],
+  ['url', 'http://a b', false],
   ['nobody-knows', 'anything', true],
   ['int32', 'not a number', true],
 ])('format %s: %j is %s', (format, value, valid) => {
   const validate = new Schemas({ s: { format } }, false).validator({ $ref: 'gw:s' });
   expect(validate(value) === null).toBe(valid);
+});
+
+/** What makes patterns slow that try one way after the other: a beginning, something again and again, and no fitting end. */
+const BEGINNINGS = ['', 'http://', 'a@', '{', 'P', '/', '2026-02-28T'];
+const REPEATED = ['a', 'a.', 'a-', '1', ':', '::', '%20', '@', '/', '~0', '{a}', '1D', '\\'];
+
+it('no format tries one way after the other: a megabyte of anything is judged', () => {
+  // In quadratic time one of them would take minutes.
+  for (const format of STANDARD) {
+    const validate = new Schemas({ s: { type: 'string', format } }, false).validator({ $ref: 'gw:s' });
+    for (const begin of BEGINNINGS) {
+      for (const piece of REPEATED) validate(`${begin}${piece.repeat(Math.floor(1_000_000 / piece.length))}!`);
+    }
+  }
 });
