@@ -1,6 +1,7 @@
 /** kubectl and helm, as a user runs them. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { eventually } from '../eventually.ts';
 
 const run = promisify(execFile);
 
@@ -66,5 +67,8 @@ export function evict(namespace: string, pod: string): Promise<string> {
  * changed are the pods' annotations, so that they go on.
  */
 export async function lookAtPods(k: Kubectl, selector: string): Promise<void> {
-  await k('annotate', 'pods', '-l', selector, '--overwrite', `example.org/looked-at=${Date.now()}`);
+  // One may go in between.
+  await eventually(async () =>
+    k('annotate', 'pods', ...(await lastingPods(k, selector)), '--overwrite', `example.org/looked-at=${Date.now()}`),
+  );
 }

@@ -11,9 +11,9 @@ import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
 import { ADMIN_TOKEN, startControl } from '../control/server.ts';
 import { LONG, SEED } from '../property-runs.ts';
 
-const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? '100' : '8');
+const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? '100' : '4');
 /** Least cases of a run: with fewer, something was not tried. */
-const LEAST_CASES = 1_500;
+const LEAST_CASES = 1000;
 
 const INSTALLED: boolean = (() => {
   try {
