@@ -6,7 +6,7 @@ import { countedTest } from './counted-match.ts';
 import { countedProgram } from './counted-program.ts';
 import { childrenOf, type ReadPattern, readPattern } from './read-pattern.ts';
 import type { StepBudget } from './step-budget.ts';
-import { classText, MOST_REPEATS, toRe2 } from './to-re2.ts';
+import { classText, toRe2 } from './to-re2.ts';
 
 export interface Pattern {
   /** Throws StepsExceeded where the budget does not suffice. */
@@ -23,6 +23,11 @@ export type PatternKind =
 
 /** Characters times states of an automaton that count as a step: those are far quicker than the other machine's. */
 const STATES_A_STEP = 8;
+
+/** Repetitions of one character that an automaton takes for no more than a check of length does. */
+const FEW_REPEATS = 50;
+/** Characters of a pattern: reading one takes memory by its length. */
+const MOST_PATTERN = 100_000;
 
 type Test = (text: string, budget: StepBudget) => boolean;
 
@@ -50,6 +55,7 @@ export function compilePattern(source: string, budget: StepBudget): Pattern {
  * flag. RE2 is not asked for what it would take for something else, such as `\k<name>`.
  */
 function compile(source: string): Compiled {
+  if (source.length > MOST_PATTERN) return { is: { kind: 'unreadable' }, test: null };
   const read = readPattern(source);
   const constructs = read === null ? [] : constructsOf(read);
   const automaton = constructs.length > 0 ? null : (equalOf(read, true) ?? re2Test(source) ?? equalOf(read, false));
@@ -86,12 +92,11 @@ function lengthTest({ alternatives }: AST.Pattern): Test | null {
   if (start?.type !== 'Assertion' || start.kind !== 'start' || end?.type !== 'Assertion' || end.kind !== 'end')
     return null;
   if (middle?.type !== 'Quantifier' || more.length > 0) return null;
-  if (middle.min <= MOST_REPEATS && (middle.max <= MOST_REPEATS || middle.max === Number.POSITIVE_INFINITY))
-    return null;
+  const { min, max } = middle;
+  if (min <= FEW_REPEATS && (max <= FEW_REPEATS || max === Number.POSITIVE_INFINITY)) return null;
   const ranges = rangesOf(middle.element);
   if (ranges === null) return null;
   const every = everyTest(ranges);
-  const { min, max } = middle;
   return (text, budget) => {
     budget.take(text.length);
     const length = charactersIn(text);

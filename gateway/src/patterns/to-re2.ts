@@ -6,7 +6,7 @@ import type { AST } from '@eslint-community/regexpp';
 import { type Ranges, rangesOf } from './char-ranges.ts';
 import type { ReadPattern } from './read-pattern.ts';
 
-export const MOST_REPEATS = 1000;
+const MOST_REPEATS = 1000;
 /** States of what is written out: time and memory of a match grow with them. */
 const MOST_STATES = 10_000;
 /** Characters of what is written out. */
