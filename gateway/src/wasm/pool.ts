@@ -16,6 +16,8 @@ interface Waiter {
   readonly pool: ModulePool;
   readonly snapshot: Snapshot;
   readonly x: Exchange;
+  /** Another call gives up its instance for it. */
+  readonly granted: boolean;
   resolve(instance: Instance): void;
   reject(error: unknown): void;
   done: boolean;
@@ -124,6 +126,7 @@ export class InstanceCap {
         pool,
         snapshot,
         x,
+        granted: above !== undefined,
         resolve: (instance) => settle(() => resolve(instance)),
         reject: (error) => settle(() => reject(error)),
         done: false,
@@ -142,20 +145,25 @@ export class InstanceCap {
 
   /** Gives what has become free to those who wait, in their order. */
   serve(): void {
+    const [first, others] = this.#queues;
     for (const queue of this.#queues) {
-      while (queue.length > 0) {
-        const waiter = queue[0];
-        if (waiter && !waiter.done) {
+      for (let waiter = queue[0]; waiter !== undefined; waiter = queue[0]) {
+        if (!waiter.done) {
+          if (this.#inUse >= this.#limit) return;
+          const { pool, snapshot, x, granted } = waiter;
           try {
-            const instance = waiter.pool.take(waiter.snapshot, waiter.x);
-            if (instance === undefined) return;
-            waiter.resolve(instance);
+            const instance = pool.take(snapshot, granted ? null : x);
+            if (instance !== undefined) waiter.resolve(instance);
+            else if (queue === others) return;
+            // No longer below its share.
+            else others.push(waiter);
           } catch (error) {
             waiter.reject(error);
           }
         }
         queue.shift();
       }
+      if (queue === first && others.length === 0) return;
     }
   }
 }

@@ -415,6 +415,19 @@ describe('instances', () => {
       expect(answers.filter((answer) => answer !== null)).toMatchObject([OVERLOADED]);
     });
 
+    it('for one client give up no more than others take, also where their plugin has more than its share', async () => {
+      const { call, hold, end, slow, quick } = await sharing(20);
+      const held = await hold(20, () => '192.0.2.1');
+      // Both plugins hold some from here on, and the slow one more than half.
+      const others = ['198.51.100.1', '198.51.100.2', '198.51.100.3'].map((client) => call(slow, client));
+      await immediate();
+      expect(await call(quick, '198.51.100.4').answered).toBeNull();
+      await end();
+      expect(await Promise.all(others.map(({ answered }) => answered))).toEqual([null, null, null]);
+      const answers = await Promise.all(held.map(({ answered }) => answered));
+      expect(answers.filter((answer) => answer !== null)).toHaveLength(4);
+    });
+
     it('for bodies are none where the config says that it needs them', async () => {
       const kit = await testPlugin(join(builtins, 'cel'), { limits: { instances: 2, queue: 1 } });
       kits.push(kit);
