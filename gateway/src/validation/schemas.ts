@@ -28,7 +28,12 @@ export class Schemas {
     this.#table = table;
     this.#verbose = verbose;
     this.steps = steps;
-    const read = (source: string): Pattern => compilePattern(source, steps);
+    const patterns = new Map<string, Pattern>();
+    const read = (source: string): Pattern => {
+      const pattern = patterns.get(source) ?? compilePattern(source, steps);
+      patterns.set(source, pattern);
+      return pattern;
+    };
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: verbose,
