@@ -143,6 +143,12 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, () => {
   });
 
   it('makes a support bundle without a secret in it', async () => {
+    // The bundle says so of a pod that goes while it is made.
+    await eventually(async () =>
+      expect(
+        (await operator.k('get', 'pods', '-l', 'gw.dev/project=shop', '-o', 'name')).trim().split('\n'),
+      ).toHaveLength(2),
+    );
     const file = join(bin, 'bundle.tar.gz');
     const made = await gw('support-bundle', 'shop', '-f', file, '--operator-namespace', operator.system);
     expect([made.code, made.err]).toEqual([0, '']);
