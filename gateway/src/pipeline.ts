@@ -26,7 +26,7 @@ import { type Problem, problem } from './problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
-import { hasOtherReadings, readsAsAnother } from './router/other-readings.ts';
+import { readsAsAnother } from './router/other-readings.ts';
 import { decodePath } from './router/template.ts';
 import { responseBody, streamStored, transformedBody } from './streams.ts';
 import type { ValidationReason } from './telemetry/metric-table.ts';
@@ -105,9 +105,7 @@ class Course implements ProxyEvents, BodyReading {
     if (match.params.length > 0) {
       x.sentParams = match.params;
       x.params = match.params.map(decodePath);
-      if (hasOtherReadings(x.path) && readsAsAnother(this.#gw.router, x.method, x.path, op)) {
-        return this.#refuse('path', otherPath());
-      }
+      if (readsAsAnother(this.#gw.router, x.method, x.path, op)) return this.#refuse('path', otherPath());
     }
 
     const { maxBodySize } = this.#options.limits;

@@ -57,6 +57,6 @@ describe('options of gw serve', () => {
   });
 
   it('are variables by the same names', () => {
-    for (const name of optionNames()) expect(serveOption(name).envVar).toBe(variableName(name));
+    for (const name of optionNames()) expect(serveOption(name).envVar).toBe(variableName(flagName(name)));
   });
 });

@@ -1,5 +1,6 @@
 /** Options and the variables that they can come from: flag, then variable, then default (D25). */
 import { Option } from 'commander';
+import { variableName } from '../serve/option-table.ts';
 import { list, yesOrNo } from './options.ts';
 import type { Program } from './program.ts';
 
@@ -50,6 +51,5 @@ export function variableOf(given: Option): string | undefined {
 }
 
 function variableFor(flags: string): string {
-  const name = /--([a-z0-9-]+)/.exec(flags)?.[1] ?? '';
-  return `GW_${name.replaceAll('-', '_').toUpperCase()}`;
+  return variableName(/--[a-z0-9-]+/.exec(flags)?.[0] ?? '--');
 }

@@ -2,7 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { parseCidr } from '../headers/client-ip.ts';
-import { compilePattern, type Pattern } from '../patterns/pattern.ts';
+import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { get } from '../spec/json.ts';
 import { child, valueAt } from '../spec/pointer.ts';
@@ -25,7 +25,6 @@ export type ConfigValidator = (config: JsonObject) => {
 /** Throws an Error with the reason where the schema is not one. */
 export function configValidator(schema: JsonObject): ConfigValidator {
   const steps = new StepBudget(DEFAULT_STEPS);
-  const regExp = (source: string): Pattern => compilePattern(source, steps);
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
@@ -33,7 +32,7 @@ export function configValidator(schema: JsonObject): ConfigValidator {
     logger: false,
     addUsedSchema: false,
     verbose: true,
-    code: { regExp: Object.assign(regExp, { code: 'regExp' }) as never },
+    code: { regExp: patternReader(steps) as never },
   });
   addStandardFormats(ajv);
   ajv.addFormat('regex', { type: 'string', validate: isRegExp });

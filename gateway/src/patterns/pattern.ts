@@ -50,6 +50,18 @@ export function compilePattern(source: string, budget: StepBudget): Pattern {
   };
 }
 
+/** Patterns as Ajv wants them (`code.regExp`), each read once. */
+export function patternReader(budget: StepBudget) {
+  const patterns = new Map<string, Pattern>();
+  const read = (source: string): Pattern => {
+    const pattern = patterns.get(source) ?? compilePattern(source, budget);
+    patterns.set(source, pattern);
+    return pattern;
+  };
+  // Ajv writes this text into standalone code; we never make any.
+  return Object.assign(read, { code: 'regExp' });
+}
+
 /**
  * By an automaton where that can be: as ECMA-262 reads it with the flag `u`, as RE2 does, as ECMA-262 does without the
  * flag. RE2 is not asked for what it would take for something else, such as `\k<name>`.

@@ -33,10 +33,6 @@ export class StepBudget {
     return this.#given - this.#left;
   }
 
-  get left(): number {
-    return this.#left;
-  }
-
   /** Throws StepsExceeded where there are not so many. */
   take(steps: number): void {
     this.#left -= steps;

@@ -19,15 +19,12 @@ const steps: readonly ((path: string) => string)[] = [
   withoutDots,
 ];
 
-export function hasOtherReadings(path: string): boolean {
-  return AMBIGUOUS.test(path);
-}
-
 /**
  * Whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there are too
  * many readings to tell.
  */
 export function readsAsAnother<T>(router: Router<T>, method: string, path: string, operation: T): boolean {
+  if (!AMBIGUOUS.test(path)) return false;
   const readings = new Map([[path, 0]]);
   for (const [reading, layers] of readings) {
     const add = (next: string, decoded: number) => {

@@ -28,7 +28,7 @@ export interface IntegerOption extends Common {
   readonly auto?: true;
 }
 
-/** Seconds with fractions, whose limits are shown nowhere but where they are passed. */
+/** Seconds, with fractions. */
 export interface SecondsOption extends Common {
   readonly type: 'seconds';
   readonly minimum: number;
@@ -130,7 +130,7 @@ export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** `maxBodySize` is GW_MAX_BODY_SIZE (D25). */
-export function variableName(name: string): string {
-  return `GW_${flagName(name).slice(2).replaceAll('-', '_').toUpperCase()}`;
+/** `--max-body-size` can come from GW_MAX_BODY_SIZE (D25). */
+export function variableName(flag: string): string {
+  return `GW_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`;
 }

@@ -1,4 +1,4 @@
 /** The options of `gw serve`, for who starts gateways or describes how. */
-export { defaultOf, describeOption } from './option-docs.ts';
+export { describeOption } from './option-docs.ts';
 export { flagName, type OptionEntry, type PodField } from './option-table.ts';
 export { SERVE_OPTIONS } from './options.ts';

@@ -1,7 +1,7 @@
 /** JSON Schema validators of one artifact, compiled on first use from its shared table (design: pay when asked). */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
-import { compilePattern, type Pattern } from '../patterns/pattern.ts';
+import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { addAllFormats } from './formats.ts';
@@ -28,12 +28,7 @@ export class Schemas {
     this.#table = table;
     this.#verbose = verbose;
     this.steps = steps;
-    const patterns = new Map<string, Pattern>();
-    const read = (source: string): Pattern => {
-      const pattern = patterns.get(source) ?? compilePattern(source, steps);
-      patterns.set(source, pattern);
-      return pattern;
-    };
+    const read = patternReader(steps);
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: verbose,
@@ -43,8 +38,7 @@ export class Schemas {
       addUsedSchema: false,
       inlineRefs: false,
       logger: false,
-      // Ajv writes this text into standalone code; we never make any.
-      code: { regExp: Object.assign(read, { code: 'regExp' }) as never },
+      code: { regExp: read as never },
     });
     addAllFormats(this.#ajv);
     addUniqueItems(this.#ajv);

@@ -34,11 +34,7 @@ export class Shares {
 
   /** Whether module and client hold less than their part of all, where all that hold some, or want one, have equal parts. */
   isBelow(module: Module, x: Exchange): boolean {
-    const client = clientOf(x.clientIp);
-    return (
-      (this.#modules.get(module) ?? 0) < this.#share(this.#modules, module) &&
-      (this.#clients.get(client) ?? 0) < this.#share(this.#clients, client)
-    );
+    return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, clientOf(x.clientIp));
   }
 
   /**
@@ -49,8 +45,8 @@ export class Shares {
     const client = clientOf(x.clientIp);
     const modules = this.#share(this.#modules, module);
     const clients = this.#share(this.#clients, client);
-    const moduleIsBelow = (this.#modules.get(module) ?? 0) < modules;
-    const clientIsBelow = (this.#clients.get(client) ?? 0) < clients;
+    const moduleIsBelow = this.#hasLess(this.#modules, module);
+    const clientIsBelow = this.#hasLess(this.#clients, client);
     let found: Call | undefined;
     let most = 1;
     for (const [call, held] of this.#calls) {
@@ -63,6 +59,10 @@ export class Shares {
       found = call;
     }
     return found;
+  }
+
+  #hasLess<K>(held: ReadonlyMap<K, number>, wanting: K): boolean {
+    return (held.get(wanting) ?? 0) < this.#share(held, wanting);
   }
 
   /** Of each, where `wanting` is one of them. */

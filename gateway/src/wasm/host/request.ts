@@ -52,25 +52,22 @@ export const requestFunctions: HostFunctions = {
       x.query = query;
     },
   },
-  path_param_get: {
-    signature: 'iiii:i',
-    make: (call) => (name, length, buf, cap) => {
-      const x = call.request();
-      const names = x.operation?.paramNames ?? [];
-      const wanted = call.memory.text(name, length);
-      return call.memory.writeText(x.params[names.indexOf(wanted)], buf, cap);
-    },
-  },
-  path_param_sent: {
-    signature: 'iiii:i',
-    make: (call) => (name, length, buf, cap) => {
-      const x = call.request();
-      const names = x.operation?.paramNames ?? [];
-      const wanted = call.memory.text(name, length);
-      return call.memory.writeText(x.sentParams[names.indexOf(wanted)], buf, cap);
-    },
-  },
+  path_param_get: pathParam((x) => x.params),
+  path_param_sent: pathParam((x) => x.sentParams),
 };
+
+/** The value of a path parameter out of `values`, which are in the order of the names. */
+function pathParam(values: (x: Exchange) => readonly string[]): HostFunctions[string] {
+  return {
+    signature: 'iiii:i',
+    make: (call) => (name, length, buf, cap) => {
+      const x = call.request();
+      const names = x.operation?.paramNames ?? [];
+      const wanted = call.memory.text(name, length);
+      return call.memory.writeText(values(x)[names.indexOf(wanted)], buf, cap);
+    },
+  };
+}
 
 /** A name or value of a query, as forms encode it; as it is where the encoding is broken. */
 function decoded(text: string): string {
