@@ -13,7 +13,7 @@ import { LONG, SEED } from '../property-runs.ts';
 
 const EXAMPLES = process.env['GW_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? '100' : '4');
 /** Least cases of a run: with fewer, something was not tried. */
-const LEAST_CASES = 1000;
+const LEAST_CASES = 1_500;
 
 const INSTALLED: boolean = (() => {
   try {
