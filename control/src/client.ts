@@ -1,5 +1,6 @@
 /** The REST API for programs: a client of it, and what it answers. */
 export { Api, ApiError, type ApiOptions, reasonOf } from './cli/api.ts';
+export { PROBLEMS } from './errors.ts';
 export type { Artifact, ArtifactDetail } from './resources/artifacts/schemas.ts';
 export type { Deployment } from './resources/deployments/schemas.ts';
 export type { Plugin } from './resources/plugins/schemas.ts';

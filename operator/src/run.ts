@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { catalog } from './catalog.ts';
 import { SecureListener, type SecureListenerOptions } from './certificates/secure-listener.ts';
+import { Connections } from './control-plane/connection.ts';
 import { ControlPlanes } from './control-plane/control-planes.ts';
 import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
@@ -110,7 +111,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   });
   const images = new ImageStore({ registries, objects, events });
   const volumes = new ImageVolumes(api, (available, why) => log.info({ available }, `image volumes: ${why}`));
-  const controlPlanes = new ControlPlanes();
+  const controlPlanes = new ControlPlanes(new Connections(options.egress.guard));
   const archives = new ArtifactFiles(objects, (project, revision) =>
     pullRevision({ registries, objects }, project, revision),
   );

@@ -1,6 +1,9 @@
 /** The REST API as the commands call it. */
 import { createParser } from './server-sent-events.ts';
 
+/** Characters of all pages of one list: far more than any has, and less than memory. */
+const MAX_LIST = 64 << 20;
+
 /** A problem document, or what stands for one where there is no answer. */
 export class ApiError extends Error {
   /** 0 where the server did not answer. */
@@ -66,15 +69,27 @@ export class Api {
     limit = Number.POSITIVE_INFINITY,
   ): Promise<T[]> {
     const items: T[] = [];
+    let read = 0;
     let next: string | null = this.#url(path, { ...query, limit: Math.min(limit, 200) });
     while (next !== null && items.length < limit) {
       const response: Response = await this.#fetch(next, options);
-      const page: T[] = JSON.parse(await response.text());
+      const text = await response.text();
+      read += text.length;
+      if (read > MAX_LIST) throw new ApiError(`the server lists more than ${MAX_LIST} characters`, response.status);
+      const page: T[] = JSON.parse(text);
       items.push(...page);
-      const link = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-      next = link === undefined ? null : new URL(link, this.server).href;
+      next = this.#nextPage(response);
     }
     return items.slice(0, limit);
+  }
+
+  /** The token goes to no other server than the one that was named. */
+  #nextPage({ headers, status }: Response): string | null {
+    const link = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    if (link === undefined) return null;
+    const next = URL.parse(link, this.server);
+    if (next?.origin === new URL(this.server).origin) return next.href;
+    throw new ApiError('the server names a next page that is not its own', status);
   }
 
   response(path: string, { query = {}, ...options }: RequestOptions = {}): Promise<Response> {

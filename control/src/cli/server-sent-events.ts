@@ -1,5 +1,8 @@
 /** Reads server-sent events (WHATWG HTML, section 9.2) as far as gw-control writes them. */
 
+/** Characters of one event: whoever answers may be no gw-control. */
+const MAX_EVENT = 1 << 20;
+
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
@@ -11,6 +14,7 @@ export function createParser(): (text: string) => ServerSentEvent[] {
   return (text) => {
     const blocks = (rest + text.replaceAll('\r\n', '\n')).split('\n\n');
     rest = blocks.pop() ?? '';
+    if (rest.length > MAX_EVENT) throw new Error(`an event of the server has more than ${MAX_EVENT} characters`);
     return blocks.flatMap((block) => {
       let event = 'message';
       const data: string[] = [];

@@ -46,6 +46,12 @@ export class EgressGuard {
     return this.#permitsHost(host.toLowerCase()) || inAnyCidr(parsed, this.#cidrs) || isPublic(parsed);
   }
 
+  /** Whether an entry names this host, or the address that it is, public ones too. */
+  names(host: string): boolean {
+    const address = parseAddress(host.replace(/^\[|\]$/g, ''));
+    return address ? inAnyCidr(address, this.#cidrs) : this.#permitsHost(host.toLowerCase());
+  }
+
   #permitsHost(host: string): boolean {
     return this.#hosts.has(host) || this.#suffixes.some((suffix) => host.endsWith(suffix));
   }

@@ -13,7 +13,8 @@ export const controlPlaneSchema = {
       minLength: 8,
       maxLength: 1024,
       pattern: '^https?://',
-      description: 'Of its REST API, such as https://gw-control.gw-system.svc:9443. http:// needs allowPlaintext.',
+      description:
+        'Of its REST API, such as https://gw-control.gw-system.svc:9090. An internal address must be allowed with --egress-allow of the operator; http:// must be named there, and needs allowPlaintext.',
     },
     project: {
       type: 'string',
@@ -24,7 +25,7 @@ export const controlPlaneSchema = {
     secret: {
       ...objectName,
       description:
-        'Secret of this namespace with an API token (key token), the data-plane key of the project (key data-plane-key) and, for a private CA, its certificate (key ca.crt).',
+        'Secret of this namespace with an API token (key token), the data-plane key of the project (key data-plane-key) and, for a private CA, its certificate (key ca.crt). The Secret names the host of the URL: label gw.dev/credential: "true", annotation gw.dev/hosts.',
     },
   },
 } as const satisfies Schema;
@@ -49,7 +50,11 @@ export const controlPlaneStatus = {
       type: 'object',
       required: ['privateCa'],
       description: 'Pods get their artifacts from it: they have had a data-plane key.',
-      properties: { privateCa: { type: 'boolean', description: 'They check it by ca.crt of the Secret.' } },
+      properties: {
+        privateCa: { type: 'boolean', description: 'They check it by ca.crt of the Secret.' },
+        url: { type: 'string', maxLength: 1024, description: 'Where.' },
+        secret: { type: 'string', maxLength: 253, description: 'The Secret with their key.' },
+      },
     },
     deployed: { type: 'string', description: 'artifact_hash that is deployed there.' },
     deployedBy: { type: 'string', description: 'Who deployed it: operator, or a name from its audit log.' },

@@ -23,6 +23,12 @@ export const REASONS = {
     meaning: 'The ConfigMap or Secret, or its key, that holds the document, plugin, key or credentials is not there.',
     action: 'Create it in the same namespace, or correct the name; it is picked up when it appears.',
   },
+  CredentialNotGranted: {
+    meaning:
+      'A Secret would be sent to an address that it does not name: so nobody can have a Secret sent to a server of their own. What is served and what is linked goes on.',
+    action:
+      'Where the address is right, give the Secret the label gw.dev/credential: "true" and the host in the annotation gw.dev/hosts, as the message says.',
+  },
   Fetching: {
     meaning: 'The document or plugin is being fetched from its registry or URL. Nothing else waits for it.',
   },
@@ -206,6 +212,12 @@ export const REASONS = {
   ControlPlaneAway: {
     meaning: 'The control plane does not answer. Pods serve on, and it is tried again, at the latest after a minute.',
     action: 'See the message: the URL, a NetworkPolicy, its certificate (ca.crt of the Secret), or the server itself.',
+  },
+  AddressNotAllowed: {
+    meaning:
+      "The operator may not connect to the address of the control plane: it is internal, and the operator's allow-list does not name it. Pods serve on.",
+    action:
+      "Name the host in --egress-allow of the operator (egress.allow of the chart); its own chart's control plane is there already.",
   },
   ControlPlaneRefused: {
     meaning: 'The control plane refuses the token, or what is sent. Pods serve on.',

@@ -1,7 +1,7 @@
 /** Connections to control planes: shared by the projects of one, and kept from what is nobody's control plane. */
 import { createSecureContext } from 'node:tls';
-import { Api, ApiError, reasonOf } from '@gw/control/client';
-import { createConnector, EgressGuard } from '@gw/gateway/egress';
+import { Api, ApiError, PROBLEMS, reasonOf } from '@gw/control/client';
+import { createConnector, type EgressGuard, EgressRefused } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
 import { Agent } from 'undici';
 
@@ -15,13 +15,13 @@ export interface Access {
   readonly ca?: string;
 }
 
-/** Private networks, where control planes are; not the machine itself, and not what is link-local, such as metadata. */
-const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 const CONNECT_MS = 10_000;
 /** Milliseconds without a byte: event streams have a comment every 15 seconds. */
 const SILENCE_MS = 60_000;
 /** Connections for the requests of all projects of one control plane. */
 const CONNECTIONS = 8;
+/** Of one answer: whoever a tenant names may send what it likes. */
+const MAX_ANSWER = 16 << 20;
 /** Event streams of one control plane; projects beyond them are looked at from time to time. */
 const MAX_STREAMS = 100;
 
@@ -65,12 +65,12 @@ export class Connection {
 }
 
 export class Connections {
-  readonly #guard: EgressGuard;
+  readonly guard: EgressGuard;
   readonly #shared = new Map<string, Shared>();
 
-  /** `anywhere`: also on this machine, as in local mode. */
-  constructor({ anywhere = false }: { readonly anywhere?: boolean } = {}) {
-    this.#guard = new EgressGuard({ allowInternal: anywhere, allow: PRIVATE });
+  /** `guard`: what the operator may connect to, for whichever tenant names it (D51). */
+  constructor(guard: EgressGuard) {
+    this.guard = guard;
   }
 
   /** Throws where the CA is none. */
@@ -89,13 +89,13 @@ export class Connections {
 
   #agents(ca: string | undefined): Shared {
     const connect = createConnector({
-      guard: this.#guard,
+      guard: this.guard,
       timeoutMs: CONNECT_MS,
       ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca }) }),
     });
     const options = { connect, bodyTimeout: SILENCE_MS, headersTimeout: SILENCE_MS };
     return {
-      requests: new Agent({ ...options, connections: CONNECTIONS }),
+      requests: new Agent({ ...options, connections: CONNECTIONS, maxResponseSize: MAX_ANSWER }),
       streams: new Agent({ ...options, connections: MAX_STREAMS }),
       users: 0,
       open: 0,
@@ -109,10 +109,28 @@ const through =
     // Its type here is that of another copy of undici than the runtime's.
     fetch(input, Object.assign({}, init, { dispatcher }));
 
-/** One line, without what commands would be told. */
+/** One line, in our own words: what a server answers may be a secret of whoever it belongs to (D51). */
 export function failureText(server: string, error: unknown): string {
-  if (error instanceof ApiError && error.status === 0) return `${server} does not answer: ${reasonOf(error.cause)}`;
-  if (error instanceof ApiError) return `${server} answered ${error.status}: ${error.message}`;
+  if (error instanceof ApiError && error.status === 0) {
+    const why = reasonOf(error.cause);
+    return `${server} does not answer: ${why}${why.endsWith('--egress-allow') ? ' of the operator' : ''}`;
+  }
+  if (error instanceof ApiError) return `${server} ${answerText(error)}`;
+  if (error instanceof SyntaxError) return `${server} answers with something else than JSON: is it gw-control?`;
   if (error instanceof DOMException && error.name === 'TimeoutError') return `${server} did not answer in time`;
   return messageOf(error);
+}
+
+/** `answered 409 (Conflict)`: the status, and what it means where the control plane has said so. */
+export function answerText({ status, problem }: ApiError): string {
+  const meaning = Object.entries(PROBLEMS).find(([name]) => problem?.type === `urn:gw:error:${name}`);
+  return meaning
+    ? `answered ${status} (${meaning[1].title}); its log has more`
+    : `answered ${status} without a problem document of a control plane: is it gw-control?`;
+}
+
+/** Whether the egress guard refused the connection. */
+export function isForbidden(error: unknown): boolean {
+  if (!(error instanceof ApiError) || !(error.cause instanceof Error)) return false;
+  return error.cause.cause instanceof EgressRefused;
 }

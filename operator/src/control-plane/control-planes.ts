@@ -1,6 +1,7 @@
 /** The GatewayProjects that are kept at control planes, each by a Mirror of its own. */
+import type { EgressGuard } from '@gw/gateway/egress';
 import { keyText, type ObjectKey } from '../runtime/kube-object.ts';
-import { Connections } from './connection.ts';
+import type { Connections } from './connection.ts';
 import { Mirror, type Seen, type Wanted } from './mirror.ts';
 
 export class ControlPlanes {
@@ -9,8 +10,13 @@ export class ControlPlanes {
   #onChange: (key: ObjectKey) => void = () => {};
   #closed = false;
 
-  constructor(connections = new Connections()) {
+  constructor(connections: Connections) {
     this.#connections = connections;
+  }
+
+  /** What may be connected to. */
+  get guard(): EgressGuard {
+    return this.#connections.guard;
   }
 
   /** Calls whenever what is seen of a project has changed. */

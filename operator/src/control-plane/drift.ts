@@ -1,6 +1,7 @@
 /** What differs at a control plane from what the cluster has, and what will become of it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Api, Project, ProjectPlugin, Spec } from '@gw/control/client';
+import { shownName } from './answers.ts';
 import type { Sources, SpecUpload } from './sources.ts';
 
 /** As many lines as a status has. */
@@ -68,7 +69,7 @@ function compared(
   const changed = [...wanted].filter(([name, value]) => found.has(name) && !isDeepStrictEqual(found.get(name), value));
   return [
     ...changed.map(([name]) => `${what} "${name}" was changed there: ${BACK}`),
-    ...added.map((name) => `${what} "${name}" was added there: ${BACK}`),
+    ...added.map((name) => `${what} "${shownName(name)}" was added there: ${BACK}`),
     ...missing.map((name) => `${what} "${name}" is not there: ${BACK}`),
   ];
 }

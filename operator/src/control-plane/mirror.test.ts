@@ -1,6 +1,7 @@
 /** A GatewayProject's project at a real control plane: what is sent, what is asked for, what others do there. */
 import { compileProject } from '@gw/control';
 import { loadBuiltinPlugin, type Project } from '@gw/gateway/compiler';
+import { EgressGuard } from '@gw/gateway/egress';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../test/control/server.ts';
 import { eventually } from '../../../test/eventually.ts';
@@ -73,7 +74,7 @@ describe('a project at a control plane', () => {
   let one: Compiled;
   let two: Compiled;
   const mirrors: Mirror[] = [];
-  const connections = new Connections({ anywhere: true });
+  const connections = new Connections(new EgressGuard({ allowInternal: true, allow: [] }));
 
   beforeAll(async () => {
     port = await freePort();
@@ -205,7 +206,7 @@ describe('a project at a control plane', () => {
     await soon(start(wanted('taken', one)), isDeployed(one.artifactHash));
     const other = start(wanted('taken', two, { owner: 'other/taken' }));
     await soon(other, ({ problem }) => problem?.kind === 'taken');
-    expect(other.seen.problem?.message).toContain('managed by GatewayProject shop/taken');
+    expect(other.seen.problem?.message).toMatch(/^another GatewayProject manages/);
   });
 
   it('loses nothing while nobody answers', async () => {
@@ -222,11 +223,14 @@ describe('a project at a control plane', () => {
 
   it('connects to no loopback or link-local address in a cluster', async () => {
     const guarded = new Mirror(wanted('guarded', one), {
-      connections: new Connections(),
+      connections: new Connections(new EgressGuard({ allowInternal: false, allow: [] })),
       before: { drift: [] },
       onChange: () => {},
     });
     mirrors.push(guarded);
-    await soon(guarded, ({ problem }) => problem?.message.includes('not allowed') === true);
+    await soon(
+      guarded,
+      ({ problem }) => problem?.kind === 'forbidden' && problem.message.endsWith('--egress-allow of the operator'),
+    );
   });
 });

@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ApiError, type Deployment, type Project } from '@gw/control/client';
+import { ApiError, type Project } from '@gw/control/client';
 import type { Project as Inputs } from '@gw/gateway/compiler';
 import { backoff, pause } from '../runtime/backoff.ts';
-import { type Access, type Connection, type Connections, failureText } from './connection.ts';
+import type { LatestDeployment } from './answers.ts';
+import { type Access, type Connection, type Connections, failureText, isForbidden } from './connection.ts';
 import { capped, driftOf, type Expected, expectedOf } from './drift.ts';
 import { describedBy, ensureProject, type ProjectOwner, ProjectTaken } from './project.ts';
 import { deploy, latestDeployment, type Publishable, published } from './publish.ts';
@@ -48,14 +49,9 @@ export interface Asked {
   readonly found?: boolean;
 }
 
-export type LatestDeployment = Pick<
-  Deployment,
-  'deployment_id' | 'artifact_hash' | 'kind' | 'status' | 'reason' | 'created_by'
->;
-
 export interface Problem {
-  /** `away`: it does not answer, and is tried again. */
-  readonly kind: 'away' | 'refused' | 'taken';
+  /** `away`: it does not answer, and is tried again; `forbidden`: the operator may not connect to it. */
+  readonly kind: 'away' | 'refused' | 'taken' | 'forbidden';
   readonly message: string;
 }
 
@@ -182,8 +178,8 @@ export class Mirror {
     const artifactId = await published(api, project.id, wish);
     const latest = await latestDeployment(api, project.id);
     const there = latest !== null && project.deployed_artifact_id === artifactId;
-    const { deployment_id: deploymentId } = there
-      ? latest
+    const deploymentId = there
+      ? latest.deployment_id
       : await deploy(api, project.id, artifactId, onceFor(project.id, wish, this.#seen.asked?.deploymentId));
     this.#seen = { ...this.#seen, asked: { by: wish.by, deploymentId, ...(there ? { found: true } : {}) } };
   }
@@ -255,6 +251,7 @@ function onceFor(projectId: string, { by }: Wish, after: string | undefined): st
 function problemOf(url: string, error: unknown): Problem {
   const message = failureText(url, error);
   if (error instanceof ProjectTaken) return { kind: 'taken', message };
+  if (isForbidden(error)) return { kind: 'forbidden', message };
   const refused = error instanceof ApiError && error.status >= 400 && error.status < 500;
   return { kind: refused ? 'refused' : 'away', message };
 }

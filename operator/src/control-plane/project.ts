@@ -1,5 +1,6 @@
 /** A GatewayProject's project at a control plane: found or made, and marked as the cluster's. */
 import { type Api, ApiError, type Project } from '@gw/control/client';
+import { idOf } from './answers.ts';
 
 export interface ProjectOwner {
   /** Of the project there. */
@@ -21,7 +22,12 @@ export function describedBy(description: string, owner: string): string {
 }
 
 /** `id`: where it was last; one that has another name by now is renamed. Throws ProjectTaken. */
-export async function ensureProject(api: Api, { name, owner }: ProjectOwner, id: string | undefined): Promise<Project> {
+export async function ensureProject(api: Api, wanted: ProjectOwner, id: string | undefined): Promise<Project> {
+  const project = await foundOrMade(api, wanted, id);
+  return { ...project, id: idOf(project.id) };
+}
+
+async function foundOrMade(api: Api, { name, owner }: ProjectOwner, id: string | undefined): Promise<Project> {
   const before = id === undefined ? null : await byId(api, id);
   if (before?.name === name) return mustBeOurs(before, owner);
   const named = await byName(api, name);
@@ -35,7 +41,7 @@ function mustBeOurs(project: Project, owner: string): Project {
   const [, other] = MARK.exec(project.description) ?? [];
   if (other === undefined || other === owner) return project;
   throw new ProjectTaken(
-    `project "${project.name}" is managed by GatewayProject ${other}: name another in spec.controlPlane.project`,
+    'another GatewayProject manages the project of this name: name another in spec.controlPlane.project',
   );
 }
 

@@ -1,5 +1,6 @@
 /** Artifacts of the cluster at a control plane, and what it is told to deploy. */
 import type { Api, Artifact, ArtifactDetail, Deployment } from '@gw/control/client';
+import { idOf, type LatestDeployment, shownDeployment } from './answers.ts';
 
 /** An artifact as the cluster has it. */
 export interface Publishable {
@@ -25,7 +26,7 @@ export async function published(api: Api, projectId: string, wanted: Publishable
   const signal = AbortSignal.timeout(UPLOAD_MS);
   const made = await api.json<Artifact>(`/projects/${projectId}/artifacts`, { method: 'POST', form, signal });
   if (made.artifact_hash === wanted.artifactHash) return made.id;
-  throw new Error(`the artifact ${wanted.artifactHash} has the hash ${made.artifact_hash} there: it is not deployed`);
+  throw new Error(`the artifact ${wanted.artifactHash} has another hash there: it is not deployed`);
 }
 
 async function knownAs(api: Api, projectId: string, wanted: Publishable): Promise<string | null> {
@@ -41,16 +42,17 @@ async function knownAs(api: Api, projectId: string, wanted: Publishable): Promis
 }
 
 /** The latest deployment of the project, null before the first. */
-export async function latestDeployment(api: Api, projectId: string): Promise<Deployment | null> {
+export async function latestDeployment(api: Api, projectId: string): Promise<LatestDeployment | null> {
   const [latest] = await api.list<Deployment>(`/projects/${projectId}/deployments`, {}, 1);
-  return latest ?? null;
+  return latest ? shownDeployment(latest) : null;
 }
 
-/** `once` names this wish: asked for again, as after a crash, it is answered with the same deployment. */
-export function deploy(api: Api, projectId: string, artifact_id: string, once: string): Promise<Deployment> {
-  return api.json(`/projects/${projectId}/deploy`, {
+/** `once` names this wish: asked for again, as after a crash, it is answered with the same deployment. Gives its id. */
+export async function deploy(api: Api, projectId: string, artifact_id: string, once: string): Promise<string> {
+  const { deployment_id } = await api.json<Pick<Deployment, 'deployment_id'>>(`/projects/${projectId}/deploy`, {
     method: 'POST',
     json: { artifact_id },
     headers: { 'idempotency-key': once },
   });
+  return idOf(deployment_id);
 }

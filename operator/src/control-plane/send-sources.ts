@@ -1,6 +1,7 @@
 /** Makes the specs, plugins and upstreams of a project at a control plane those of its cluster. */
 import { type Api, ApiError, type Plugin, type ProjectPlugin, type Spec } from '@gw/control/client';
 import type { ProjectPlugin as PluginPackage } from '@gw/gateway/compiler';
+import { answerText } from './connection.ts';
 import type { Sources, SpecUpload } from './sources.ts';
 
 /** Makes a version of a plugin known; returns why it could not be, null where it is. */
@@ -78,7 +79,7 @@ async function attempt(refused: string[], what: string, call: () => Promise<unkn
     await call();
   } catch (error) {
     if (!(error instanceof ApiError) || ![400, 403, 409, 413, 422].includes(error.status)) throw error;
-    refused.push(`${what}: ${error.message}`);
+    refused.push(`${what}: the control plane ${answerText(error)}`);
   }
 }
 

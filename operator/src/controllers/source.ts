@@ -1,6 +1,7 @@
 /** Reads what ApiSpecs and PluginRefs point at: the keys of ConfigMaps and Secrets of their namespace. */
 import type { ReasonName } from '../api/reasons.ts';
 import { configMaps, secrets } from '../api/resources.ts';
+import type { ObjectMeta } from '../runtime/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import type { SourceFetcher } from '../sources/fetcher.ts';
 import { type FetchedSource, SourceError, type SourceOwner, type SourceRequest } from '../sources/source.ts';
@@ -45,12 +46,12 @@ export async function readSecret(
   objects: Pick<Objects, 'get'>,
   namespace: string,
   name: string,
-): Promise<Read<{ entries: Entries }>> {
+): Promise<Read<{ entries: Entries; metadata: ObjectMeta }>> {
   const found = await objects.get(secrets, { namespace, name });
   if (!found) return refuse('SourceNotFound', `Secret "${name}" is not in namespace "${namespace}"`);
   const entries = new Map<string, Uint8Array>();
   for (const [key, base64] of Object.entries(found.data ?? {})) entries.set(key, Buffer.from(base64, 'base64'));
-  return { ok: true, entries };
+  return { ok: true, entries, metadata: found.metadata };
 }
 
 /** What has been fetched; a refusal while it is being fetched, and where it could not be. */

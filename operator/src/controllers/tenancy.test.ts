@@ -109,6 +109,19 @@ describe('what a tenant refers to is in its own namespace', () => {
     expect(await readPlugin(using(), ref(spec))).toMatchObject({ ok: true });
   });
 
+  it.each([
+    ['the module', { wasm: 'header' }, 'is no WebAssembly module'],
+    ['the module, and what is there for it', { wasm: 'header', manifest: 'header' }, 'is no WebAssembly module'],
+    ['the manifest of a real module', { manifest: 'header' }, 'cannot be read: see what gw compile says'],
+    ['the schema of a real module', { configSchema: 'header' }, 'cannot be read: see what gw compile says'],
+  ])('and a Secret named as %s of a plugin tells nothing of itself', async (_, keys, message) => {
+    const read = await readPlugin(using(), ref({ source: { secret: { name: 'all', ...keys } } }));
+    expect(read).toMatchObject({ ok: false, reason: 'PluginInvalid', message: expect.stringContaining(message) });
+    expect(JSON.stringify(read)).not.toContain(SECRET);
+    // Nor by its hash.
+    expect(JSON.stringify(read)).not.toContain(sha256(SECRET));
+  });
+
   it('the key that a PluginRef is verified by', async () => {
     const object = {
       apiVersion: 'v1',

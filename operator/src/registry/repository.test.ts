@@ -208,10 +208,23 @@ describe('a registry that is not what it should be', () => {
       requests++;
       response
         .writeHead(503, { 'retry-after': '600' })
-        .end(json({ errors: [{ code: 'UNAVAILABLE', message: 'tidying' }] }));
+        .end(json({ errors: [{ code: 'TOOMANYREQUESTS', message: 'tidying' }] }));
     });
-    await expect(open(host).tags()).rejects.toThrow('answers 503 UNAVAILABLE (tidying)');
+    await expect(open(host).tags()).rejects.toThrow('answers 503 TOOMANYREQUESTS for');
     expect(requests).toBe(1);
+  });
+
+  it.each([
+    ['text', 'xyzzy'],
+    ['a message', json({ errors: [{ code: 'DENIED', message: 'xyzzy', detail: 'xyzzy' }] })],
+    ['a code that is none', json({ errors: [{ code: 'xyzzy' }] })],
+  ])('says no by %s: nothing of it is repeated', async (_, body) => {
+    const host = await serve((_, response) => void response.writeHead(403).end(body));
+    const error: unknown = await open(host)
+      .tags()
+      .catch((caught: unknown) => caught);
+    expect(String(error)).toContain('answers 403');
+    expect(String(error)).not.toContain('xyzzy');
   });
 
   it('breaks the connection under way', async () => {

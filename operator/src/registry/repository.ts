@@ -203,8 +203,8 @@ export class Repository {
 
   #refusal(answer: HttpAnswer, url: URL): RegistryError {
     const { status } = answer;
-    const { code, says } = registryErrorOf(answer.body);
-    const what = `answers ${status}${code ? ` ${code}` : ''}${says ? ` (${says})` : ''} for`;
+    const code = errorCodeOf(answer.body);
+    const what = `answers ${status}${code ? ` ${code}` : ''} for`;
     const name = url.pathname.split('/').at(-1) ?? '';
     if (status === 401 || status === 403) {
       return this.#error('unauthorized', what, name, ': check the credentials and their rights');
@@ -249,21 +249,35 @@ function header({ headers }: HttpAnswer, name: string): string | undefined {
   return at < 0 ? undefined : headers[at + 1];
 }
 
-/** The first of the errors in an answer, in the form that the specification gives them. */
-function registryErrorOf(body: Uint8Array): { readonly code?: string; readonly says?: string } {
+/** Of the distribution specification, section "Error codes". */
+const ERROR_CODES: ReadonlySet<string> = new Set([
+  'BLOB_UNKNOWN',
+  'BLOB_UPLOAD_INVALID',
+  'BLOB_UPLOAD_UNKNOWN',
+  'DENIED',
+  'DIGEST_INVALID',
+  'MANIFEST_BLOB_UNKNOWN',
+  'MANIFEST_INVALID',
+  'MANIFEST_UNKNOWN',
+  'NAME_INVALID',
+  'NAME_UNKNOWN',
+  'SIZE_INVALID',
+  'TOOMANYREQUESTS',
+  'UNAUTHORIZED',
+  'UNSUPPORTED',
+]);
+
+/** The code of the first error in an answer; what else is in there is not repeated, since users name registries (D51). */
+function errorCodeOf(body: Uint8Array): string | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(body).toString('utf8'));
   } catch {
-    return {};
+    return undefined;
   }
   const first: unknown = isRecord(parsed) && Array.isArray(parsed['errors']) ? parsed['errors'][0] : undefined;
-  if (!isRecord(first)) return {};
-  const text = (value: unknown) =>
-    typeof value === 'string' && value !== '' ? value.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200) : undefined;
-  const code = text(first['code']);
-  const says = text(first['message']);
-  return { ...(code ? { code } : {}), ...(says ? { says } : {}) };
+  const code = isRecord(first) ? first['code'] : undefined;
+  return typeof code === 'string' && ERROR_CODES.has(code) ? code : undefined;
 }
 
 function tagsOf(body: Uint8Array): readonly string[] | undefined {

@@ -1,6 +1,7 @@
 /** Pulls what an ApiSpec or PluginRef finds in an OCI registry: the files in the layers, and cosign's signatures. */
 import { ArchiveError, isGzip, isTar, unpack } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
+import type { Secret } from '../api/resources.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { DOCKER_CONFIG_KEY, type DockerConfig, parseDockerConfig } from '../registry/docker-config.ts';
 import { RegistryError } from '../registry/error.ts';
@@ -9,6 +10,7 @@ import { DIGEST, parseReference } from '../registry/reference.ts';
 import type { Repository } from '../registry/repository.ts';
 import { isRecord } from '../runtime/kube-object.ts';
 import { MAX_BYTES, sizeOf } from './content.ts';
+import { secretValue } from './secret-value.ts';
 import {
   type Fetched,
   type FetchedSource,
@@ -20,8 +22,8 @@ import {
 
 export interface FetchOciWith {
   readonly registries: RegistryClient;
-  /** The value of a Secret's key in the namespace. Rejects with SourceError. */
-  secret(namespace: string, name: string, key: string): Promise<Buffer>;
+  /** A Secret of the namespace. Rejects with SourceError where there is none. */
+  secret(namespace: string, name: string): Promise<Secret>;
 }
 
 const TITLE = 'org.opencontainers.image.title';
@@ -69,7 +71,7 @@ async function credentialsOf(
   { pullSecret }: OciRequest,
 ): Promise<DockerConfig> {
   if (pullSecret === undefined) return [];
-  const json = await secret(namespace, pullSecret, DOCKER_CONFIG_KEY);
+  const json = secretValue(await secret(namespace, pullSecret), DOCKER_CONFIG_KEY);
   try {
     return parseDockerConfig(json);
   } catch (error) {

@@ -37,6 +37,11 @@ async function fetched(request: Partial<UrlRequest>, of: SourceOwner = owner): P
   return 'problem' in state && state.problem ? `${state.problem.reason}: ${state.problem.message}` : state.state;
 }
 
+async function giveToken(metadata: object): Promise<void> {
+  const data = { header: Buffer.from('Bearer xyzzy\n').toString('base64') };
+  await objects.apply(secrets, secrets.parse({ metadata: { name: 'token', namespace: 'shop', ...metadata }, data }));
+}
+
 const names = (source: FetchedSource | string) =>
   typeof source === 'string' ? source : [...source.content.files.keys()].join(' ');
 
@@ -92,9 +97,7 @@ describe('a file at a URL', () => {
   });
 
   it('is asked for with the Authorization of a Secret, which no other server gets to see', async () => {
-    const token = Buffer.from('Bearer xyzzy\n').toString('base64');
-    const metadata = { name: 'token', namespace: 'shop' };
-    await objects.apply(secrets, secrets.parse({ metadata, data: { header: token } }));
+    await giveToken({ labels: { 'gw.dev/credential': 'true' }, annotations: { 'gw.dev/hosts': server.host } });
     server.files.set('/moved.yaml', (_, response) => {
       response.writeHead(302, { location: `${other.url}/books.yaml` }).end();
     });
@@ -112,9 +115,50 @@ describe('a file at a URL', () => {
   });
 
   it.each([
+    ['says nothing', {}],
+    ['has the annotation without the label', { annotations: { 'gw.dev/hosts': '127.0.0.1' } }],
+    ['has the label alone', { labels: { 'gw.dev/credential': 'true' } }],
+    [
+      'names another host',
+      { labels: { 'gw.dev/credential': 'true' }, annotations: { 'gw.dev/hosts': 'api.example.org' } },
+    ],
+  ])('is not asked for with a Secret that %s: nothing is sent at all', async (_, metadata) => {
+    await giveToken(metadata);
+    server.files.set('/books.yaml', DOCUMENT);
+    const authorization = { name: 'token', key: 'header' };
+    const problem = await fetched({ url: `${server.url}/books.yaml`, sha256: sha256(DOCUMENT), authorization });
+    expect(problem).toMatch(/^CredentialNotGranted: Secret "token" does not say that it may be sent to 127\.0\.0\.1:/);
+    expect(problem).not.toContain('api.example.org');
+    // Nor is it told which keys there are.
+    const none = await fetched({
+      url: `${server.url}/a`,
+      sha256: sha256(''),
+      authorization: { name: 'token', key: 'x' },
+    });
+    expect(none).toMatch(/^CredentialNotGranted/);
+    expect(server.seen).toEqual([]);
+  });
+
+  it('sends the Secret to the server of its checksum only where the Secret names that too', async () => {
+    server.files.set('/books.yaml', DOCUMENT);
+    other.files.set('/SHA256SUMS', `${sha256(DOCUMENT)}  books.yaml\n`);
+    const labels = { 'gw.dev/credential': 'true' };
+    const authorization = { name: 'token', key: 'header' };
+    const request = { url: `${server.url}/books.yaml`, sha256Url: `${other.url}/SHA256SUMS`, authorization };
+    await giveToken({ labels, annotations: { 'gw.dev/hosts': server.host } });
+    expect(names(await fetched(request))).toBe('books.yaml');
+    expect(server.seen).toEqual(['/books.yaml as Bearer xyzzy']);
+    expect(other.seen).toEqual(['/SHA256SUMS']);
+    await giveToken({ labels, annotations: { 'gw.dev/hosts': `${server.host}, ${other.host}` } });
+    expect(names(await fetched({ ...request, intervalSeconds: 301 }))).toBe('books.yaml');
+    expect(other.seen).toEqual(['/SHA256SUMS', '/SHA256SUMS as Bearer xyzzy']);
+  });
+
+  it.each([
     ['internal, and not opened', 'http://10.1.2.3/books.yaml', '--plain-http-source 10.1.2.3'],
     ['internal, over TLS', 'https://169.254.169.254/latest', '--egress-allow'],
     ['with credentials in it', 'https://user:xyzzy@127.0.0.1/books.yaml', 'holds credentials'],
+    ['with a fragment', 'https://127.0.0.1/books.yaml#xyzzy', 'has a fragment'],
     ['none', 'https://', 'not a valid URL'],
   ])('%s is not fetched', async (_, url, message) => {
     const problem = await fetched({ url, sha256: sha256(DOCUMENT) });

@@ -1,8 +1,11 @@
 /** Fetches what an ApiSpec or PluginRef finds at a URL: only ever the file with the sha256 that was asked for. */
 import { hash } from 'node:crypto';
 import { type HttpAnswer, HttpCallError, type HttpClient } from '@gw/gateway/egress';
+import type { Secret } from '../api/resources.ts';
+import { refusalToSend } from '../secrets/hosts.ts';
 import { checksumIn } from './checksum.ts';
 import { filesOfFile, MAX_BYTES, sizeOf } from './content.ts';
+import { secretValue } from './secret-value.ts';
 import { signatureText } from './signature.ts';
 import { type Fetched, type FetchedSource, SourceError, type SourceOwner, type UrlRequest } from './source.ts';
 
@@ -12,9 +15,12 @@ export interface FetchUrlWith {
   readonly plain: HttpClient;
   /** Hosts, with a port where it is not 80, that may be asked over `http:`. */
   readonly plainHosts: ReadonlySet<string>;
-  /** The value of a Secret's key in the namespace. Rejects with SourceError. */
-  secret(namespace: string, name: string, key: string): Promise<Buffer>;
+  /** A Secret of the namespace. Rejects with SourceError where there is none. */
+  secret(namespace: string, name: string): Promise<Secret>;
 }
+
+/** The `Authorization` that a URL is asked with; throws SourceError where the Secret may not be sent there (D49). */
+type AuthorizationFor = (url: string) => string | undefined;
 
 const TIMEOUT_MS = 60_000;
 const REDIRECTS = 5;
@@ -29,16 +35,12 @@ export async function fetchUrl(
 ): Promise<FetchedSource> {
   for (const url of [request.url, request.sha256Url, request.signatureUrl]) if (url !== undefined) urlOf(url);
   const authorization = await authorizationOf(using, owner, request);
-  const get = (url: string, more: GetOptions) => getFile(using, url, more);
-  const checksum = request.sha256Url
-    ? await fetchChecksum(get, request.sha256Url, request.url, authorization, before)
-    : undefined;
+  const get = (url: string, more: GetOptions) => getFile(using, url, { ...more, authorization: authorization(url) });
+  const checksum = request.sha256Url ? await fetchChecksum(get, request.sha256Url, request.url, before) : undefined;
   const wanted = checksum?.sha256 ?? request.sha256 ?? '';
   const content =
-    before?.content.digest === wanted
-      ? before.content
-      : await fetchContent(get, owner, request.url, authorization, wanted);
-  const signature = request.signatureUrl ? await fetchSignature(get, request, authorization) : {};
+    before?.content.digest === wanted ? before.content : await fetchContent(get, owner, request.url, wanted);
+  const signature = request.signatureUrl ? await fetchSignature(get, request.signatureUrl) : {};
   return {
     content,
     fetchedAt: before?.content === content ? before.fetchedAt : new Date(),
@@ -50,21 +52,14 @@ export async function fetchUrl(
 }
 
 interface GetOptions {
-  readonly authorization?: string | undefined;
   readonly etag?: string | undefined;
   readonly maxBytes: number;
 }
 
 type Get = (url: string, options: GetOptions) => Promise<HttpAnswer>;
 
-async function fetchContent(
-  get: Get,
-  owner: SourceOwner,
-  url: string,
-  authorization: string | undefined,
-  wanted: string,
-): Promise<Fetched> {
-  const answer = await get(url, { authorization, maxBytes: MAX_BYTES });
+async function fetchContent(get: Get, owner: SourceOwner, url: string, wanted: string): Promise<Fetched> {
+  const answer = await get(url, { maxBytes: MAX_BYTES });
   if (answer.status !== 200) throw statusError(url, answer.status);
   const has = hash('sha256', answer.body, 'hex');
   if (has !== wanted) {
@@ -80,10 +75,9 @@ async function fetchChecksum(
   get: Get,
   sha256Url: string,
   url: string,
-  authorization: string | undefined,
   before: FetchedSource | undefined,
 ): Promise<{ readonly sha256: string; readonly etag?: string | undefined }> {
-  const answer = await get(sha256Url, { authorization, etag: before?.checksum?.etag, maxBytes: MAX_TEXT });
+  const answer = await get(sha256Url, { etag: before?.checksum?.etag, maxBytes: MAX_TEXT });
   if (answer.status === 304 && before?.checksum) return before.checksum;
   if (answer.status !== 200) throw statusError(sha256Url, answer.status);
   const sha256 = checksumIn(answer.body.toString('utf8'), fileName(url));
@@ -94,13 +88,8 @@ async function fetchChecksum(
   return { sha256, etag: headerOf(answer, 'etag') };
 }
 
-async function fetchSignature(
-  get: Get,
-  { url, signatureUrl = '' }: UrlRequest,
-  authorization: string | undefined,
-): Promise<Pick<FetchedSource, 'signature' | 'unsigned'>> {
-  const sameOrigin = new URL(url).origin === new URL(signatureUrl).origin;
-  const answer = await get(signatureUrl, { authorization: sameOrigin ? authorization : undefined, maxBytes: MAX_TEXT });
+async function fetchSignature(get: Get, signatureUrl: string): Promise<Pick<FetchedSource, 'signature' | 'unsigned'>> {
+  const answer = await get(signatureUrl, { maxBytes: MAX_TEXT });
   if (answer.status === 404 || answer.status === 410) {
     return { unsigned: `there is no signature at ${shown(signatureUrl)} (${answer.status})` };
   }
@@ -108,24 +97,30 @@ async function fetchSignature(
   return { signature: signatureText(answer.body) };
 }
 
+/** For the server of the source; those of its checksum and signature get it too where the Secret names them. */
 async function authorizationOf(
-  { secret }: FetchUrlWith,
+  { secret: read }: FetchUrlWith,
   { namespace }: SourceOwner,
-  { authorization: from }: UrlRequest,
-): Promise<string | undefined> {
-  if (!from) return undefined;
-  const value = (await secret(namespace, from.name, from.key)).toString('utf8').replace(/\r?\n$/, '');
+  { url, authorization: from }: UrlRequest,
+): Promise<AuthorizationFor> {
+  if (!from) return () => undefined;
+  const secret = await read(namespace, from.name);
+  const refusal = refusalToSend(secret.metadata, new URL(url));
+  if (refusal !== undefined) throw new SourceError('CredentialNotGranted', refusal);
+  const value = secretValue(secret, from.key)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
   if (!/^[\x20-\x7e]+$/.test(value)) {
     const what = `key "${from.key}" of Secret "${from.name}"`;
     throw new SourceError('SourceInvalid', `${what} is no value of a header: put in "Bearer TOKEN" or the like`);
   }
-  return value;
+  return (to) => (refusalToSend(secret.metadata, new URL(to)) === undefined ? value : undefined);
 }
 
 async function getFile(
   { client, plain, plainHosts }: FetchUrlWith,
   url: string,
-  { authorization, etag, maxBytes }: GetOptions,
+  { authorization, etag, maxBytes }: GetOptions & { readonly authorization: string | undefined },
 ): Promise<HttpAnswer> {
   const { protocol, host } = urlOf(url);
   if (protocol === 'http:' && !plainHosts.has(host)) {
@@ -156,6 +151,7 @@ function urlOf(text: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new SourceError('InvalidSpec', `${shown(text)} holds credentials: put them in the Secret of authorization`);
   }
+  if (text.includes('#')) throw new SourceError('InvalidSpec', `${shown(text)} has a fragment, which no server sees`);
   return url;
 }
 

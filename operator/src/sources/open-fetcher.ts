@@ -1,6 +1,6 @@
 /** The fetcher of sources, as the operator and local mode run it. */
 import { BufferBudget, type EgressGuard, HttpClient } from '@gw/gateway/egress';
-import { secrets } from '../api/resources.ts';
+import { type Secret, secrets } from '../api/resources.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { MAX_BYTES } from './content.ts';
@@ -44,7 +44,7 @@ export function openFetcher({ egress, objects, registries, onFetched }: SourceFe
   const shared = { guard, maxResponseBytes: MAX_BYTES, budget: new BufferBudget(MAX_READING) };
   const client = new HttpClient({ ...shared, allowPlaintext: false });
   const plain = new HttpClient({ ...shared, allowPlaintext: true });
-  const secret = (namespace: string, name: string, key: string) => secretValue(objects, namespace, name, key);
+  const secret = (namespace: string, name: string) => readSecret(objects, namespace, name);
   const url = { client, plain, plainHosts: new Set(plainHttpSources.map((host) => host.toLowerCase())), secret };
   const oci = { registries, secret };
   const sources = new SourceFetcher({
@@ -62,10 +62,8 @@ export function openFetcher({ egress, objects, registries, onFetched }: SourceFe
   };
 }
 
-async function secretValue(objects: Objects, namespace: string, name: string, key: string): Promise<Buffer> {
+async function readSecret(objects: Objects, namespace: string, name: string): Promise<Secret> {
   const found = await objects.get(secrets, { namespace, name });
   if (!found) throw new SourceError('SourceNotFound', `Secret "${name}" is not in namespace "${namespace}"`);
-  const base64 = found.data?.[key];
-  if (base64 === undefined) throw new SourceError('SourceNotFound', `Secret "${name}" has no key "${key}"`);
-  return Buffer.from(base64, 'base64');
+  return found;
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ControlPlaneStatus } from '../../api/control-plane.ts';
 import type { Revision } from '../../api/gateway-project.ts';
 import { gatewayProjects } from '../../api/resources.ts';
-import type { LatestDeployment, Seen } from '../../control-plane/mirror.ts';
+import type { LatestDeployment } from '../../control-plane/answers.ts';
+import type { Seen } from '../../control-plane/mirror.ts';
 import { linkParts } from '../../objects/link.ts';
 import {
   controlPlaneStatus,
@@ -36,15 +37,14 @@ function project(more: object = {}, status: ControlPlaneStatus = {}) {
 
 const access = { url: 'https://control.example/gw', token: 'gwt_secret' };
 const observed = (seen?: Partial<Seen>, secret: object = {}): ObservedControlPlane => ({
-  secret: { ok: true, access, hasKey: true, ...secret },
+  secret: { ok: true, name: 'control', access, hasKey: true, ...secret },
   ...(seen ? { seen: { projectId: PROJECT, drift: [], ...seen } } : {}),
 });
 const deployment = (more: Partial<LatestDeployment>): LatestDeployment => ({
   deployment_id: 'ours',
+  artifact_id: 'its',
   artifact_hash: hash('2'),
   kind: 'deploy',
-  status: 'succeeded',
-  reason: null,
   created_by: 'token:cluster',
   ...more,
 });
@@ -81,11 +81,10 @@ describe('whoever deployed last', () => {
           deployment_id: 'x',
           artifact_hash: hash('1'),
           kind: 'automatic_rollback',
-          reason: '2 of 2 refused',
         }),
       },
       undefined,
-      `the control plane went back to ${hash('1')}: 2 of 2 refused`,
+      `the control plane went back to ${hash('1')}: too many data planes refused what was deployed`,
     ],
     [
       'somebody else, the same as the cluster',
@@ -146,11 +145,21 @@ describe('the link of pods', () => {
 
   it('is none without the project or a key, and stays while the Secret is gone', () => {
     const gone = { ok: false, reason: 'SourceNotFound', message: 'gone' } as const;
-    expect(linkAt(project(), { secret: { ok: true, access, hasKey: true } })).toBeUndefined();
+    expect(linkAt(project(), { secret: { ok: true, name: 'control', access, hasKey: true } })).toBeUndefined();
     expect(linkAt(project(), observed({}, { hasKey: false }))).toBeUndefined();
     const linked = { projectId: PROJECT, linked: { privateCa: false } };
     expect(linkAt(project({}, linked), { secret: gone })).toMatchObject({ projectId: PROJECT });
     expect(controlPlaneStatus({ secret: gone }, linked)).toEqual(linked);
+  });
+
+  it('leads nowhere else while the Secret may not be sent there', () => {
+    const refused = { ok: false, reason: 'CredentialNotGranted', message: 'no' } as const;
+    const before = controlPlaneStatus(observed({}), undefined);
+    const moved = project({ url: 'https://evil.example', secret: 'other' }, before);
+    expect(linkAt(moved, { secret: refused })).toEqual(linkAt(project(), observed({})));
+    expect(controlPlaneStatus({ secret: refused }, before).linked).toEqual(before.linked);
+    const never = project({ url: 'https://evil.example' }, { projectId: PROJECT });
+    expect(linkAt(never, { secret: refused })).toBeUndefined();
   });
 });
 
@@ -161,7 +170,7 @@ it('its status says what is deployed there, by whom, and nothing of secrets', ()
     projectId: PROJECT,
     synced: hash('2'),
     asked,
-    linked: { privateCa: false },
+    linked: { privateCa: false, url: 'https://control.example/gw', secret: 'control' },
     deployed: hash('2'),
     deployedBy: 'operator',
     drift: ['spec "a" was changed there'],

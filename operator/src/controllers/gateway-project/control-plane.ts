@@ -3,15 +3,16 @@ import { posix } from 'node:path';
 import type { ControlPlaneStatus } from '../../api/control-plane.ts';
 import type { Revision } from '../../api/gateway-project.ts';
 import type { Deployment, GatewayProject } from '../../api/resources.ts';
+import type { LatestDeployment } from '../../control-plane/answers.ts';
 import type { Access } from '../../control-plane/connection.ts';
-import type { LatestDeployment, Seen } from '../../control-plane/mirror.ts';
+import type { Seen } from '../../control-plane/mirror.ts';
 import type { Link } from '../../objects/link.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
 import type { Read } from '../source.ts';
 
 export interface ObservedControlPlane {
   /** From the Secret that is named; `hasKey`: with the data-plane key of the project. */
-  readonly secret: Read<{ readonly access: Access; readonly hasKey: boolean }>;
+  readonly secret: Read<{ readonly name: string; readonly access: Access; readonly hasKey: boolean }>;
   /** Undefined until it has been asked for the first time. */
   readonly seen?: Seen;
 }
@@ -96,9 +97,9 @@ function fromBefore(before: ControlPlaneStatus | undefined, wanted: string | und
   return { artifactHash: deployed, by, message: `${by} deployed ${deployed} at the control plane` };
 }
 
-function deployedBy({ artifact_hash, kind, created_by, reason }: LatestDeployment): string {
+function deployedBy({ artifact_hash, kind, created_by }: LatestDeployment): string {
   if (kind === 'automatic_rollback')
-    return `the control plane went back to ${artifact_hash}: ${reason ?? 'too many data planes refused what was deployed'}`;
+    return `the control plane went back to ${artifact_hash}: too many data planes refused what was deployed`;
   return `${created_by} ${kind === 'rollback' ? 'went back to' : 'deployed'} ${artifact_hash} at the control plane`;
 }
 
@@ -112,24 +113,30 @@ export function linkAt({ spec, status }: GatewayProject, { secret, seen }: Obser
   const linked = linkedBy({ secret }, status?.controlPlane);
   if (!linked) return undefined;
   return {
-    url: channelUrl(controlPlane.url),
+    // Before 0.9 the status did not say where: pods are linked to what the spec has named all along.
+    url: channelUrl(linked.url ?? controlPlane.url),
     projectId,
     credential: {
       kind: 'secret',
-      name: controlPlane.secret,
+      name: linked.secret ?? controlPlane.secret,
       key: DATA_PLANE_KEY,
       ...(linked.privateCa ? { ca: CA_KEY } : {}),
     },
   };
 }
 
-/** A Secret that is gone for a while takes no pod its link: all of them would be replaced. */
+/**
+ * Where pods get their artifacts, and with which Secret. A Secret that is gone for a while takes no pod its link: all
+ * of them would be replaced. Nor is one that may not be sent to another address sent there by pods (D49).
+ */
 function linkedBy(
   { secret }: Pick<ObservedControlPlane, 'secret'>,
   before: ControlPlaneStatus | undefined,
 ): ControlPlaneStatus['linked'] {
   if (!secret.ok || (!secret.hasKey && before?.linked)) return before?.linked;
-  return secret.hasKey ? { privateCa: secret.access.ca !== undefined } : undefined;
+  if (!secret.hasKey) return undefined;
+  const { url, ca } = secret.access;
+  return { privateCa: ca !== undefined, url, secret: secret.name };
 }
 
 function channelUrl(url: string): string {
@@ -181,6 +188,7 @@ export function syncedVerdict(
       'ControlPlaneAway',
       `${problem.message}; pods serve what they have, and it is tried again`,
     );
+  if (problem?.kind === 'forbidden') return verdict('False', 'AddressNotAllowed', problem.message);
   if (problem?.kind === 'taken') return verdict('False', 'Conflict', problem.message);
   if (problem) return verdict('False', 'ControlPlaneRefused', problem.message);
   if (!secret.hasKey) {

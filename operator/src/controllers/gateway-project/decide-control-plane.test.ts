@@ -19,7 +19,12 @@ import {
 describe('with a control plane that pods are linked to', () => {
   const HERE = '01a20078-65e3-7880-a083-4c690f7bbe16';
   const spec = { controlPlane: { url: 'https://control.example', secret: 'control' } };
-  const secret = { ok: true, access: { url: 'https://control.example', token: 'gwt_x' }, hasKey: true } as const;
+  const secret = {
+    ok: true,
+    name: 'control',
+    access: { url: 'https://control.example', token: 'gwt_x' },
+    hasKey: true,
+  } as const;
   const there = (letter: string, id: string, asked: { by: string; deploymentId: string } | undefined) => ({
     secret,
     seen: {
@@ -29,10 +34,9 @@ describe('with a control plane that pods are linked to', () => {
       ...(asked ? { asked } : {}),
       latest: {
         deployment_id: id,
+        artifact_id: 'its',
         artifact_hash: hash(letter),
         kind: 'deploy',
-        status: 'succeeded',
-        reason: null,
         created_by: 'admin',
       } as const,
     },

@@ -1,10 +1,11 @@
 /** Reads what opens the control plane that a project names, and what is known of the project there. */
+import type { EgressGuard } from '@gw/gateway/egress';
 import type { GatewayProject } from '../../api/resources.ts';
-import type { Access } from '../../control-plane/connection.ts';
 import type { ControlPlanes } from '../../control-plane/control-planes.ts';
 import { keyOf } from '../../runtime/kube-object.ts';
 import type { Objects } from '../../runtime/objects.ts';
-import { type Read, readSecret, refuse } from '../source.ts';
+import { refusalToSend } from '../../secrets/hosts.ts';
+import { readSecret, refuse } from '../source.ts';
 import { CA_KEY, DATA_PLANE_KEY, type ObservedControlPlane } from './control-plane.ts';
 
 export interface ObserveControlPlaneWith {
@@ -17,7 +18,7 @@ export async function observeControlPlane(
   project: GatewayProject,
 ): Promise<{ readonly controlPlane?: ObservedControlPlane }> {
   if (!project.spec.controlPlane || !controlPlanes) return {};
-  const secret = await readAccess(objects, project, project.spec.controlPlane);
+  const secret = await readAccess(objects, controlPlanes.guard, project, project.spec.controlPlane);
   const seen = controlPlanes.seen(keyOf(project));
   return { controlPlane: { secret, ...(seen ? { seen } : {}) } };
 }
@@ -26,17 +27,16 @@ type Named = NonNullable<GatewayProject['spec']['controlPlane']>;
 
 async function readAccess(
   objects: Objects,
+  guard: EgressGuard,
   { metadata, spec }: GatewayProject,
   { url, secret: name }: Named,
-): Promise<Read<{ readonly access: Access; readonly hasKey: boolean }>> {
-  const { protocol } = URL.parse(url) ?? {};
-  if (protocol !== 'https:' && protocol !== 'http:')
-    return refuse('InvalidSpec', `spec.controlPlane.url: "${url}" is no URL: give https://HOST:PORT`);
-  if (protocol === 'http:' && !spec.allowPlaintext) {
-    return refuse('InvalidSpec', 'spec.controlPlane.url: http:// needs spec.allowPlaintext; better give https://');
-  }
+): Promise<ObservedControlPlane['secret']> {
+  const fault = addressFault(url, spec.allowPlaintext, guard);
+  if (fault !== undefined) return refuse('InvalidSpec', `spec.controlPlane.url: ${fault}`);
   const read = await readSecret(objects, metadata.namespace ?? 'default', name);
   if (!read.ok) return read;
+  const refusal = refusalToSend(read.metadata, new URL(url));
+  if (refusal !== undefined) return refuse('CredentialNotGranted', refusal);
   const text = (key: string) =>
     Buffer.from(read.entries.get(key) ?? '')
       .toString('utf8')
@@ -48,5 +48,22 @@ async function readAccess(
     return refuse('SourceInvalid', `Secret "${name}" ${why}: put an API token of the control plane there`);
   }
   const ca = text(CA_KEY);
-  return { ok: true, access: { url, token, ...(ca ? { ca } : {}) }, hasKey: text(DATA_PLANE_KEY) !== '' };
+  const access = { url, token, ...(ca ? { ca } : {}) };
+  return { ok: true, name, access, hasKey: text(DATA_PLANE_KEY) !== '' };
+}
+
+/** What is wrong with the address of a control plane (D51); it is repeated only where it can hold no credential. */
+export function addressFault(
+  text: string,
+  allowPlaintext: boolean,
+  guard: Pick<EgressGuard, 'names'>,
+): string | undefined {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'it is no URL: give https://HOST:PORT';
+  if (url.username !== '' || url.password !== '') return 'it holds credentials: put a token into the Secret';
+  if (/[?#]/.test(text)) return 'it has a query or a fragment: give https://HOST:PORT, with a path at most';
+  if (url.protocol === 'https:' || (allowPlaintext && guard.names(url.hostname))) return undefined;
+  return allowPlaintext
+    ? `http:// must be allowed by the operator too: --egress-allow ${url.hostname}; better give https://`
+    : 'http:// needs spec.allowPlaintext; better give https://';
 }

@@ -77,7 +77,9 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
     const plugin = using.catalog.read(read.files);
     return { ok: true, plugin, ...(verified ? { verifiedBy: verified.key.fingerprint } : {}) };
   } catch (error) {
-    return refuse('PluginInvalid', messageOf(error));
+    // Parsers quote what they cannot read, and whoever may read a PluginRef need not be allowed to read Secrets.
+    const why = secret ? `the package in Secret "${secret.name}" cannot be read: see what gw compile says` : undefined;
+    return refuse('PluginInvalid', why ?? messageOf(error));
   }
 }
 
@@ -99,6 +101,9 @@ async function packageInCluster({ objects }: ReadWith, { metadata, spec }: Plugi
       'SourceNotFound',
       `"${keys.name}" has no key "${keys.wasm ?? '*.wasm'}": set the key of the module in spec.source`,
     );
+  // What a Secret holds goes into the artifact, which others read: nothing does but the plugins that are there for it.
+  if (secret && !isModule(wasm))
+    return refuse('PluginInvalid', `key "${module}" of Secret "${keys.name}" is no WebAssembly module`);
   const signatureKey = spec.verify?.signatureKey ?? `${module}.sig`;
   const signature = entries.get(signatureKey);
   return {
@@ -131,6 +136,11 @@ function imagePackage(files: Entries, name: string): PluginPackage {
   const module = moduleKey(files, undefined);
   const wasm = module === undefined || files.size > 1 ? undefined : files.get(module);
   return wasm ? { wasm, name } : pluginPackageOf(files, name);
+}
+
+/** By its magic number. */
+function isModule(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 4)).toString('latin1') === '\0asm';
 }
 
 function packageOf(wasm: Uint8Array, manifest?: Uint8Array, configSchema?: Uint8Array): PluginPackage {

@@ -1,0 +1,39 @@
+/**
+ * Where a Secret may be sent (D49): whoever may write an ApiSpec, a PluginRef or a GatewayProject names Secrets and
+ * addresses in it, and need not be allowed to read the Secrets. So the Secret itself says to which hosts it may go.
+ * Secrets of type kubernetes.io/dockerconfigjson say so by what they are: see registry/docker-config.ts.
+ */
+import { GROUP } from '../api/schema.ts';
+import type { ObjectMeta } from '../runtime/kube-object.ts';
+
+/** `"true"` on a Secret that may be sent to addresses at all. */
+export const LABEL_CREDENTIAL = `${GROUP}/credential`;
+/** Hosts, separated by commas or spaces: `NAME`, `*.SUFFIX` or an address, each with `:PORT` or for every port. */
+export const ANNOTATION_HOSTS = `${GROUP}/hosts`;
+
+/** Why the Secret may not be sent to this URL, and what to write where it should; undefined where it may. */
+export function refusalToSend({ name, labels, annotations }: ObjectMeta, url: URL): string | undefined {
+  const isCredential = labels?.[LABEL_CREDENTIAL] === 'true';
+  const entries = (annotations?.[ANNOTATION_HOSTS] ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  if (isCredential && entries.some((entry) => covers(entry.toLowerCase(), url))) return undefined;
+  // What it does say stays unsaid: who writes the address may not read the Secret.
+  const label = isCredential ? '' : `the label ${LABEL_CREDENTIAL}: "true" and `;
+  return (
+    `Secret "${name}" does not say that it may be sent to ${url.host}: ` +
+    `where that is right, give it ${label}"${url.host}" in the annotation ${ANNOTATION_HOSTS}`
+  );
+}
+
+function covers(entry: string, url: URL): boolean {
+  const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  if (port !== undefined && Number(port) !== portOf(url)) return false;
+  const name = url.hostname.replace(/\.$/, '');
+  const wanted = host.replace(/\.$/, '');
+  if (!wanted.startsWith('*.')) return wanted !== '' && wanted === name;
+  return wanted.length > 2 && name.endsWith(wanted.slice(1)) && name.length > wanted.length - 1;
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
+}
