@@ -28,12 +28,19 @@ export const secretsSchema = {
       'x-kubernetes-list-type': 'set',
       items: objectName,
       description:
-        'Every key of these Secrets becomes an environment variable of that name; pods are replaced when one changes. GW_ variables cannot be read by env:// references.',
+        'Every key of these Secrets becomes an environment variable of that name; pods are replaced when one changes. Keys that begin with GW_, NODE_, LD_ or OPENSSL_ must be allowed by the operator.',
     },
     directory: {
       ...objectName,
       description:
         'Every key of this Secret becomes a file under /var/run/secrets/gw (GW_SECRETS_DIR); changes are picked up without a restart.',
+    },
+    template: {
+      type: 'array',
+      maxItems: 50,
+      'x-kubernetes-list-type': 'set',
+      items: objectName,
+      description: 'Further Secrets, which spec.pods.template refers to.',
     },
   },
 } as const satisfies Schema;
@@ -47,7 +54,8 @@ export const podsSchema = {
       type: 'string',
       minLength: 1,
       maxLength: 1024,
-      description: "Image of the pods. Default: the operator's own.",
+      description:
+        "Image of the pods. Default: the operator's own; one of another repository must be allowed with --allow-images of the operator.",
     },
     imagePullPolicy: { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'], default: 'IfNotPresent' },
     imagePullSecrets: { type: 'array', maxItems: 20, 'x-kubernetes-list-type': 'set', items: objectName },
@@ -105,7 +113,7 @@ export const podsSchema = {
     template: {
       ...anyObject,
       description:
-        "A strategic merge patch of the pods' template, for what has no field here: containers, volumes and the like merge by name. It may not change labels that the operator selects by.",
+        "A strategic merge patch of the pods' template, for what has no field here: containers, volumes and the like merge by name. It may set labels, annotations, resources, scheduling, termination, DNS, timings of probes, variables, and volumes of type emptyDir, configMap, downwardAPI and of Secrets that the project names; other fields must be allowed with --allow-pod-fields of the operator.",
     },
     nodeSelector: stringMap,
     priorityClassName: { type: 'string', maxLength: 253 },

@@ -5,6 +5,7 @@ import type { GatewayProject } from '../api/resources.ts';
 import { ARTIFACT_DIR, type ArtifactSettings, type ArtifactSource } from './artifact-volume.ts';
 import { type Link, linkParts } from './link.ts';
 import { ADMIN_PORT, TRAFFIC_PORT } from './names.ts';
+import type { PodPolicy } from './pod-policy.ts';
 import { tlsParts } from './tls.ts';
 
 /** What pods need to know beyond their project. */
@@ -17,6 +18,8 @@ export interface PodSettings extends ArtifactSettings {
   readonly secretsVersion?: string;
   /** What the pods are there for: see LABEL_ROLE. */
   readonly role?: string;
+  /** How far the project may go with its pods; default: not beyond the usual. */
+  readonly policy?: PodPolicy;
   /** Where later artifacts come from; absent: pods are replaced for each. */
   readonly link?: Link;
 }

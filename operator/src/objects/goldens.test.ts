@@ -10,6 +10,7 @@ import { parse, stringify } from 'yaml';
 import { gatewayProjects } from '../api/resources.ts';
 import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
 import { OWNED, type OwnedContext, ownedObjects } from './owned.ts';
+import { DEFAULT_POD_POLICY } from './pod-policy.ts';
 
 const folder = join(import.meta.dirname, 'goldens');
 const names = readdirSync(folder).flatMap((file) => /^(.+)\.in\.yaml$/.exec(file)?.[1] ?? []);
@@ -35,7 +36,10 @@ const LINK: NonNullable<OwnedContext['link']> = {
 };
 /** What is known besides the spec. */
 const KNOWN: Readonly<Record<string, Partial<OwnedContext>>> = {
-  everything: { secretsVersion: '0123456789abcdef' },
+  everything: {
+    secretsVersion: '0123456789abcdef',
+    policy: { ...DEFAULT_POD_POLICY, images: ['registry.example.org/*'], fields: new Set(['containers']) },
+  },
   canary: { canary: { revision: revision(2, 'b'), pods: 1 } },
   linked: { link: LINK },
   oci: {

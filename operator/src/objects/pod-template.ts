@@ -1,6 +1,8 @@
 /** The template of gateway pods: one revision of a project, as its spec says. */
+import type { JsonObject } from '@gw/gateway/artifact';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
+import { isRecord } from '../runtime/kube-object.ts';
 import { artifactSource } from './artifact-volume.ts';
 import { gatewayContainer, type PodSettings } from './gateway-container.ts';
 import { linkParts } from './link.ts';
@@ -13,8 +15,11 @@ import {
   LABEL_ROLE,
   podLabels,
 } from './names.ts';
+import { podFaults } from './pod-faults.ts';
+import { allowsImage, DEFAULT_POD_POLICY } from './pod-policy.ts';
 import { patchTemplate } from './template-patch.ts';
 import { tlsParts } from './tls.ts';
+import { usedSecrets } from './used-secrets.ts';
 
 /** Annotations that say which revision an object is about. */
 export function revisionAnnotations(revision: Revision): { readonly [name: string]: string } {
@@ -25,25 +30,55 @@ export function revisionAnnotations(revision: Revision): { readonly [name: strin
   };
 }
 
-/** With `spec.pods.template` where that is no patch to refuse (see `templateRefusal`). */
+/** With `spec.pods.template` where nothing of it is to be refused (see `podRefusal`). */
 export function podTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): object {
-  const template = ownTemplate(project, revision, settings);
-  const patch = project.spec.pods.template;
-  if (!patch) return template;
-  const patched = patchTemplate(template, patch);
-  return patched.ok ? patched.template : template;
+  return judged(project, revision, settings).template;
 }
 
-/** Why `spec.pods.template` is refused; undefined where it is not. */
-export function templateRefusal(
+/** Why pods are not made as the project asks; undefined where they are. */
+export function podRefusal(project: GatewayProject, revision: Revision, settings: PodSettings): string | undefined {
+  return judged(project, revision, settings).refusal;
+}
+
+/** The template as the project asks, or the operator's own and why that is not taken. */
+function judged(
   project: GatewayProject,
   revision: Revision,
   settings: PodSettings,
-): string | undefined {
+): { readonly template: JsonObject; readonly refusal?: string } {
+  const { policy = DEFAULT_POD_POLICY } = settings;
+  // Plain JSON, without what is undefined.
+  const own: JsonObject = JSON.parse(JSON.stringify(ownTemplate(project, revision, settings)));
+  const refused = (refusal: string) => ({ template: own, refusal });
   const patch = project.spec.pods.template;
-  if (!patch) return undefined;
-  const patched = patchTemplate(ownTemplate(project, revision, settings), patch);
-  return patched.ok ? undefined : `spec.pods.template: ${patched.message}`;
+  if (patch && !policy.templatePatches)
+    return refused('spec.pods.template: the operator takes none (--template-patches=off): leave it out');
+  const patched = patch ? patchTemplate(own, patch) : { ok: true as const, template: own };
+  if (!patched.ok) return refused(`spec.pods.template: ${patched.message}`);
+  const { template } = patched;
+  const images = imagesOf(template).filter((image) => !allowsImage(image, settings.image, policy));
+  const secrets = new Set(usedSecrets(project).map(({ name }) => name));
+  const faults = podFaults({ own, template, secrets }).filter(
+    ({ field }) => field === 'secret' || !policy.fields.has(field),
+  );
+  const told = [
+    ...images.map((image) => `image "${image}" must be allowed with --allow-images of the operator`),
+    ...faults.map(({ field, message }) =>
+      field === 'secret'
+        ? `${message}: list it in spec.secrets.template`
+        : `${message} must be allowed with --allow-pod-fields ${field} of the operator`,
+    ),
+  ];
+  const [first] = told;
+  if (first === undefined) return { template };
+  const more = told.length > 1 ? `; and ${told.length - 1} more` : '';
+  return refused(`${patch ? 'spec.pods.template' : 'spec.pods'}: ${first}${more}`);
+}
+
+function imagesOf({ spec }: JsonObject): readonly string[] {
+  if (!isRecord(spec)) return [];
+  const listed = [spec['containers'], spec['initContainers']].flatMap((list) => (Array.isArray(list) ? list : []));
+  return [...new Set(listed.map((each: unknown) => (isRecord(each) && typeof each['image'] === 'string' ? each['image'] : '')))];
 }
 
 function ownTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): object {

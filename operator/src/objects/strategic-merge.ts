@@ -26,7 +26,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, keys: MergeKeys, 
   if (directive === 'replace') return withoutNulls(fields);
   if (directive === 'delete') return {};
   if (directive !== 'merge')
-    throw new PatchError(`${place(at)}: $patch is "${String(directive)}", not merge, replace or delete`);
+    throw new PatchError(`${place(at)}: $patch is ${JSON.stringify(directive)}, not merge, replace or delete`);
   const merged = new Map<string, Json>(
     Object.entries(retained === undefined ? original : retain(original, retained, at)),
   );

@@ -1,9 +1,12 @@
 /** `spec.pods.template`: what users change of the pods with it, and what they may not. */
 import { describe, expect, it } from 'vitest';
 import { gatewayProjects } from '../api/resources.ts';
-import { podTemplate, templateRefusal } from './pod-template.ts';
+import { DEFAULT_POD_POLICY } from './pod-policy.ts';
+import { podRefusal, podTemplate } from './pod-template.ts';
 
 const SETTINGS = { image: 'gw:test', trustedKeys: [] };
+/** Containers beside the gateway, and an image for them. */
+const FURTHER = { ...DEFAULT_POD_POLICY, images: ['shipper'], fields: new Set(['containers'] as const) };
 const REVISION = {
   revision: 1,
   artifactHash: `sha256:${'a'.repeat(64)}`,
@@ -30,8 +33,9 @@ describe('a patch of the pod template', () => {
         ],
       },
     });
-    expect(templateRefusal(of, REVISION, SETTINGS)).toBeUndefined();
-    expect(podTemplate(of, REVISION, SETTINGS)).toMatchObject({
+    const settings = { ...SETTINGS, policy: FURTHER };
+    expect(podRefusal(of, REVISION, settings)).toBeUndefined();
+    expect(podTemplate(of, REVISION, settings)).toMatchObject({
       spec: {
         hostAliases: [{ ip: '10.0.0.1' }],
         containers: [
@@ -52,7 +56,7 @@ describe('a patch of the pod template', () => {
     ['a patch that is none', { spec: { volumes: [{ emptyDir: {} }] } }, 'spec.volumes: an element has no "name"'],
   ])('is refused where it changes %s, and says so', (_, template, message) => {
     const of = project(template);
-    const refusal = templateRefusal(of, REVISION, SETTINGS);
+    const refusal = podRefusal(of, REVISION, SETTINGS);
     expect(refusal).toContain('spec.pods.template: ');
     expect(refusal).toContain(message);
     // What is refused changes nothing.

@@ -27,13 +27,11 @@ export const TEMPLATE_MERGE_KEYS: MergeKeys = new Map([
 ]);
 
 export type Patched =
-  | { readonly ok: true; readonly template: object }
+  | { readonly ok: true; readonly template: JsonObject }
   | { readonly ok: false; readonly message: string };
 
 /** The template with the patch, or why the patch is refused. */
-export function patchTemplate(template: object, patch: JsonObject): Patched {
-  // Plain JSON, without what is undefined.
-  const before: JsonObject = JSON.parse(JSON.stringify(template));
+export function patchTemplate(before: JsonObject, patch: JsonObject): Patched {
   try {
     const after = strategicMerge(before, patch, TEMPLATE_MERGE_KEYS);
     const refused = refusal(before, after);

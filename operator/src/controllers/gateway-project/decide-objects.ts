@@ -1,6 +1,6 @@
 /** The objects that a project owns as they shall be, and what keeps them from being so. Pure. */
 import { type OwnedContext, ownedObjects } from '../../objects/owned.ts';
-import { templateRefusal } from '../../objects/pod-template.ts';
+import { podRefusal } from '../../objects/pod-template.ts';
 import { handedOver } from '../../objects/replicas.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
 import type { KubeObject } from '../../runtime/kube-object.ts';
@@ -31,7 +31,7 @@ export interface ObjectsDecision {
 /** What objects are built from, but for what is rolled out: `settings` with what is observed. */
 export function ownedContext(
   { trustedKeys, secrets, workload, registry }: Observed,
-  settings: Pick<OwnedContext, 'image' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'egressAllow' | 'link'>,
+  settings: Pick<OwnedContext, 'image' | 'policy' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'egressAllow' | 'link'>,
 ): OwnedContext {
   return {
     ...settings,
@@ -56,7 +56,7 @@ export function decideObjects(
 ): ObjectsDecision {
   const { project, workload, secrets, foreign, taken, notInstalled, notAllowed } = observed;
   const context: OwnedContext = { ...given, ...(revision ? { revision } : {}), ...(canary ? { canary } : {}) };
-  const refused = revision && templateRefusal(project, revision, context);
+  const refused = revision && podRefusal(project, revision, context);
   const podProblems: Refusal[] = [
     ...secrets.problems,
     ...observed.keyProblems,

@@ -15,6 +15,7 @@ import { controlPlaneStatus, linkAt, syncedVerdict } from './control-plane.ts';
 import { decideObjects, ownedContext } from './decide-objects.ts';
 import { injectedVerdict } from './injected-verdict.ts';
 import type { Observed } from './observe.ts';
+import type { PodPolicy } from '../../objects/pod-policy.ts';
 import { type Rollout, rolloutOf } from './rollout/rollout-of.ts';
 import { obsolete } from './rollout/target.ts';
 import { obsoleteArtifacts, storing } from './storing.ts';
@@ -23,6 +24,8 @@ import { statusWhileFetching, verdictIn } from './while-fetching.ts';
 export interface Settings {
   /** Image of gateway pods where the project names none. */
   readonly image: string;
+  /** How far projects may go with their pods. Default: not beyond the usual. */
+  readonly policy?: PodPolicy;
   /** Where the operator runs, for the NetworkPolicy. */
   readonly operatorNamespace: string;
   /** Seconds in place of the project's `serve.drainDelay`, where endpoints are withdrawn at once. */

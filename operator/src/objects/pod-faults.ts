@@ -1,0 +1,282 @@
+/**
+ * What in a pod's template goes beyond what a GatewayProject may ask for (D50), whichever of its fields asked: the
+ * template as it would be is compared with what the operator makes of the project without a patch. Pure.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Json, JsonObject } from '@gw/gateway/artifact';
+import type { PodField } from './pod-policy.ts';
+
+export interface PodFault {
+  /** What must be allowed; `secret`: the project itself must name the Secret. */
+  readonly field: PodField | 'secret';
+  /** Where it stands, and what it is. */
+  readonly message: string;
+}
+
+export interface PodFaultsWith {
+  /** The template as the operator makes it. */
+  readonly own: JsonObject;
+  /** The template as it would be. */
+  readonly template: JsonObject;
+  /** Names of the Secrets that the pod may have. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** Scheduling, termination, DNS and names: what everyone may set. */
+const FREE_IN_POD = new Set([
+  ...['affinity', 'nodeSelector', 'preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'],
+  ...['schedulerName', 'schedulingGates', 'tolerations', 'topologySpreadConstraints'],
+  ...['activeDeadlineSeconds', 'terminationGracePeriodSeconds'],
+  ...['dnsConfig', 'dnsPolicy', 'hostAliases', 'hostname', 'setHostnameAsFQDN', 'subdomain'],
+  ...['enableServiceLinks', 'os'],
+]);
+/** Fields that lists of their own below look at. */
+const LOOKED_AT_IN_POD = new Set(['containers', 'initContainers', 'volumes', 'imagePullSecrets']);
+const FREE_IN_CONTAINER = new Set([
+  ...['name', 'image', 'imagePullPolicy', 'resizePolicy', 'resources'],
+  ...['terminationMessagePath', 'terminationMessagePolicy'],
+]);
+const LOOKED_AT_IN_CONTAINER = new Set([
+  ...['env', 'envFrom', 'ports', 'volumeMounts'],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe', 'securityContext'],
+]);
+const TIMINGS = new Set([
+  ...['failureThreshold', 'initialDelaySeconds', 'periodSeconds', 'successThreshold'],
+  ...['terminationGracePeriodSeconds', 'timeoutSeconds'],
+]);
+/** Variables by which Node.js, the linker and OpenSSL run or trust something else than what is in the image. */
+const RESERVED = /^(GW|NODE|LD|OPENSSL)_/;
+/** Folders that hold nothing of the image that is run or read as configuration. */
+const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl|home|mnt|opt|run|srv|tmp|var)(\/|$)/;
+/** What a further container may say of its privileges without a word of the operator: less of them. */
+const LESS: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
+  allowPrivilegeEscalation: (value) => value === false,
+  capabilities: (value) => Object.keys(objectOf(value)).every((key) => key === 'drop'),
+  privileged: (value) => value === false,
+  readOnlyRootFilesystem: (value) => value === true,
+  runAsGroup: (value) => typeof value === 'number' && value > 0,
+  runAsNonRoot: (value) => value === true,
+  runAsUser: (value) => typeof value === 'number' && value > 0,
+  seccompProfile: (value) => isDeepStrictEqual(value, { type: 'RuntimeDefault' }),
+};
+const BY_NAME: ReadonlySet<string> = new Set<PodField>([
+  ...(['args', 'automountServiceAccountToken', 'command', 'hostIPC', 'hostNetwork', 'hostPID', 'hostUsers'] as const),
+  ...(['lifecycle', 'nodeName', 'runtimeClassName', 'securityContext', 'serviceAccountName'] as const),
+  'shareProcessNamespace',
+]);
+
+export function podFaults({ own, template, secrets }: PodFaultsWith): readonly PodFault[] {
+  const [before, after] = [objectOf(own['spec']), objectOf(template['spec'])];
+  const pullSecrets = new Set(listOf(before['imagePullSecrets']).map(({ name }) => shown(name)));
+  return [
+    ...profileFaults(objectOf(objectOf(template['metadata'])['annotations'])),
+    ...otherFields(before, after, 'spec', (key) => FREE_IN_POD.has(key) || LOOKED_AT_IN_POD.has(key)),
+    ...listOf(after['imagePullSecrets']).flatMap((each) => secretFault(each['name'], secrets.union(pullSecrets), 'spec.imagePullSecrets')),
+    ...listOf(after['volumes']).flatMap((volume) =>
+      volumeFaults(volume, named(before['volumes'], volume['name']), secrets),
+    ),
+    ...(['containers', 'initContainers'] as const).flatMap((list) =>
+      listOf(after[list]).flatMap((container) => {
+        const at = `spec.${list}[${shown(container['name'])}]`;
+        const ours = named(before[list], container['name']);
+        return ours ? ownContainerFaults(container, ours, secrets, at) : furtherFaults(container, secrets, list, at);
+      }),
+    ),
+  ];
+}
+
+/** Until Kubernetes had fields for it, profiles of AppArmor and seccomp were annotations, and are still read. */
+function profileFaults(annotations: JsonObject): readonly PodFault[] {
+  return Object.keys(annotations)
+    .filter((name) => /(^|\.)(apparmor|seccomp)\./.test(name))
+    .map((name) => ({ field: 'securityContext', message: `annotation "${name}"` }));
+}
+
+/** Fields that differ from what the operator makes and are none of those that `isFree`. */
+function otherFields(
+  before: JsonObject,
+  after: JsonObject,
+  at: string,
+  isFree: (key: string) => boolean,
+): readonly PodFault[] {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys]
+    .filter((key) => !isFree(key) && !isDeepStrictEqual(before[key], after[key]))
+    .map((key) => ({ field: fieldOf(key), message: `${at}.${key}` }));
+}
+
+function fieldOf(key: string): PodField {
+  if (key === 'serviceAccount') return 'serviceAccountName';
+  return isByName(key) ? key : 'other';
+}
+
+function isByName(key: string): key is PodField {
+  return BY_NAME.has(key);
+}
+
+function ownContainerFaults(
+  after: JsonObject,
+  before: JsonObject,
+  secrets: ReadonlySet<string>,
+  at: string,
+): readonly PodFault[] {
+  const isFree = (key: string) => FREE_IN_CONTAINER.has(key) || LOOKED_AT_IN_CONTAINER.has(key);
+  return [
+    ...otherFields(before, after, at, isFree),
+    ...differing('securityContext', 'securityContext', before, after, at),
+    ...differing('ports', 'ports', before, after, at),
+    ...differing('envFrom', 'envFrom', before, after, at),
+    ...['startupProbe', 'readinessProbe', 'livenessProbe'].flatMap((probe) => {
+      const [ours, theirs] = [before[probe], after[probe]].map(withoutTimings);
+      return isDeepStrictEqual(ours, theirs) ? [] : [{ field: 'probes', message: `${at}.${probe}` } as const];
+    }),
+    ...variableFaults(after, before, secrets, at),
+    ...mountFaults(after, before, at),
+  ];
+}
+
+function differing(
+  key: string,
+  field: PodField,
+  before: JsonObject,
+  after: JsonObject,
+  at: string,
+): readonly PodFault[] {
+  return isDeepStrictEqual(before[key], after[key]) ? [] : [{ field, message: `${at}.${key}` }];
+}
+
+function withoutTimings(probe: Json | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(objectOf(probe)).filter(([key]) => !TIMINGS.has(key)));
+}
+
+function variableFaults(
+  after: JsonObject,
+  before: JsonObject,
+  secrets: ReadonlySet<string>,
+  at: string,
+): readonly PodFault[] {
+  const isOurs = (variable: JsonObject) =>
+    isDeepStrictEqual(
+      listOf(before['env']).find(({ name }) => name === variable['name']),
+      variable,
+    );
+  const theirs = listOf(after['env']);
+  const gone = listOf(before['env']).filter(({ name }) => !theirs.some((each) => each['name'] === name));
+  return [
+    ...gone.map(({ name }) => ({ field: 'env' as const, message: `${at}.env without ${shown(name)}` })),
+    ...theirs
+      .filter((variable) => !isOurs(variable))
+      .flatMap((variable): PodFault[] => {
+        const name = shown(variable['name']);
+        const changed = listOf(before['env']).some((each) => each['name'] === variable['name']);
+        const secret = objectOf(objectOf(variable['valueFrom'])['secretKeyRef'])['name'];
+        return [
+          ...(changed || RESERVED.test(name) ? [{ field: 'env' as const, message: `${at}.env ${name}` }] : []),
+          ...(secret === undefined ? [] : secretFault(secret, secrets, `${at}.env ${name}`)),
+        ];
+      }),
+  ];
+}
+
+function mountFaults(after: JsonObject, before: JsonObject, at: string): readonly PodFault[] {
+  const theirs = listOf(after['volumeMounts']);
+  const fault = (path: Json | undefined) => ({
+    field: 'volumeMounts' as const,
+    message: `${at}.volumeMounts ${shown(path)}`,
+  });
+  const gone = listOf(before['volumeMounts']).filter((mount) => !theirs.some((each) => isDeepStrictEqual(each, mount)));
+  const added = theirs.filter(
+    (mount) => !listOf(before['volumeMounts']).some((each) => isDeepStrictEqual(each, mount)),
+  );
+  const bad = added.filter(({ mountPath, mountPropagation }) => {
+    const path = typeof mountPath === 'string' ? mountPath : '';
+    return mountPropagation !== undefined || !MOUNTABLE.test(path) || path.split('/').includes('..');
+  });
+  return [...gone, ...bad].map(({ mountPath }) => fault(mountPath));
+}
+
+/** A container that the operator does not make. */
+function furtherFaults(
+  container: JsonObject,
+  secrets: ReadonlySet<string>,
+  list: 'containers' | 'initContainers',
+  at: string,
+): readonly PodFault[] {
+  const { securityContext, env, envFrom, ports, volumeDevices } = container;
+  const more = Object.entries(objectOf(securityContext)).filter(([key, value]) => !LESS[key]?.(value));
+  const named = [
+    ...listOf(env).map((each) => objectOf(objectOf(each['valueFrom'])['secretKeyRef'])['name']),
+    ...listOf(envFrom).map((each) => objectOf(each['secretRef'])['name']),
+  ];
+  return [
+    { field: list, message: at },
+    ...more.map(([key]) => ({ field: 'securityContext' as const, message: `${at}.securityContext.${key}` })),
+    ...named.flatMap((name) => (name === undefined ? [] : secretFault(name, secrets, `${at}.env`))),
+    ...listOf(ports)
+      .filter(({ hostPort }) => hostPort !== undefined)
+      .map(({ hostPort }) => ({ field: 'hostPort' as const, message: `${at}.ports ${shown(hostPort)}` })),
+    ...(volumeDevices === undefined ? [] : [{ field: 'volumes' as const, message: `${at}.volumeDevices` }]),
+    ...listOf(container['volumeMounts'])
+      .filter(({ mountPropagation }) => mountPropagation !== undefined)
+      .map(({ mountPath }) => ({
+        field: 'volumeMounts' as const,
+        message: `${at}.volumeMounts ${shown(mountPath)}, by its propagation`,
+      })),
+  ];
+}
+
+function volumeFaults(
+  volume: JsonObject,
+  ours: JsonObject | undefined,
+  secrets: ReadonlySet<string>,
+): readonly PodFault[] {
+  if (ours && isDeepStrictEqual(ours, volume)) return [];
+  const at = `spec.volumes[${shown(volume['name'])}]`;
+  const types = Object.keys(volume).filter((key) => key !== 'name');
+  // Another size of a folder of ours is no other volume.
+  if (ours && !(types.length === 1 && types[0] === 'emptyDir' && ours['emptyDir'] !== undefined))
+    return [{ field: 'volumes', message: `${at}, which the operator makes` }];
+  return types.flatMap((type) => volumeTypeFaults(type, objectOf(volume[type]), secrets, at));
+}
+
+function volumeTypeFaults(
+  type: string,
+  source: JsonObject,
+  secrets: ReadonlySet<string>,
+  at: string,
+): readonly PodFault[] {
+  if (['emptyDir', 'configMap', 'downwardAPI'].includes(type)) return [];
+  if (type === 'secret') return secretFault(source['secretName'] ?? source['name'], secrets, at);
+  if (type === 'projected')
+    return listOf(source['sources']).flatMap((each) =>
+      Object.keys(each).flatMap((inner) => volumeTypeFaults(inner, objectOf(each[inner]), secrets, at)),
+    );
+  return [{ field: type === 'hostPath' ? 'hostPath' : 'volumes', message: `${at}.${type}` }];
+}
+
+/** No option allows it: a project says in fields of its own which Secrets it has, where grants are asked for. */
+function secretFault(name: Json | undefined, secrets: ReadonlySet<string>, at: string): readonly PodFault[] {
+  if (typeof name === 'string' && secrets.has(name)) return [];
+  return [{ field: 'secret', message: `${at} names Secret "${shown(name)}"` }];
+}
+
+/** What it should be a name or a number of, and may be anything. */
+function shown(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+function named(list: Json | undefined, name: Json | undefined): JsonObject | undefined {
+  return listOf(list).find((each) => each['name'] === name);
+}
+
+function listOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((each) => isObject(each)) : [];
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

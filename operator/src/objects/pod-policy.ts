@@ -1,0 +1,79 @@
+/** What the operator lets GatewayProjects make of pods (D50): without it, whoever may write one could make any pod. */
+
+/**
+ * What must be allowed with `--allow-pod-fields`, by the name to give there. Whatever stands neither here nor among
+ * what everyone may set goes by `other`.
+ */
+export const POD_FIELDS = {
+  args: 'the command line of the gateway',
+  automountServiceAccountToken: "a token of the pods' ServiceAccount",
+  command: 'what runs in the gateway container',
+  containers: 'containers beside the gateway',
+  env: 'variables GW_*, NODE_*, LD_* and OPENSSL_*, and changes of those that the operator sets',
+  envFrom: 'variables from whole ConfigMaps and Secrets, beside spec.secrets.env',
+  hostIPC: 'memory shared with the node',
+  hostNetwork: 'the network of the node',
+  hostPID: 'the processes of the node',
+  hostPath: 'folders of the node',
+  hostPort: 'ports of the node',
+  hostUsers: 'the user namespace of the node',
+  initContainers: 'containers before it, and native sidecars',
+  lifecycle: 'commands at its start and end',
+  nodeName: 'a node, past the scheduler',
+  other: 'every other field',
+  ports: 'ports of the gateway container',
+  probes: "other probes than the operator's; their timings are free",
+  runtimeClassName: 'another container runtime',
+  securityContext: 'users, capabilities, privileges, seccomp, AppArmor and SELinux',
+  serviceAccountName: 'another ServiceAccount',
+  shareProcessNamespace: 'one process namespace for all containers',
+  volumeMounts: 'mounts over what is in the image, and changes of those that the operator makes',
+  volumes: 'volumes of further types, such as persistentVolumeClaim, csi and nfs, and of tokens',
+} as const;
+
+export type PodField = keyof typeof POD_FIELDS;
+
+export function isPodField(name: string): name is PodField {
+  return Object.hasOwn(POD_FIELDS, name);
+}
+
+/** How far GatewayProjects may go, for the whole operator. */
+export interface PodPolicy {
+  /**
+   * Images of pods beside those of the operator's own repository (`--allow-images`): REPOSITORY for all tags and digests
+   * of one, REPOSITORY:TAG or REPOSITORY@DIGEST for one alone, PREFIX/* for all repositories below.
+   */
+  readonly images: readonly string[];
+  /** Fields beyond the usual (`--allow-pod-fields`). */
+  readonly fields: ReadonlySet<PodField>;
+  /** Whether `spec.pods.template` is taken at all (`--template-patches`). */
+  readonly templatePatches: boolean;
+  /** Whether a Secret must name the projects that use it, in its annotation `gw.dev/projects` (`--require-secret-grants`). */
+  readonly secretGrants: boolean;
+}
+
+/** What there is without options. */
+export const DEFAULT_POD_POLICY: PodPolicy = {
+  images: [],
+  fields: new Set(),
+  templatePatches: true,
+  secretGrants: false,
+};
+
+/** Whether an image may run. `own`: the operator's, any tag or digest of whose repository may. */
+export function allowsImage(image: string, own: string, { images }: Pick<PodPolicy, 'images'>): boolean {
+  if (image === own) return true;
+  // A runtime takes no such name; where one did, it could lead out of what is allowed.
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/.test(image) || image.includes('..')) return false;
+  return [repositoryOf(own), ...images].some((entry) => {
+    if (entry.endsWith('/*')) return image.startsWith(entry.slice(0, -1));
+    return entry === image || entry === repositoryOf(image);
+  });
+}
+
+/** Without tag and digest. */
+function repositoryOf(image: string): string {
+  const [named = ''] = image.split('@', 1);
+  const colon = named.lastIndexOf(':');
+  return colon > named.lastIndexOf('/') ? named.slice(0, colon) : named;
+}
