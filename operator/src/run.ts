@@ -16,6 +16,7 @@ import { ArtifactFiles } from './link/artifact-files.ts';
 import { ownAddress } from './link/leader-endpoints.ts';
 import { type OpenLink, openLink } from './link/open-link.ts';
 import { operatorLink } from './link/operator-link.ts';
+import type { PodPolicy } from './objects/pod-policy.ts';
 import { RegistryClient } from './registry/client.ts';
 import { ApiServer, isPassing } from './runtime/api-server.ts';
 import { CachedObjects } from './runtime/cached-objects.ts';
@@ -60,6 +61,8 @@ export interface RunOptions {
   readonly listener?: ListenerOptions;
   /** Where pods reach this replica; default: the first address of this machine, in a pod the pod's. */
   readonly linkAddress?: string;
+  /** How far projects may go with their pods and Secrets. */
+  readonly policy: PodPolicy;
   /** Registries and URLs that users name. */
   readonly egress: EgressSettings;
   /** Name of this replica, the pod's where it runs in one; default the host's and something of its own. */
@@ -128,6 +131,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       namespaces: namespaceView(unwatched, options.namespaces, undefined),
       operatorNamespace: namespace,
       image: options.image,
+      policy: options.policy,
       version: clusterVersion(api),
       ...(linkService
         ? { linkOf: (project) => operatorLink(project, { service: linkService, namespace, ca: listener.ca }) }
@@ -195,8 +199,10 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         measurements: new Measurements(),
         ...(link ? { link: link.host } : {}),
         ...(census ? { census } : {}),
+        policy: options.policy,
         settings: {
           image: options.image,
+          policy: options.policy,
           operatorNamespace: namespace,
           egressAllow: options.egress.egressAllow,
           ...(link ? { linkOf: link.linkOf } : {}),

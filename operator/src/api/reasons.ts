@@ -29,6 +29,12 @@ export const REASONS = {
     action:
       'Where the address is right, give the Secret the label gw.dev/credential: "true" and the host in the annotation gw.dev/hosts, as the message says.',
   },
+  SecretNotGranted: {
+    meaning:
+      'The operator uses Secrets only for the projects that they name (--require-secret-grants), and this one does not name the project. What is served goes on.',
+    action:
+      'Where the project may have it, name it in the annotation gw.dev/projects of the Secret, as the message says.',
+  },
   Fetching: {
     meaning: 'The document or plugin is being fetched from its registry or URL. Nothing else waits for it.',
   },

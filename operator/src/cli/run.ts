@@ -4,9 +4,10 @@ import { splitList } from '../config.ts';
 import { parseAddress } from './address.ts';
 import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
 import { addListenerOptions, type ListenerFlags, listenerOptions } from './listener-options.ts';
+import { addPolicyOptions, type PolicyFlags, podPolicy } from './policy-options.ts';
 import type { AddCommand } from './program.ts';
 
-interface Options extends ListenerFlags, EgressFlags {
+interface Options extends ListenerFlags, EgressFlags, PolicyFlags {
   readonly namespaces: readonly string[];
   readonly namespaceSelector?: string;
   readonly image?: string;
@@ -62,7 +63,7 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('info'),
     );
-  addEgressOptions(addListenerOptions(command))
+  addPolicyOptions(addEgressOptions(addListenerOptions(command)))
     .addHelpText(
       'after',
       `
@@ -91,6 +92,7 @@ Examples:
           image,
           ...(listener ? { listener } : {}),
           egress: egressSettings(options),
+          policy: podPolicy(options),
           ...(namespace ? { namespace } : {}),
           ...(environment.podName ? { identity: environment.podName } : {}),
         },

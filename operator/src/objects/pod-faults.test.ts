@@ -96,7 +96,11 @@ const REFUSED: readonly (readonly [string, PodField, object])[] = [
     'volumeMounts',
     gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/artifact', readOnly: false }] }),
   ],
-  ['another volume in its place', 'volumes', { spec: { volumes: [{ name: 'artifact', configMap: { name: 'mine' } }] } }],
+  [
+    'another volume in its place',
+    'volumes',
+    { spec: { volumes: [{ name: 'artifact', configMap: { name: 'mine' } }] } },
+  ],
   ['a claim', 'volumes', volume({ persistentVolumeClaim: { claimName: 'data' } })],
   ['a driver', 'volumes', volume({ csi: { driver: 'secrets-store.csi.k8s.io' } })],
   [
@@ -156,10 +160,21 @@ describe('a pod is made with', () => {
     ['labels and annotations', { metadata: { labels: { team: 'a' }, annotations: { 'example.org/a': 'b' } } }],
     ['scheduling', { spec: { nodeSelector: { a: 'b' }, schedulerName: 'own', priorityClassName: 'high' } }],
     ['its end', { spec: { terminationGracePeriodSeconds: 120 } }],
-    ['DNS', { spec: { dnsPolicy: 'None', dnsConfig: { nameservers: ['10.0.0.1'] }, hostAliases: [{ ip: '10.0.0.1' }] } }],
+    [
+      'DNS',
+      { spec: { dnsPolicy: 'None', dnsConfig: { nameservers: ['10.0.0.1'] }, hostAliases: [{ ip: '10.0.0.1' }] } },
+    ],
     ['resources', gateway({ resources: { limits: { cpu: '2' } } })],
     ['timings of probes', gateway({ readinessProbe: { periodSeconds: 5 }, livenessProbe: { failureThreshold: 9 } })],
-    ['variables', gateway({ env: [{ name: 'TZ', value: 'UTC' }, { name: 'NODE', valueFrom: { fieldRef: {} } }] })],
+    [
+      'variables',
+      gateway({
+        env: [
+          { name: 'TZ', value: 'UTC' },
+          { name: 'NODE', valueFrom: { fieldRef: {} } },
+        ],
+      }),
+    ],
     [
       'volumes, and mounts of them',
       {

@@ -46,6 +46,11 @@ const TIMINGS = new Set([
 ]);
 /** Variables by which Node.js, the linker and OpenSSL run or trust something else than what is in the image. */
 const RESERVED = /^(GW|NODE|LD|OPENSSL)_/;
+
+export function isReservedVariable(name: string): boolean {
+  return RESERVED.test(name);
+}
+
 /** Folders that hold nothing of the image that is run or read as configuration. */
 const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl|home|mnt|opt|run|srv|tmp|var)(\/|$)/;
 /** What a further container may say of its privileges without a word of the operator: less of them. */
@@ -71,7 +76,9 @@ export function podFaults({ own, template, secrets }: PodFaultsWith): readonly P
   return [
     ...profileFaults(objectOf(objectOf(template['metadata'])['annotations'])),
     ...otherFields(before, after, 'spec', (key) => FREE_IN_POD.has(key) || LOOKED_AT_IN_POD.has(key)),
-    ...listOf(after['imagePullSecrets']).flatMap((each) => secretFault(each['name'], secrets.union(pullSecrets), 'spec.imagePullSecrets')),
+    ...listOf(after['imagePullSecrets']).flatMap((each) =>
+      secretFault(each['name'], secrets.union(pullSecrets), 'spec.imagePullSecrets'),
+    ),
     ...listOf(after['volumes']).flatMap((volume) =>
       volumeFaults(volume, named(before['volumes'], volume['name']), secrets),
     ),
@@ -171,7 +178,7 @@ function variableFaults(
         const changed = listOf(before['env']).some((each) => each['name'] === variable['name']);
         const secret = objectOf(objectOf(variable['valueFrom'])['secretKeyRef'])['name'];
         return [
-          ...(changed || RESERVED.test(name) ? [{ field: 'env' as const, message: `${at}.env ${name}` }] : []),
+          ...(changed || isReservedVariable(name) ? [{ field: 'env' as const, message: `${at}.env ${name}` }] : []),
           ...(secret === undefined ? [] : secretFault(secret, secrets, `${at}.env ${name}`)),
         ];
       }),

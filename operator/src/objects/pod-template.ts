@@ -78,7 +78,11 @@ function judged(
 function imagesOf({ spec }: JsonObject): readonly string[] {
   if (!isRecord(spec)) return [];
   const listed = [spec['containers'], spec['initContainers']].flatMap((list) => (Array.isArray(list) ? list : []));
-  return [...new Set(listed.map((each: unknown) => (isRecord(each) && typeof each['image'] === 'string' ? each['image'] : '')))];
+  return [
+    ...new Set(
+      listed.map((each: unknown) => (isRecord(each) && typeof each['image'] === 'string' ? each['image'] : '')),
+    ),
+  ];
 }
 
 function ownTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): object {

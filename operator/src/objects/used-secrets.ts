@@ -13,7 +13,10 @@ export function usedSecrets({ spec }: GatewayProject): readonly UsedSecret[] {
   const many = (field: string, names: readonly string[] = []) => names.map((name) => ({ field, name }));
   return [
     ...one('spec.signing.keySecret', signing?.keySecret?.name),
-    ...many('spec.signing.trustedKeySecrets', signing?.trustedKeySecrets?.map(({ name }) => name)),
+    ...many(
+      'spec.signing.trustedKeySecrets',
+      signing?.trustedKeySecrets?.map(({ name }) => name),
+    ),
     ...one('spec.storage.oci.pushSecret', storage.oci?.pushSecret),
     ...one('spec.storage.oci.pullSecret', storage.oci?.pullSecret),
     ...many('spec.pods.imagePullSecrets', pods.imagePullSecrets),

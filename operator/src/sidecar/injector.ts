@@ -3,9 +3,12 @@ import { type GatewayProject, gatewayProjects, namespaces, services } from '../a
 import { readSigningKeys } from '../controllers/gateway-project/signing-keys.ts';
 import { admits, type NamespaceView } from '../controllers/plugin-ref/grants.ts';
 import type { Link } from '../objects/link.ts';
+import { allowsImage, DEFAULT_POD_POLICY, type PodPolicy } from '../objects/pod-policy.ts';
+import { usedSecrets } from '../objects/used-secrets.ts';
 import { isRecord, type KubeObject, keyText, type ObjectKey } from '../runtime/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { selects } from '../runtime/selector.ts';
+import { ungranted } from '../secrets/grants.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../webhooks/admission.ts';
 import { ANNOTATION_PROJECT, LABEL_SIDECAR, namedProject } from './ask.ts';
 import { hasSidecar, inject, portOf, skip } from './inject.ts';
@@ -19,6 +22,8 @@ export interface InjectorWith {
   readonly operatorNamespace: string;
   /** Image where the project names none. */
   readonly image: string;
+  /** How far projects may go with their pods. Default: DEFAULT_POD_POLICY. */
+  readonly policy?: PodPolicy;
   /** Absent: the operator has no link, and sidecars serve what they start with. */
   readonly linkOf?: (project: GatewayProject) => Link;
   readonly version: () => Promise<ClusterVersion>;
@@ -61,6 +66,8 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
     return refused(
       `GatewayProject "${keyText(key)}" does not exist, or its spec.sidecar.allowedNamespaces does not name "${namespace}"`,
     );
+  const beyond = await beyondPolicy(using, project, namespace);
+  if (beyond !== undefined) return without(beyond);
   const keys = await readSigningKeys(using.objects, project);
   const [missing] = [...(keys.signing && !keys.signing.ok ? [keys.signing] : []), ...keys.problems];
   if (missing) return refused(`keys of GatewayProject "${keyText(key)}" cannot be read: ${missing.message}`);
@@ -78,6 +85,21 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
     patch: injection.patch,
     warnings: [...injection.warnings, ...passing].map((each) => `gw: ${each}`),
   };
+}
+
+/** What the project may not have in a pod (D50). Secrets that the pod names itself are its owner's affair. */
+async function beyondPolicy(
+  { objects, image: own, policy = DEFAULT_POD_POLICY }: InjectorWith,
+  project: GatewayProject,
+  namespace: string,
+): Promise<string | undefined> {
+  const image = project.spec.pods.image ?? own;
+  if (!allowsImage(image, own, policy))
+    return `image "${image}" of its project must be allowed with --allow-images of the operator`;
+  if (!policy.secretGrants || project.metadata.namespace !== namespace) return undefined;
+  const used = usedSecrets(project).filter(({ field }) => /^spec\.(pods|secrets|serve)\./.test(field));
+  const [first] = await ungranted(objects, project, used);
+  return first?.message;
 }
 
 function refused(message: string): AdmissionAnswer {

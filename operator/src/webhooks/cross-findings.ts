@@ -1,8 +1,11 @@
 /**
  * What an object would mean for others, and others for it: a plugin that is not there, routes of two specs that are
  * the same, a PluginRef that is in use. Warnings, never refusals, so that objects can be applied in any order (D37).
+ * They name nothing but the object itself: whoever may write it need not be allowed to read what is around it (D52).
  */
 import { compileProject } from '@gw/control';
+import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';
+import type { ReasonName } from '../api/reasons.ts';
 import {
   type ApiSpec,
   apiSpecs,
@@ -12,12 +15,13 @@ import {
   type PluginRef,
   pluginRefs,
 } from '../api/resources.ts';
-import { gather, takesPlugin, takesSpec } from '../controllers/gateway-project/gather.ts';
+import { folderOf, gather, takesPlugin, takesSpec } from '../controllers/gateway-project/gather.ts';
 import { type ReadSourcesWith, readSources } from '../controllers/gateway-project/read-sources.ts';
 import { ForeignUses } from '../controllers/plugin-ref/grants.ts';
+import type { Refusal } from '../controllers/source.ts';
 import { type KubeObject, keyOf } from '../runtime/kube-object.ts';
 import { documentRequest, pluginRequest } from '../sources/request.ts';
-import { diagnosticLine } from './document-errors.ts';
+import { placeLine } from './document-errors.ts';
 import { withProposed } from './proposed-objects.ts';
 
 export type CrossFindingsWith = Omit<ReadSourcesWith, 'foreignUses'>;
@@ -26,7 +30,7 @@ export type CrossFindingsWith = Omit<ReadSourcesWith, 'foreignUses'>;
 const MAX_PROJECTS = 3;
 const MAX_DIAGNOSTICS = 5;
 
-/** Of a spec or plugin: what the projects that take it would say, and do not say without it. */
+/** Of a spec or plugin: what the projects that take it would say of it. */
 export async function findingsOfPart(
   using: CrossFindingsWith,
   part: ApiSpec | PluginRef,
@@ -35,29 +39,73 @@ export async function findingsOfPart(
   const { namespace = '' } = part.metadata;
   const found = await using.objects.list(gatewayProjects, { namespace });
   const takers = found.filter((project) => !project.metadata.deletionTimestamp && takes(project, part));
-  const warnings: string[] = [];
+  const findings: Findings[] = [];
   for (const project of takers.slice(0, MAX_PROJECTS))
-    warnings.push(...(await findingsOfProject(using, project, part, timeoutMs)));
-  return warnings;
+    findings.push(await findingsWith(using, project, part, timeoutMs));
+  const folder = isApiSpec(part) ? folderOf(part) : undefined;
+  const isOwn = ({ file }: Diagnostic) => folder !== undefined && file?.startsWith(folder);
+  const errors = findings.flatMap((each) => each.errors);
+  const others = errors.filter((each) => !isOwn(each));
+  const missing = findings.some(({ problems }) => problems.length > 0);
+  const status = 'its status says which';
+  return [
+    ...shownErrors(errors.filter(isOwn).map(placeLine)),
+    ...(others.length > 0
+      ? [`a GatewayProject that takes it has errors with other objects: ${titles(others)}; ${status}`]
+      : []),
+    ...(missing ? [`a GatewayProject that takes it misses other objects: ${status}`] : []),
+  ];
 }
 
-/** Of a project as it would be with the proposed object, which may be itself. */
+/** Of a project as it would be: what it names itself and is not there, and what its documents and plugins make of it. */
 export async function findingsOfProject(
+  using: CrossFindingsWith,
+  project: GatewayProject,
+  timeoutMs: number,
+): Promise<readonly string[]> {
+  const { problems, errors } = await findingsWith(using, project, project, timeoutMs);
+  const own = problems.filter(({ reason }) => OF_ITSELF.has(reason));
+  const others = problems.length - own.length;
+  return [
+    ...own.map(({ message }) => message),
+    ...(others > 0 ? [`${others} ApiSpec(s) or plugin(s) of it are not accepted: their status says why`] : []),
+    ...(errors.length > 0 ? [`it does not compile: ${titles(errors)}; its status says where`] : []),
+  ];
+}
+
+interface Findings {
+  readonly problems: readonly Refusal[];
+  readonly errors: readonly Diagnostic[];
+}
+
+/** What these say is what the object names itself; others speak of what others have. */
+const OF_ITSELF: ReadonlySet<ReasonName> = new Set(['SpecNotFound', 'PluginNotFound', 'NoSpecs']);
+
+/** Of a project as it would be with the proposed object, which may be itself. */
+async function findingsWith(
   using: CrossFindingsWith,
   project: GatewayProject,
   proposed: KubeObject,
   timeoutMs: number,
-): Promise<readonly string[]> {
+): Promise<Findings> {
   const objects = withProposed(using.objects, proposed);
-  if (await needsFetching(objects, project)) return [];
+  if (await needsFetching(objects, project)) return { problems: [], errors: [] };
   const reading = { ...using, objects, foreignUses: new ForeignUses() };
   const gathered = gather(project, await readSources(reading, project));
-  const text = (message: string) => `GatewayProject "${project.metadata.name}": ${message}`;
-  if (!gathered.ok) return gathered.problems.map(({ message }) => text(message));
+  if (!gathered.ok) return { problems: gathered.problems, errors: [] };
   const { diagnostics } = await compileProject(gathered.inputs, { timeoutMs });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const shown = errors.slice(0, MAX_DIAGNOSTICS).map((each) => text(diagnosticLine(each)));
-  return errors.length > shown.length ? [...shown, text(`${errors.length - shown.length} more errors`)] : shown;
+  return { problems: [], errors: diagnostics.filter(({ severity }) => severity === 'error') };
+}
+
+/** `E1010 (routing conflict), …`, each once. */
+function titles(errors: readonly Diagnostic[]): string {
+  return [...new Set(errors.map(({ code }) => `${code} (${ERROR_CODES[code].title})`))].join(', ');
+}
+
+function shownErrors(lines: readonly string[]): readonly string[] {
+  const all = [...new Set(lines)];
+  const shown = all.slice(0, MAX_DIAGNOSTICS);
+  return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more errors`] : shown;
 }
 
 /** Of a Deployment: whether there is what it asks for. */
@@ -71,20 +119,16 @@ export async function findingsOfDeployment(
   const kept = project.status?.revisions ?? [];
   const there = kept.some((each) => each.artifactHash === hash || each.revision === revision);
   if ((hash === undefined && revision === undefined) || there) return [];
-  const numbers = kept.map((each) => each.revision).join(', ') || 'none';
-  return [`GatewayProject "${spec.project}" keeps no such revision (it keeps ${numbers})`];
+  return [`GatewayProject "${spec.project}" keeps no such revision: its status says which it keeps`];
 }
 
 /** Of an object that is deleted: who still names it. */
 export async function usersOf(using: CrossFindingsWith, part: ApiSpec | PluginRef): Promise<readonly string[]> {
   const { namespace = '', name } = part.metadata;
   const found = await using.objects.list(gatewayProjects, { namespace });
-  return found
-    .filter((project) => !project.metadata.deletionTimestamp && takes(project, part))
-    .map(
-      ({ metadata }) =>
-        `${part.kind} "${name}" is in use by GatewayProject "${metadata.name}"; what it serves goes on being served`,
-    );
+  const users = found.filter((project) => !project.metadata.deletionTimestamp && takes(project, part)).length;
+  const what = `${part.kind} "${name}" is in use by ${users} GatewayProject(s)`;
+  return users === 0 ? [] : [`${what}; what they serve goes on being served`];
 }
 
 function takes(project: GatewayProject, part: ApiSpec | PluginRef): boolean {

@@ -1,6 +1,6 @@
 /** What is wrong with an inline document by itself: what no plugin, upstream or other spec could put right (D37). */
 import { compileProject } from '@gw/control';
-import type { Diagnostic } from '@gw/gateway/compiler';
+import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';
 import type { ApiSpec } from '../api/resources.ts';
 
 export const MAX_SHOWN = 10;
@@ -32,11 +32,25 @@ export async function documentFindings({ metadata, spec }: ApiSpec, timeoutMs: n
   return { errors: own.filter(fatal), warnings: own.filter((each) => !fatal(each)) };
 }
 
-/** As compilers write it: `books.yaml:12:5: E1003 unresolved $ref (/paths/…). What to do.` */
-export function diagnosticLine({ code, message, hint, file, pointer, line, column }: Diagnostic): string {
+/** As compilers write it: `books.yaml:12:5: E1003 unresolved $ref (at /paths/…). What to do.` */
+export function diagnosticLine(diagnostic: Diagnostic): string {
+  const { code, message, hint } = diagnostic;
+  return `${placeOf(diagnostic)}${code} ${short(message)}${pointerOf(diagnostic)}${hint ? `. ${hint}` : ''}`;
+}
+
+/** The same without what a message may say of others: `books.yaml:12:5: E1010 routing conflict (at /paths/…). …` */
+export function placeLine(diagnostic: Diagnostic): string {
+  const { title, hint } = ERROR_CODES[diagnostic.code];
+  return `${placeOf(diagnostic)}${diagnostic.code} ${title}${pointerOf(diagnostic)}. ${hint}`;
+}
+
+function placeOf({ file, line, column }: Diagnostic): string {
   const place = [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(':');
-  const at = pointer ? ` (at ${short(pointer)})` : '';
-  return `${place ? `${place}: ` : ''}${code} ${short(message)}${at}${hint ? `. ${hint}` : ''}`;
+  return place ? `${place}: ` : '';
+}
+
+function pointerOf({ pointer }: Diagnostic): string {
+  return pointer ? ` (at ${short(pointer)})` : '';
 }
 
 function short(text: string): string {

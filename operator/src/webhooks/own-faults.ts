@@ -1,13 +1,21 @@
 /** What is wrong in an object by itself and that its schema cannot say (D37): reasons to refuse it. */
 import { EgressGuard } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
+import type { Revision } from '../api/gateway-project.ts';
 import type { Deployment, GatewayProject, PluginRef } from '../api/resources.ts';
 import type { LabelSelector } from '../api/shared.ts';
+import { addressFault } from '../controllers/gateway-project/observe-control-plane.ts';
 import type { PluginCatalog } from '../controllers/plugin-ref/plugin-package.ts';
-import { patchTemplate } from '../objects/template-patch.ts';
+import type { PodPolicy } from '../objects/pod-policy.ts';
+import { podRefusal } from '../objects/pod-template.ts';
 import { parseKeys } from '../sources/signature.ts';
 
-export function projectFaults({ spec }: GatewayProject): readonly string[] {
+/** `using`: what pods of it may be. */
+export function projectFaults(
+  project: GatewayProject,
+  using: { readonly image: string; readonly policy?: PodPolicy },
+): readonly string[] {
+  const { spec } = project;
   const names = (spec.plugins ?? []).map(({ name }) => name);
   return [
     ...fault(
@@ -21,7 +29,8 @@ export function projectFaults({ spec }: GatewayProject): readonly string[] {
     ...names
       .filter((name, index) => names.indexOf(name) !== index)
       .map((name) => `spec.plugins: "${name}" is there twice`),
-    ...templateFaults(spec.pods.template),
+    ...podsFault(project, using),
+    ...controlPlaneFault(spec),
   ];
 }
 
@@ -80,9 +89,20 @@ function selectorFaults(field: string, selector: LabelSelector | undefined): rea
   });
 }
 
-function templateFaults(patch: GatewayProject['spec']['pods']['template']): readonly string[] {
-  if (patch === undefined) return [];
-  // As much of the template as decides whether a patch is one; what it then makes is for the API server to judge.
-  const patched = patchTemplate({ metadata: {}, spec: { containers: [{ name: 'gateway' }] } }, patch);
-  return patched.ok ? [] : [`spec.pods.template: ${patched.message}`];
+/** Any: what is refused does not depend on it. */
+const REVISION: Revision = { revision: 1, artifactHash: '', archive: '', createdAt: '', parts: 1 };
+
+function podsFault(
+  project: GatewayProject,
+  { image, policy }: { readonly image: string; readonly policy?: PodPolicy },
+): readonly string[] {
+  const refusal = podRefusal(project, REVISION, { image, trustedKeys: [], ...(policy ? { policy } : {}) });
+  return refusal === undefined ? [] : [refusal];
+}
+
+/** Whether the operator may connect there is for the status to say: it may be allowed later. */
+function controlPlaneFault({ controlPlane, allowPlaintext }: GatewayProject['spec']): readonly string[] {
+  if (!controlPlane) return [];
+  const fault = addressFault(controlPlane.url, allowPlaintext, { names: () => true });
+  return fault === undefined ? [] : [`spec.controlPlane.url: ${fault}`];
 }

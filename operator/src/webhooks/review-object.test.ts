@@ -26,6 +26,7 @@ function rig(more: Partial<ReviewWith> = {}) {
     objects,
     catalog,
     sources: neverFetches,
+    image: 'registry.example.org/gw:0.8.0',
     namespaces: { includes: (namespace) => namespace !== 'elsewhere' },
     // Machines that run tests may be slow.
     deadlineMs: 60_000,
@@ -92,7 +93,14 @@ describe('an ApiSpec', () => {
     const spec = document({ '/a': mock, '/b': get({ name: 'http-upstream', config: { url: 'upstream://x' } }) });
     const { allowed, warnings } = await create('ApiSpec', 'books', spec);
     expect(allowed).toBe(true);
-    expect(warnings?.join('\n')).toMatch(/gw: GatewayProject "shop": .*E1040[\s\S]*E1010/);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^gw: books\/books\.yaml:1:\d+: E1040 plugin used in a spec but not declared \(at \/paths/),
+      expect.stringMatching(
+        /^gw: a GatewayProject that takes it has errors with other objects: E1010 \(.*\); its status/,
+      ),
+    ]);
+    // What else there is, is for those to know who may read it: neither names nor paths of others.
+    expect(warnings?.join('\n')).not.toMatch(/shop|other\./);
   });
 
   it('is admitted silently where all is there', async () => {
@@ -114,7 +122,7 @@ describe('an ApiSpec', () => {
     await there(gatewayProjects, 'shop', project);
     const { allowed, warnings } = await request('DELETE', 'ApiSpec', 'books', document({}));
     expect(allowed).toBe(true);
-    expect(warnings?.[0]).toContain('"books" is in use by GatewayProject "shop"');
+    expect(warnings?.[0]).toContain('"books" is in use by 1 GatewayProject(s)');
   });
 
   it('is not looked at where it would have to be fetched, or has not been in time', async () => {
@@ -129,17 +137,19 @@ describe('an ApiSpec', () => {
     });
   });
 
-  it('is admitted unseen where too many are looked at', async () => {
+  it('waits for its turn, and is admitted unseen where that does not come in time', async () => {
     const objects = new MemoryObjects();
     const listed = Promise.withResolvers<readonly never[]>();
     objects.list = () => listed.promise;
-    const review = boundedReview(1);
+    const review = boundedReview({ atOnce: 1, ofNamespace: 1 });
     const { using, asked } = rig({ objects });
+    const wrong = asked('ApiSpec', 'other', { source: { inline: 'wrong' } });
     const first = review(using, asked('ApiSpec', 'books', document({ '/a': mock })));
-    expect((await review(using, asked('ApiSpec', 'other', { source: { inline: 'wrong' } }))).allowed).toBe(true);
+    expect((await review({ ...using, deadlineMs: 1 }, wrong)).warnings?.[0]).toContain('not checked in time');
+    const second = review(using, wrong);
     listed.resolve([]);
     await first;
-    expect((await review(using, asked('ApiSpec', 'other', { source: { inline: 'wrong' } }))).allowed).toBe(false);
+    expect((await second).allowed).toBe(false);
   });
 
   it('is admitted when the check itself breaks', async () => {
@@ -180,6 +190,21 @@ describe('other kinds', () => {
       { ...project, pods: { template: { spec: { containers: [{ image: 'x' }] } } } },
       'spec.pods.template: ',
     ],
+    [
+      'a pod of the node',
+      { ...project, pods: { template: { spec: { hostPID: true } } } },
+      'spec.pods.template: spec.hostPID must be allowed with --allow-pod-fields hostPID of the operator',
+    ],
+    [
+      'an image from elsewhere',
+      { ...project, pods: { image: 'evil.example/gw:1' } },
+      'spec.pods: image "evil.example/gw:1" must be allowed with --allow-images of the operator',
+    ],
+    [
+      'a control plane whose path it chooses',
+      { ...project, controlPlane: { url: 'https://control.example/admin?', secret: 's' } },
+      'spec.controlPlane.url: it has a query or a fragment',
+    ],
   ])('a GatewayProject is refused for %s', async (_, spec, expected) => {
     const { allowed, message } = await rig().create('GatewayProject', 'shop', spec);
     expect(allowed).toBe(false);
@@ -187,10 +212,22 @@ describe('other kinds', () => {
     expect(message).not.toContain('secret');
   });
 
+  it('a GatewayProject is told that it does not compile, and nothing of the documents that it takes', async () => {
+    const { create, there } = rig();
+    await there(apiSpecs, 'hidden', document({ '/salaries': get({ name: 'none' }) }));
+    await there(apiSpecs, 'broken', { source: { configMap: { name: 'hidden-too' } } });
+    const one = await create('GatewayProject', 'shop', { ...project, specs: { selector: {} } });
+    expect(one.warnings).toEqual(['gw: 1 ApiSpec(s) or plugin(s) of it are not accepted: their status says why']);
+    const two = await create('GatewayProject', 'shop', { ...project, specs: { names: ['hidden'] } });
+    expect(two.warnings).toEqual([
+      'gw: it does not compile: E1040 (plugin used in a spec but not declared); its status says where',
+    ]);
+  });
+
   it('a GatewayProject comes before its specs and plugins, with a warning', async () => {
     const { allowed, warnings } = await rig().create('GatewayProject', 'shop', project);
     expect(allowed).toBe(true);
-    expect(warnings).toEqual(['gw: GatewayProject "shop": ApiSpec "books" does not exist']);
+    expect(warnings).toEqual(['gw: ApiSpec "books" does not exist']);
   });
 
   it.each([
@@ -222,7 +259,7 @@ describe('other kinds', () => {
     expect([moved.allowed, moved.message]).toEqual([false, expect.stringContaining('spec.project cannot change')]);
     await there(gatewayProjects, 'shop', project);
     const { warnings } = await create('Deployment', 'd', { project: 'shop', artifact: { revision: 7 } });
-    expect(warnings).toEqual(['gw: GatewayProject "shop" keeps no such revision (it keeps none)']);
+    expect(warnings).toEqual(['gw: GatewayProject "shop" keeps no such revision: its status says which it keeps']);
     expect(deployments.kind).toBe('Deployment');
   });
 });

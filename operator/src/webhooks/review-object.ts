@@ -10,6 +10,7 @@ import {
   type PluginRef,
   pluginRefs,
 } from '../api/resources.ts';
+import type { PodPolicy } from '../objects/pod-policy.ts';
 import { isRecord, type KubeObject, type Resource } from '../runtime/kube-object.ts';
 import type { AdmissionAnswer, AdmissionRequest } from './admission.ts';
 import {
@@ -21,8 +22,13 @@ import {
 } from './cross-findings.ts';
 import { diagnosticLine, documentFindings, MAX_SHOWN } from './document-errors.ts';
 import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.ts';
+import { ReviewTurns } from './review-turns.ts';
 
 export interface ReviewWith extends CrossFindingsWith {
+  /** Image of pods where a project names none. */
+  readonly image: string;
+  /** How far projects may go with their pods. Default: DEFAULT_POD_POLICY. */
+  readonly policy?: PodPolicy;
   /** Milliseconds for all of it; default 8,000, below the timeout of the webhook. */
   readonly deadlineMs?: number;
   /** A check that broke: the object is admitted, and the controllers judge it. */
@@ -42,21 +48,25 @@ const LATE: AdmissionAnswer = {
   warnings: ['gw: it was not checked in time; its status will say whether it is right'],
 };
 
-/**
- * Reviews at most so many at once, and admits the others as if there had been no time: compiling is shared with the
- * controllers, and anyone in the cluster can reach a webhook.
- */
+/** Reviews at once, and of one namespace: compiling is shared with the controllers, and one tenant's wait for its own. */
+export interface ReviewLimits {
+  readonly atOnce: number;
+  readonly ofNamespace: number;
+}
+
+/** Reviews that wait for their turn, as long as they have time; one that has none left is admitted unseen. */
 export function boundedReview(
-  most: number,
+  limits: ReviewLimits,
 ): (using: ReviewWith, request: AdmissionRequest) => Promise<AdmissionAnswer> {
-  let running = 0;
+  const turns = new ReviewTurns(limits);
   return async (using, request) => {
-    if (running >= most) return LATE;
-    running++;
+    const until = Date.now() + (using.deadlineMs ?? DEADLINE_MS);
+    const turn = await turns.take(request.namespace, until);
+    if (!turn) return LATE;
     try {
-      return await reviewObject(using, request);
+      return await reviewObject({ ...using, deadlineMs: Math.max(1, until - Date.now()) }, request);
     } finally {
-      running--;
+      turn();
     }
   };
 }
@@ -102,7 +112,7 @@ async function findings(using: ReviewWith, request: AdmissionRequest, timeoutMs:
       return findingsOfApiSpec(using, next(apiSpecs), timeoutMs);
     case gatewayProjects.kind: {
       const project: GatewayProject = next(gatewayProjects);
-      return { faults: projectFaults(project), warnings: (ms) => findingsOfProject(using, project, project, ms) };
+      return { faults: projectFaults(project, using), warnings: (ms) => findingsOfProject(using, project, ms) };
     }
     case pluginRefs.kind: {
       const ref: PluginRef = next(pluginRefs);

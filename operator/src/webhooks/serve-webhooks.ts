@@ -8,11 +8,11 @@ export interface WebhooksWith extends ReviewWith, InjectorWith {
   readonly onReviewed?: (webhook: 'validate' | 'pods', allowed: boolean, seconds: number) => void;
 }
 
-const MOST_REVIEWS = 16;
+const LIMITS = { atOnce: 16, ofNamespace: 4 };
 
 export function serveWebhooks(routes: HttpsRoutes, using: WebhooksWith): void {
   const { onError } = using;
-  routes.handle('/webhooks/validate', admissionHandler(timed('validate', boundedReview(MOST_REVIEWS), using), onError));
+  routes.handle('/webhooks/validate', admissionHandler(timed('validate', boundedReview(LIMITS), using), onError));
   routes.handle('/webhooks/pods', admissionHandler(timed('pods', reviewPod, using), onError));
 }
 

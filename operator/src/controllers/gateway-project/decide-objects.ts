@@ -31,7 +31,10 @@ export interface ObjectsDecision {
 /** What objects are built from, but for what is rolled out: `settings` with what is observed. */
 export function ownedContext(
   { trustedKeys, secrets, workload, registry }: Observed,
-  settings: Pick<OwnedContext, 'image' | 'policy' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'egressAllow' | 'link'>,
+  settings: Pick<
+    OwnedContext,
+    'image' | 'policy' | 'operatorNamespace' | 'drainDelay' | 'autoscales' | 'egressAllow' | 'link'
+  >,
 ): OwnedContext {
   return {
     ...settings,

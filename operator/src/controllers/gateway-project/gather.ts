@@ -24,6 +24,8 @@ export interface Sources {
   readonly builtins: ReadonlyMap<string, ProjectPlugin>;
   /** PEM of the signing key, where the project names one. */
   readonly signingKey?: Read<{ readonly pem: string }>;
+  /** Secrets that it may not use. */
+  readonly refused?: readonly Refusal[];
 }
 
 export type Gathered =
@@ -80,6 +82,7 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
   }
   const plugins = gatherPlugins(project, sources, problems);
   if (sources.signingKey && !sources.signingKey.ok) problems.push(sources.signingKey);
+  problems.push(...(sources.refused ?? []));
   if (problems.length > 0) return { ok: false, problems };
   const { upstreams, allowPlaintext } = project.spec;
   const inputs: Project = {

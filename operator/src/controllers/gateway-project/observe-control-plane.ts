@@ -2,10 +2,11 @@
 import type { EgressGuard } from '@gw/gateway/egress';
 import type { GatewayProject } from '../../api/resources.ts';
 import type { ControlPlanes } from '../../control-plane/control-planes.ts';
+import type { UsedSecret } from '../../objects/used-secrets.ts';
 import { keyOf } from '../../runtime/kube-object.ts';
 import type { Objects } from '../../runtime/objects.ts';
 import { refusalToSend } from '../../secrets/hosts.ts';
-import { readSecret, refuse } from '../source.ts';
+import { type Refusal, readSecret, refuse } from '../source.ts';
 import { CA_KEY, DATA_PLANE_KEY, type ObservedControlPlane } from './control-plane.ts';
 
 export interface ObserveControlPlaneWith {
@@ -16,9 +17,13 @@ export interface ObserveControlPlaneWith {
 export async function observeControlPlane(
   { objects, controlPlanes }: ObserveControlPlaneWith,
   project: GatewayProject,
+  ungranted: readonly (Refusal & UsedSecret)[] = [],
 ): Promise<{ readonly controlPlane?: ObservedControlPlane }> {
   if (!project.spec.controlPlane || !controlPlanes) return {};
-  const secret = await readAccess(objects, controlPlanes.guard, project, project.spec.controlPlane);
+  const refused = ungranted.find(({ field }) => field === 'spec.controlPlane.secret');
+  const secret = refused
+    ? refuse(refused.reason, refused.message)
+    : await readAccess(objects, controlPlanes.guard, project, project.spec.controlPlane);
   const seen = controlPlanes.seen(keyOf(project));
   return { controlPlane: { secret, ...(seen ? { seen } : {}) } };
 }

@@ -11,7 +11,10 @@ import {
   workloads,
 } from '../../api/resources.ts';
 import { canaryName, gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
+import { DEFAULT_POD_POLICY, type PodPolicy } from '../../objects/pod-policy.ts';
+import { usedSecrets } from '../../objects/used-secrets.ts';
 import { controlledBy, type KubeObject, type ObjectKey } from '../../runtime/kube-object.ts';
+import { ungranted } from '../../secrets/grants.ts';
 import type { SidecarCensus, SidecarPods } from '../../sidecar/census.ts';
 import type { ImageState } from '../../storage/image-store.ts';
 import type { Refusal } from '../source.ts';
@@ -73,18 +76,25 @@ export interface RegistryView {
 
 export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, ObserveControlPlaneWith {
   readonly probe: ProvenanceProbe;
+  /** What pods and Secrets of projects may be. Default: DEFAULT_POD_POLICY. */
+  readonly policy?: PodPolicy;
   /** Absent where there are no sidecars. */
   readonly census?: Pick<SidecarCensus, 'of' | 'onChange'>;
 }
 
 /** Undefined when the project is gone, or going. */
 export async function observe(using: ObserveWith, key: ObjectKey): Promise<Observed | undefined> {
-  const { objects, probe } = using;
+  const { objects, probe, policy = DEFAULT_POD_POLICY } = using;
   const project = await objects.get(gatewayProjects, key);
   if (!project || project.metadata.deletionTimestamp) return undefined;
   const { namespace } = key;
+  const refused = policy.secretGrants ? await ungranted(objects, project, usedSecrets(project)) : [];
   const keys = await readSigningKeys(objects, project);
-  const sources = { ...(await readSources(using, project)), ...(keys.signing ? { signingKey: keys.signing } : {}) };
+  const sources = {
+    ...(await readSources(using, project)),
+    ...(keys.signing ? { signingKey: keys.signing } : {}),
+    refused: refused.filter(({ field }) => isForCompiling(field)),
+  };
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
   // By label: what is not ours is of no interest here, and what is not there need not be asked for by name.
   const running = await objects.list(workloads, mine);
@@ -108,11 +118,16 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     parts,
     ...(workload && controlledBy(workload, project) ? { workload } : {}),
     ...(await readOwned(objects, project)),
-    secrets: await readPodSecrets(objects, project),
+    secrets: await readPodSecrets(objects, project, policy, refused),
     ...(canary && controlledBy(canary, project) ? { canary } : {}),
-    ...(await observeControlPlane(using, project)),
+    ...(await observeControlPlane(using, project, refused)),
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
     ...(await observeRollout(using, project, found)),
     ...(injection ? { injection } : {}),
   };
+}
+
+/** Without these Secrets nothing is compiled or stored; without the others pods are left as they are. */
+function isForCompiling(field: string): boolean {
+  return field.startsWith('spec.signing.') || field.startsWith('spec.storage.');
 }

@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { gatewayProjects, secrets } from '../../api/resources.ts';
 import { issueAuthority } from '../../certificates/issue.ts';
 import { MemoryObjects } from '../../local/memory-objects.ts';
+import { usedSecrets } from '../../objects/used-secrets.ts';
+import { ungranted } from '../../secrets/grants.ts';
 import { readPodSecrets } from './pod-secrets.ts';
 
 const times = { from: new Date('2026-01-01T00:00:00Z'), until: new Date('2026-04-01T00:00:00Z') };
@@ -41,9 +43,9 @@ describe('the Secrets of pods', () => {
         tls: { secret: 'tls' },
       }),
     ).toEqual([
-      'SourceNotFound: Secret "gone" is not in namespace "default": the pods are left as they are until it is',
-      'SourceNotFound: Secret "there" has no key "url": the pods are left as they are until it is',
-      'SourceNotFound: Secret "tls" is not in namespace "default": the pods are left as they are until it is',
+      'SourceNotFound: Secret "gone" is not in namespace "default"; the pods are left as they are until then',
+      'SourceNotFound: Secret "there" has no key "url"; the pods are left as they are until then',
+      'SourceNotFound: Secret "tls" is not in namespace "default"; the pods are left as they are until then',
     ]);
   });
 
@@ -87,5 +89,53 @@ describe('the Secrets of pods', () => {
     await secret('clients', { 'ca.crt': certificate.toString() });
     expect(await problems({ tls: { secret: 'tls', clientAuth: 'required', clientCaSecret: 'clients' } })).toEqual([]);
     expect(await problems({ tls: { secret: 'tls', clientCaSecret: 'unused' } })).toEqual([]);
+  });
+
+  it('hold pods back whose keys would be variables that run something else', async () => {
+    for (const key of ['NODE_OPTIONS', 'LD_PRELOAD', 'GW_EGRESS_ALLOW', 'OPENSSL_CONF']) {
+      await secret('env', { KEY: 'x', [key]: '--import=data:text/javascript,xyzzy' });
+      const [problem = '', ...more] = await problems({ secrets: { env: ['env'] } });
+      expect(problem).toContain(`would set the variable ${key}, which must be allowed with --allow-pod-fields env`);
+      expect(problem).not.toContain('xyzzy');
+      expect(more).toEqual([]);
+      // As files they are no variables.
+      expect(await problems({ secrets: { directory: 'env' } })).toEqual([]);
+      const allowed = { fields: new Set(['env'] as const) };
+      const spec = project({ secrets: { env: ['env'] } });
+      expect((await readPodSecrets(objects, spec, allowed)).problems).toEqual([]);
+    }
+  });
+
+  it('hold pods back where they must name the project and do not, wherever the project names them', async () => {
+    const spec = {
+      signing: { keySecret: { name: 'a' }, trustedKeySecrets: [{ name: 'b', key: 'k' }] },
+      storage: { type: 'OCI', oci: { repository: 'r.example.org/a', pushSecret: 'c', pullSecret: 'd' } },
+      pods: { imagePullSecrets: ['e'] },
+      secrets: { env: ['f'], directory: 'g', template: ['h'] },
+      tls: { secret: 'i', clientCaSecret: 'j', clientAuth: 'required' },
+      serve: { state: { url: { secret: 'k', key: 'url' } } },
+      controlPlane: { url: 'https://control.example', secret: 'l' },
+    };
+    const names = [...'abcdefghijkl'];
+    for (const name of names) await secret(name, { KEY: 'x' });
+    const of = project(spec);
+    expect((await ungranted(objects, of, usedSecrets(of))).map(({ name }) => name)).toEqual(names);
+    const refused = await ungranted(objects, of, usedSecrets(of));
+    expect(refused[5]?.message).toBe(
+      'Secret "f" (spec.secrets.env) does not say that this project may use it: where that is right, give it "shop" in the annotation gw.dev/projects',
+    );
+    const held = (await readPodSecrets(objects, of, undefined, refused)).problems.map(({ message }) => message);
+    for (const name of [...'efghijk']) expect(held.join('\n')).toContain(`Secret "${name}" (spec.`);
+    for (const [granted, open] of [
+      ['shop', true],
+      ['other, shop', true],
+      ['*', true],
+      ['shops', false],
+      ['', false],
+    ] as const) {
+      const metadata = { name: 'f', namespace: 'default', annotations: { 'gw.dev/projects': granted } };
+      await objects.apply(secrets, secrets.parse({ metadata, data: {} }));
+      expect(await ungranted(objects, of, [{ name: 'f', field: 'x' }])).toHaveLength(open ? 0 : 1);
+    }
   });
 });

@@ -4,6 +4,9 @@
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { type GatewayProject, secrets } from '../../api/resources.ts';
+import { isReservedVariable } from '../../objects/pod-faults.ts';
+import { DEFAULT_POD_POLICY, type PodPolicy } from '../../objects/pod-policy.ts';
+import type { UsedSecret } from '../../objects/used-secrets.ts';
 import type { Objects } from '../../runtime/objects.ts';
 import { type Entries, type Read, type Refusal, readSecret, refuse } from '../source.ts';
 
@@ -25,7 +28,13 @@ export interface PodSecrets {
   readonly certificate?: CertificateTimes;
 }
 
-export async function readPodSecrets(objects: Objects, project: GatewayProject): Promise<PodSecrets> {
+/** `ungranted`: Secrets that the project may not use. */
+export async function readPodSecrets(
+  objects: Objects,
+  project: GatewayProject,
+  { fields }: Pick<PodPolicy, 'fields'> = DEFAULT_POD_POLICY,
+  ungranted: readonly (Refusal & UsedSecret)[] = [],
+): Promise<PodSecrets> {
   const { secrets: given, serve, tls } = project.spec;
   const namespace = project.metadata.namespace ?? 'default';
   const state = serve.state?.url;
@@ -45,10 +54,31 @@ export async function readPodSecrets(objects: Objects, project: GatewayProject):
     problems: [
       ...found.filter(({ version }) => version === undefined).map(({ name }) => missing(name, namespace)),
       ...[url, certificate, clientCa].flatMap((read) => (read && !read.ok ? [problem(read)] : [])),
+      ...(fields.has('env') ? [] : await reservedVariables(objects, namespace, given?.env ?? [])),
+      ...ungranted.filter(({ field }) => POD_FIELD.test(field)).map(problem),
     ],
     ...(versions.length > 0 ? { version: digest(versions) } : {}),
     ...(certificate?.ok ? { certificate: certificate.times } : {}),
   };
+}
+
+/** Where a project names Secrets of its pods; that of its control plane has a condition of its own. */
+const POD_FIELD = /^spec\.(pods|secrets|serve|tls)\./;
+
+/** Keys that would be variables by which something else runs than the image, or by other options (D50). */
+async function reservedVariables(
+  objects: Objects,
+  namespace: string,
+  names: readonly string[],
+): Promise<readonly Refusal[]> {
+  const found = await Promise.all(names.map((name) => objects.get(secrets, { namespace, name })));
+  return found.flatMap((secret) => {
+    const key = Object.keys(secret?.data ?? {}).find(isReservedVariable);
+    if (!secret || key === undefined) return [];
+    const what = `Secret "${secret.metadata.name}" of spec.secrets.env would set the variable ${key}`;
+    const message = `${what}, which must be allowed with --allow-pod-fields env of the operator`;
+    return [problem({ reason: 'InvalidSpec', message })];
+  });
 }
 
 interface SecretVersion {
@@ -104,7 +134,7 @@ function missing(name: string, namespace: string): Refusal {
 }
 
 function problem({ reason, message }: Refusal): Refusal {
-  return { reason, message: `${message}: the pods are left as they are until it is` };
+  return { reason, message: `${message}; the pods are left as they are until then` };
 }
 
 function digest(versions: readonly string[]): string {

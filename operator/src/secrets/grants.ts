@@ -1,0 +1,32 @@
+/**
+ * Which projects a Secret is for (D50, `--require-secret-grants`): whoever may write a GatewayProject can have any
+ * Secret of the namespace given to pods, whose plugins can publish it, unless the Secret itself names the project.
+ */
+import { type GatewayProject, secrets } from '../api/resources.ts';
+import { GROUP } from '../api/schema.ts';
+import type { Refusal } from '../controllers/source.ts';
+import type { UsedSecret } from '../objects/used-secrets.ts';
+import type { Objects } from '../runtime/objects.ts';
+
+/** Names of GatewayProjects of the Secret's namespace, separated by commas or spaces; `*`: all of them. */
+export const ANNOTATION_PROJECTS = `${GROUP}/projects`;
+
+/** A refusal for each Secret that does not name the project. One that is not there is for others to tell. */
+export async function ungranted(
+  objects: Pick<Objects, 'getMetadata'>,
+  { metadata: { name: project, namespace = 'default' } }: GatewayProject,
+  used: readonly UsedSecret[],
+): Promise<readonly (Refusal & UsedSecret)[]> {
+  const looked = await Promise.all(
+    used.map(async ({ name, field }) => {
+      const found = await objects.getMetadata(secrets, { namespace, name });
+      if (!found) return [];
+      const granted = (found.metadata.annotations?.[ANNOTATION_PROJECTS] ?? '').split(/[\s,]+/);
+      if (granted.includes(project) || granted.includes('*')) return [];
+      const where = `where that is right, give it "${project}" in the annotation ${ANNOTATION_PROJECTS}`;
+      const message = `Secret "${name}" (${field}) does not say that this project may use it: ${where}`;
+      return [{ reason: 'SecretNotGranted', message, name, field } as const];
+    }),
+  );
+  return looked.flat();
+}

@@ -1,0 +1,78 @@
+/** Turns of reviews: those of a namespace that asks for many come after those of the others. */
+
+export interface ReviewTurnsOptions {
+  /** At once. */
+  readonly atOnce: number;
+  /** Of one namespace at once. */
+  readonly ofNamespace: number;
+  /** Default: Date.now. */
+  readonly now?: () => number;
+}
+
+/** Of one namespace: what waits costs memory, the object under review. */
+const MAX_WAITING_OF_NAMESPACE = 32;
+
+interface Waiting {
+  readonly namespace: string;
+  readonly start: (turn: (() => void) | undefined) => void;
+}
+
+export class ReviewTurns {
+  readonly #options: ReviewTurnsOptions;
+  readonly #running = new Map<string, number>();
+  readonly #waiting: Waiting[] = [];
+  #total = 0;
+
+  constructor(options: ReviewTurnsOptions) {
+    this.#options = options;
+  }
+
+  /** What gives the turn back; undefined where there was none until then (milliseconds since the epoch). */
+  take(namespace: string, until: number): Promise<(() => void) | undefined> {
+    const { now = Date.now } = this.#options;
+    if (this.#isFree(namespace)) return Promise.resolve(this.#start(namespace));
+    const ofNamespace = this.#waiting.filter((each) => each.namespace === namespace).length;
+    if (ofNamespace >= MAX_WAITING_OF_NAMESPACE) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        resolve(undefined);
+      }, until - now());
+      const waiting: Waiting = {
+        namespace,
+        start: (turn) => {
+          clearTimeout(timer);
+          resolve(turn);
+        },
+      };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #isFree(namespace: string): boolean {
+    const { atOnce, ofNamespace } = this.#options;
+    return this.#total < atOnce && (this.#running.get(namespace) ?? 0) < ofNamespace;
+  }
+
+  #start(namespace: string): () => void {
+    this.#total++;
+    this.#running.set(namespace, (this.#running.get(namespace) ?? 0) + 1);
+    return () => {
+      this.#total--;
+      const left = (this.#running.get(namespace) ?? 1) - 1;
+      if (left > 0) this.#running.set(namespace, left);
+      else this.#running.delete(namespace);
+      this.#next();
+    };
+  }
+
+  /** Of the namespace that has the fewest turns; of those, who came first. */
+  #next(): void {
+    const running = ({ namespace }: Waiting) => this.#running.get(namespace) ?? 0;
+    const free = this.#waiting.filter(({ namespace }) => this.#isFree(namespace));
+    const [first] = free.toSorted((a, b) => running(a) - running(b));
+    if (!first) return;
+    this.#waiting.splice(this.#waiting.indexOf(first), 1);
+    first.start(this.#start(first.namespace));
+  }
+}
