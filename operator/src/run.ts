@@ -15,7 +15,6 @@ import { ForeignUses, type NamespaceView } from './controllers/plugin-ref/grants
 import { ArtifactFiles } from './link/artifact-files.ts';
 import { ownAddress } from './link/leader-endpoints.ts';
 import { type OpenLink, openLink } from './link/open-link.ts';
-import { operatorLink } from './link/operator-link.ts';
 import type { PodPolicy } from './objects/pod-policy.ts';
 import { RegistryClient } from './registry/client.ts';
 import { ApiServer, isPassing } from './runtime/api-server.ts';
@@ -29,14 +28,16 @@ import { namespaceView } from './runtime/namespace-view.ts';
 import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { SidecarCensus } from './sidecar/census.ts';
-import { clusterVersion } from './sidecar/named-ports.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
 import { pullRevision } from './storage/pull-revision.ts';
-import { serveWebhooks } from './webhooks/serve-webhooks.ts';
+import type { WebhookConfigurations } from './webhooks/configurations.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 
-export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services'> {
+export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services' | 'onCertificate'> {
+  /** Webhook configurations whose path the operator keeps, and `caBundle` where it makes the certificates. */
+  readonly webhooks: WebhookConfigurations;
   /** Service by which API servers reach our webhooks; absent: there are none. */
   readonly webhookService?: string;
   /** Service without a selector by which pods reach the leader; absent: there is no link. */
@@ -119,32 +120,30 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     pullRevision({ registries, objects }, project, revision),
   );
   const compilations = new Compilations({ onCompiled: (seconds, ok) => metrics.compiled(seconds, ok) });
-  const listener = options.listener && secureListener(api, namespace, options.listener, log);
-  if (listener && options.listener?.webhookService !== undefined) {
-    const { linkService } = options.listener;
-    const unwatched = new CachedObjects(cluster);
-    serveWebhooks(listener.routes, {
+  const listener = options.listener && secureListener(api, namespace, options.listener, log, () => webhooks?.look());
+  const webhooks =
+    listener &&
+    options.listener &&
+    openWebhooks({
+      api,
+      listener,
+      options: options.listener,
       // Read from the server: a replica that does not lead watches nothing, and what was just made must be seen.
-      objects: unwatched,
+      objects: new CachedObjects(cluster),
       catalog,
       sources: fetcher.sources,
-      namespaces: namespaceView(unwatched, options.namespaces, undefined),
+      namespaces: options.namespaces,
       operatorNamespace: namespace,
       image: options.image,
       policy: options.policy,
-      version: clusterVersion(api),
-      ...(linkService
-        ? { linkOf: (project) => operatorLink(project, { service: linkService, namespace, ca: listener.ca }) }
-        : {}),
-      onError: (error) => log.error({ err: error }, 'an admission review failed'),
-      onReviewed: (webhook, allowed, seconds) => metrics.reviewed(webhook, allowed, seconds),
+      metrics,
+      log,
     });
-  }
   const endpoints = new Endpoints({
     ...options.bind,
     registry: metrics.registry,
     // Services of webhooks have only ready pods: one whose listener does not answer would let everything pass.
-    ready: () => ready && (listener?.listening ?? true),
+    ready: () => ready && (listener?.listening ?? true) && (webhooks?.known ?? true),
   });
   const lease = new Lease(api, {
     namespace,
@@ -155,6 +154,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   const port = await endpoints.start();
   const ended = Promise.withResolvers<void>();
   const listening = listener ? listener.start() : Promise.resolve(undefined);
+  webhooks?.start();
   listening.catch((error: unknown) => ended.reject(error));
 
   async function lead(): Promise<void> {
@@ -200,6 +200,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         ...(link ? { link: link.host } : {}),
         ...(census ? { census } : {}),
         policy: options.policy,
+        ...(webhooks ? { webhookDrift: () => webhooks.drift } : {}),
         settings: {
           image: options.image,
           policy: options.policy,
@@ -257,6 +258,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       await images.close();
       await events.flushed();
       await lease.close();
+      await webhooks?.close();
       await listener?.close();
       await leading;
       await endpoints.close();
@@ -271,9 +273,10 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
 function secureListener(
   api: ApiServer,
   namespace: string,
-  { webhookService, linkService, ...options }: ListenerOptions,
+  { webhookService, linkService, webhooks: _, ...options }: ListenerOptions,
   log: Logger,
+  onCertificate: () => void,
 ): SecureListener {
   const services = [webhookService, linkService].filter((name) => name !== undefined);
-  return new SecureListener(api, { ...options, namespace, services }, log);
+  return new SecureListener(api, { ...options, namespace, services, onCertificate }, log);
 }

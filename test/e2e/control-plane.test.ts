@@ -114,6 +114,8 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
     const { token: own } = await ask('/tokens', { name: 'cluster', role: 'admin', project_id: null });
     const ca = Buffer.from(await k.field('secret/control-tls', '{.data.ca\\.crt}'), 'base64').toString('utf8');
     await k('create', 'secret', 'generic', 'control', `--from-literal=token=${own}`, `--from-literal=ca.crt=${ca}`);
+    await k('label', 'secret', 'control', 'gw.dev/credential=true');
+    await k('annotate', 'secret', 'control', `gw.dev/hosts=${host}:9090`);
     await k('create', 'secret', 'generic', 'signing', `--from-literal=signing.pem=${SIGNING}`);
     await apply('one');
     await k.apply(

@@ -2,6 +2,7 @@
  * The validating webhook on a real cluster (docs/webhooks.md): what kubectl is told, in any order, and while nobody
  * answers. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { type InstalledOperator, installOperator, missing, skipped } from './installed-operator.ts';
@@ -66,9 +67,7 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
   });
 
   it('objects come in any order, with warnings of what is not there yet, and leave in any order', async () => {
-    expect(await told('apply -f -', project)).toContain(
-      'Warning: gw: ApiSpec "books" does not exist',
-    );
+    expect(await told('apply -f -', project)).toContain('Warning: gw: ApiSpec "books" does not exist');
     expect(await told('apply -f -', good('books'))).toContain(
       'Warning: gw: a GatewayProject that takes it misses other objects: its status says which',
     );
@@ -79,6 +78,35 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
       'Warning: gw: ApiSpec "books" is in use by 1 GatewayProject(s)',
     );
     expect(await told('apply -f -', good('books'))).not.toContain('Warning');
+  });
+
+  it('answers at a path that nobody but API servers knows, and that an upgrade of the chart leaves', async () => {
+    const { release, system } = operator;
+    const configured = async () => {
+      const kinds = ['validatingwebhookconfiguration', 'mutatingwebhookconfiguration'];
+      const path = '{range .webhooks[*]}{.clientConfig.service.path}{"\\n"}{end}';
+      const texts = kinds.map((kind) =>
+        execute('kubectl', ['get', kind, `${release}.${system}`, '-o', `jsonpath=${path}`]),
+      );
+      return (await Promise.all(texts)).join('').trim().split('\n');
+    };
+    const before = await configured();
+    const [secret = ''] = /^\/webhooks\/[\w-]{32}/.exec(before[0] ?? '') ?? [];
+    expect(before).toEqual([`${secret}/validate`, `${secret}/pods`, `${secret}/pods`]);
+    const address = await execute('kubectl', [
+      ...['-n', system, 'get', 'service', `${release}-webhooks`, '-o', 'jsonpath={.spec.clusterIP}'],
+    ]);
+    const ask = (path: string) =>
+      execute('curl', ['-sk', '-o', '/dev/null', '-w', '%{http_code}', '-d', '{}', `https://${address}${path}`]);
+    expect(await Promise.all(['/webhooks/validate', '/webhooks/pods', '/', `${secret}x/pods`].map(ask))).toEqual(
+      Array(4).fill('404'),
+    );
+    // It is one: what is wrong is what was sent.
+    expect(await ask(`${secret}/validate`)).toBe('400');
+    const chart = join(import.meta.dirname, '..', '..', 'charts', 'operator');
+    await execute('helm', ['upgrade', release, chart, '-n', system, '--reuse-values', '--wait', '--timeout', '180s']);
+    expect(await configured()).toEqual(before);
+    await expect(given(['apply', '--dry-run=server'], bad('books'))).rejects.toThrow('E1012');
   });
 
   it('nothing differs after an apply: what is written is what was given', async () => {

@@ -8,6 +8,7 @@ import {
   OWN_RULES,
   RULES,
   type Rule,
+  WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
 } from '../../operator/src/api/rbac.ts';
 import { execute } from '../e2e/kubectl.ts';
@@ -38,7 +39,7 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
   it('gives the rights of the list and no others', async () => {
     const plain = (rules: readonly Rule[]) => rules.map(({ why: _, ...rule }) => rule);
     const named = WEBHOOK_RULES.map(({ why: _, ...rule }) => ({ ...rule, resourceNames: ['gw-operator.gw-system'] }));
-    const own = [...OWN_RULES, ...CERTIFICATE_RULES, ...LINK_RULES];
+    const own = [...OWN_RULES, ...CERTIFICATE_RULES, ...WEBHOOK_PATH_RULES, ...LINK_RULES];
     const everywhere = await operator();
     expect(rulesOf(everywhere, 'ClusterRole')).toEqual([
       [...plain([...RULES, ...CLUSTER_RULES, ...LINK_CLUSTER_RULES]), ...named],
@@ -48,8 +49,12 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
     expect(rulesOf(two, 'ClusterRole')).toEqual([[...plain(LINK_CLUSTER_RULES), ...named]]);
     expect(rulesOf(two, 'Role')).toEqual([plain(own), plain(RULES), plain(RULES)]);
     const least = ['watchNamespaces={a}', 'webhooks.certManager.enabled=true', 'link.enabled=false'];
-    expect(rulesOf(await operator(...least), 'ClusterRole')).toEqual([]);
-    expect(rulesOf(await operator(...least), 'Role')).toEqual([plain(OWN_RULES), plain(RULES)]);
+    expect(rulesOf(await operator(...least), 'ClusterRole')).toEqual([named]);
+    expect(rulesOf(await operator(...least), 'Role')).toEqual([
+      plain([...OWN_RULES, ...WEBHOOK_PATH_RULES]),
+      plain(RULES),
+    ]);
+    expect(rulesOf(await operator(...least, 'webhooks.enabled=false'), 'ClusterRole')).toEqual([]);
   });
 
   it.each(valuesFiles('operator'))('passes with %s no argument that the program does not know', async (file) => {
@@ -99,7 +104,8 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
         'cert-manager.io/inject-ca-from': 'gw-system/gw-operator',
       });
     expect(argumentsOf(objects).join(' ')).toContain('--tls-dir /var/run/gw-operator/tls');
-    expect(argumentsOf(objects)).not.toContain('--validating-webhook');
+    // Their path is the operator's affair all the same.
+    expect(argumentsOf(objects)).toContain('--validating-webhook');
     expect(ofKind(objects, 'Issuer')).toHaveLength(2);
     // What pods were given to check the link with outlives each renewal: an authority signs, not the certificate itself.
     const named = (name: string) => ofKind(objects, 'Certificate').find((each) => at(each, 'metadata.name') === name);
@@ -108,6 +114,30 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
     const theirs = await operator('webhooks.certManager.enabled=true', 'webhooks.certManager.issuerRef.name=ca');
     expect(ofKind(theirs, 'Issuer')).toEqual([]);
     expect(at(ofKind(theirs, 'Certificate')[0], 'spec.issuerRef.name')).toBe('ca');
+  });
+
+  it('leaves the path of webhooks to the operator', async () => {
+    const objects = await operator();
+    for (const kind of ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'])
+      for (const webhook of webhooksOf(objects, kind))
+        expect(Object.keys(Object(at(webhook, 'clientConfig.service')))).not.toContain('path');
+  });
+
+  it('says how far projects may go, and that they may name the control plane beside it', async () => {
+    const plain = argumentsOf(await operator()).join(' ');
+    expect(plain).toContain('--egress-allow gw-control.gw-system.svc');
+    expect(plain).not.toMatch(/--allow-|--template-patches|--require-secret-grants|--webhook-client-ca/);
+    const args = argumentsOf(
+      await operator(
+        ...['egress.controlPlane=', 'policy.allowImages={registry.example.org/*}', 'policy.templatePatches=false'],
+        ...['policy.allowPodFields={containers,hostNetwork}', 'policy.requireSecretGrants=true'],
+        'webhooks.clientCaSecret=api-server-ca',
+      ),
+    ).join(' ');
+    expect(args).not.toContain('--egress-allow');
+    expect(args).toContain('--allow-images registry.example.org/* --allow-pod-fields containers,hostNetwork');
+    expect(args).toContain('--template-patches=off --require-secret-grants');
+    expect(args).toContain('--webhook-client-ca /var/run/gw-operator/client-ca/ca.crt');
   });
 
   it('has no listener, and no Service, where nothing is served', async () => {

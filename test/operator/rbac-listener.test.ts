@@ -12,6 +12,7 @@ import {
   LINK_CLUSTER_RULES,
   LINK_RULES,
   RULES,
+  WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
 } from '../../operator/src/api/rbac.ts';
 import { AUDIENCE } from '../../operator/src/link/token-reviewer.ts';
@@ -132,7 +133,11 @@ describe.skipIf(missing !== '')(`the operator's listener with the chart's rights
       },
     };
     await eventually(async () => {
-      const answer = await ask(second.port, '/webhooks/pods', { 'content-type': 'application/json' }, review);
+      const path = Buffer.from(
+        String(Object((await user.get('Secret', 'gw-operator-webhooks'))?.['data']).path),
+        'base64',
+      );
+      const answer = await ask(second.port, `${path}/pods`, { 'content-type': 'application/json' }, review);
       expect(JSON.parse(answer.body)).toMatchObject({ response: { allowed: true, patchType: 'JSONPatch' } });
     });
 

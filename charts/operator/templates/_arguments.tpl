@@ -10,6 +10,10 @@
 - --egress-allow
 - {{ . | quote }}
 {{- end }}
+{{- with .controlPlane }}
+- --egress-allow
+- {{ . }}.{{ $.Release.Namespace }}.svc
+{{- end }}
 {{- range .plainHttpRegistries }}
 - --plain-http-registry
 - {{ . | quote }}
@@ -21,16 +25,34 @@
 - --source-cache
 - {{ .cacheMiB | quote }}
 {{- end }}
+{{- with $v.policy }}
+{{- range .allowImages }}
+- --allow-images
+- {{ . | quote }}
+{{- end }}
+{{- with .allowPodFields }}
+- --allow-pod-fields
+- {{ join "," . | quote }}
+{{- end }}
+{{- if not .templatePatches }}
+- --template-patches=off
+{{- end }}
+{{- if .requireSecretGrants }}
+- --require-secret-grants
+{{- end }}
+{{- end }}
 {{- if $v.webhooks.enabled }}
 - --webhook-service
 - {{ include "gw-operator.webhookService" . }}
-{{- if not $v.webhooks.certManager.enabled }}
 - --validating-webhook
 - {{ include "gw-operator.clusterName" . }}
 {{- if include "gw-operator.injects" . }}
 - --mutating-webhook
 - {{ include "gw-operator.clusterName" . }}
 {{- end }}
+{{- if $v.webhooks.clientCaSecret }}
+- --webhook-client-ca
+- /var/run/gw-operator/client-ca/ca.crt
 {{- end }}
 {{- end }}
 {{- if $v.link.enabled }}

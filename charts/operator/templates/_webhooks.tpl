@@ -13,6 +13,14 @@
 {{- toJson $result }}
 {{- end }}
 
+{{- /* The operator writes the path, a part of which is random. What there is is repeated: to leave out what the release before said would take it away. */}}
+{{- define "gw-operator.livePath" -}}
+{{- $live := lookup "admissionregistration.k8s.io/v1" .kind "" (include "gw-operator.clusterName" .root) }}
+{{- range $live.webhooks }}
+{{- if eq .name $.name }}{{ dig "service" "path" "" .clientConfig }}{{ end }}
+{{- end }}
+{{- end }}
+
 {{- define "gw-operator.webhookClient" -}}
 admissionReviewVersions: [v1]
 sideEffects: None
@@ -23,7 +31,9 @@ clientConfig:
   service:
     name: {{ include "gw-operator.webhookService" .root }}
     namespace: {{ .root.Release.Namespace }}
-    path: {{ .path }}
+    {{- with include "gw-operator.livePath" . }}
+    path: {{ . }}
+    {{- end }}
     port: 443
 {{- end }}
 

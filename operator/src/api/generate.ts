@@ -11,6 +11,7 @@ import {
   OWN_RULES,
   RULES,
   type Rule,
+  WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
 } from './rbac.ts';
 import { reference } from './reference.ts';
@@ -58,6 +59,7 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     { path: 'charts/operator/files/cluster-rules.yaml', content: NOTE + rulesYaml(CLUSTER_RULES) },
     { path: 'charts/operator/files/own-rules.yaml', content: NOTE + rulesYaml(OWN_RULES) },
     { path: 'charts/operator/files/certificate-rules.yaml', content: NOTE + rulesYaml(CERTIFICATE_RULES) },
+    { path: 'charts/operator/files/webhook-path-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_PATH_RULES) },
     { path: 'charts/operator/files/webhook-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_RULES) },
     { path: 'charts/operator/files/link-rules.yaml', content: NOTE + rulesYaml(LINK_RULES) },
     { path: 'charts/operator/files/link-cluster-rules.yaml', content: NOTE + rulesYaml(LINK_CLUSTER_RULES) },

@@ -1,6 +1,7 @@
 /** The rights that the operator needs, and no others: the chart's roles are made from this list. */
 import { CERTIFICATE_SECRET } from '../certificates/certificate-secret.ts';
 import { LEASE } from '../runtime/lease.ts';
+import { WEBHOOK_SECRET } from '../webhooks/path-secret.ts';
 
 export interface Rule {
   readonly apiGroups: readonly string[];
@@ -129,10 +130,27 @@ export const CERTIFICATE_RULES: readonly Rule[] = [
   },
 ];
 
-/** On the webhook configurations of the chart, which it names: not where cert-manager writes `caBundle`. */
+/** In its own namespace, where it has webhooks. */
+export const WEBHOOK_PATH_RULES: readonly Rule[] = [
+  {
+    why: 'makes the Secret with the paths of its webhooks',
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['create'],
+  },
+  {
+    why: 'changes those paths on demand',
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: [WEBHOOK_SECRET],
+    verbs: ['get', 'update'],
+  },
+];
+
+/** On the webhook configurations of the chart, which it names. */
 export const WEBHOOK_RULES: readonly Rule[] = [
   {
-    why: 'lets API servers trust its certificate',
+    why: 'tells API servers the paths of its webhooks, and whom to trust where it makes the certificates',
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     verbs: ['get', 'patch'],

@@ -13,6 +13,13 @@ export const REASONS = {
       'A pod asks for a sidecar and has none: it was created while no API server could ask the webhook. Its traffic goes past the gateway.',
     action: 'Delete the pod, or restart its workload; the operator never does. See that the webhook can be reached.',
   },
+  // Reviewed
+  WebhookDrift: {
+    meaning:
+      'Webhook configurations have another path than the operator gives them, or it may not write them: wrong objects may be admitted, and pods without their sidecars. The condition is there for as long.',
+    action:
+      'Have whoever changes the path leave it out, as the chart does (a GitOps tool ignores clientConfig.caBundle and clientConfig.service.path); see the log of the operator.',
+  },
   // Accepted
   Accepted: { meaning: 'The object is understood and what it refers to is there.' },
   InvalidSpec: {

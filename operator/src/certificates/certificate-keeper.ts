@@ -6,8 +6,6 @@ export interface CertificateKeeperOptions {
   readonly source: CertificateSource;
   /** A certificate, at first and whenever it is another. */
   readonly onChange: (certificate: ServingCertificate) => void;
-  /** Called at every look with the authorities to trust, so that what publishes them is put right too. */
-  readonly publish?: (ca: string) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -56,7 +54,7 @@ export class CertificateKeeper {
   }
 
   async #look(): Promise<void> {
-    const { source, onChange, publish } = this.#options;
+    const { source, onChange } = this.#options;
     const certificate = await source.read();
     if (!certificate || this.#abort.signal.aborted) return;
     const { cert, key, ca } = certificate;
@@ -65,6 +63,5 @@ export class CertificateKeeper {
       this.#current = certificate;
       onChange(certificate);
     }
-    await publish?.(ca);
   }
 }

@@ -1,20 +1,17 @@
 /** The HTTPS listener and its certificate, as clients and API servers see them. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { Agent, get, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { KubeConfig } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { ApiServer } from '../runtime/api-server.ts';
+import { startApiServer } from '../../../test/operator/fake-api-server.ts';
 import { HttpsServer } from '../runtime/https-server.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 import { certificateFolder } from './certificate-folder.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { CERTIFICATE_SECRET, certificateSecret } from './certificate-secret.ts';
@@ -26,50 +23,11 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Objects by path, with the optimistic locking of a real server; JSON patches put back what they name. */
-async function apiServer() {
-  const objects = new Map<string, { readonly [name: string]: unknown }>();
-  const writes: string[] = [];
-  let version = 0;
-  const server = createServer(async (incoming, response) => {
-    let text = '';
-    for await (const chunk of incoming) text += chunk;
-    const body: unknown = text === '' ? undefined : JSON.parse(text);
-    const answer = (status: number, value: object) => response.writeHead(status).end(JSON.stringify(value));
-    const metadata = isRecord(body) && isRecord(body['metadata']) ? body['metadata'] : {};
-    const path = incoming.method === 'POST' ? `${incoming.url}/${metadata['name']}` : (incoming.url ?? '');
-    const found = objects.get(path);
-    const stored = isRecord(found?.['metadata']) ? found['metadata']['resourceVersion'] : undefined;
-    if (incoming.method !== 'POST' && !found) return void answer(404, { message: `${path} not found` });
-    if (incoming.method === 'GET') return void answer(200, found!);
-    const expected = Array.isArray(body) ? body[0].value : metadata['resourceVersion'];
-    if (expected !== stored) return void answer(409, { reason: 'Conflict', message: 'modified' });
-    writes.push(path);
-    const next = { resourceVersion: String(++version) };
-    if (Array.isArray(body)) {
-      const webhooks = body.slice(1).map(({ value }) => ({ clientConfig: { caBundle: value } }));
-      objects.set(path, { metadata: next, webhooks });
-    } else if (isRecord(body)) objects.set(path, { ...body, metadata: { ...metadata, ...next } });
-    answer(200, objects.get(path)!);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || !address) throw new Error('no address');
-  const config = new KubeConfig();
-  config.loadFromOptions({
-    clusters: [{ name: 'c', server: `http://127.0.0.1:${address.port}`, skipTLSVerify: true }],
-    users: [{ name: 'u' }],
-    contexts: [{ name: 'x', cluster: 'c', user: 'u' }],
-    currentContext: 'x',
-  });
-  const api = new ApiServer(config);
-  closing.push(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-    await api.close();
-  });
-  return { api, objects, writes };
-}
+const apiServer = async () => {
+  const server = await startApiServer();
+  closing.push(() => server.close());
+  return server;
+};
 
 const MINUTE = 60_000;
 const silent = pino({ level: 'silent' });
@@ -171,29 +129,22 @@ describe('certificates in a folder', () => {
 });
 
 describe('the HTTPS listener', () => {
-  it('puts its authorities into webhook configurations, also where somebody takes them out', async () => {
-    const { api, objects } = await apiServer();
-    const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gw';
-    const bare = { metadata: {}, webhooks: [{ clientConfig: {} }, { clientConfig: { caBundle: 'b2xk' } }] };
-    objects.set(path, bare);
+  it('has a certificate for the names of its Services, and tells when there is another', async () => {
+    const { api } = await apiServer();
+    let told = 0;
     const options = {
       host: '127.0.0.1',
       port: 0,
       namespace: 'gw-system',
       services: ['gw-webhooks', 'gw-link'],
       names: ['127.0.0.1'],
-      webhooks: { validating: ['gw'], mutating: [] },
+      onCertificate: () => told++,
     };
     const listener = new SecureListener(api, options, silent);
     closing.push(() => listener.close());
     expect(listener.listening).toBe(false);
     const port = await listener.start();
-    const bundle = Buffer.from(listener.ca ?? '').toString('base64');
-    await eventually(() =>
-      expect(objects.get(path)).toMatchObject({
-        webhooks: [{ clientConfig: { caBundle: bundle } }, { clientConfig: { caBundle: bundle } }],
-      }),
-    );
+    expect(told).toBe(1);
     const client = connect({ port: port ?? 0, ca: listener.ca, servername: 'gw-link.gw-system.svc' });
     await once(client, 'secureConnect');
     client.destroy();

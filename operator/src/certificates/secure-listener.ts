@@ -6,7 +6,6 @@ import { certificateFolder } from './certificate-folder.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { certificateSecret } from './certificate-secret.ts';
 import type { ServingCertificate } from './certificate-source.ts';
-import { publishCaBundle, type WebhookConfigurations } from './webhook-ca-bundle.ts';
 
 export interface SecureListenerOptions {
   readonly host: string;
@@ -20,8 +19,10 @@ export interface SecureListenerOptions {
   readonly names: readonly string[];
   /** Folder with `tls.crt`, `tls.key` and `ca.crt` that others renew; absent: the operator makes its own. */
   readonly folder?: string;
-  /** Webhook configurations whose `caBundle` the operator keeps. */
-  readonly webhooks: WebhookConfigurations;
+  /** PEM of the authorities by which clients may show who they are; absent: none is asked. */
+  readonly clientCa?: string;
+  /** There is another certificate, and perhaps others to trust. */
+  readonly onCertificate?: () => void;
 }
 
 export class SecureListener {
@@ -31,18 +32,21 @@ export class SecureListener {
   #starting = false;
 
   constructor(api: ApiServer, options: SecureListenerOptions, log: Logger) {
-    const { host, port, namespace, folder, webhooks } = options;
+    const { host, port, namespace, folder, clientCa, onCertificate } = options;
     this.#server = new HttpsServer({
       host,
       port,
+      ...(clientCa === undefined ? {} : { clientCa }),
       onError: (error) => log.warn({ err: error }, 'a request to the HTTPS listener failed'),
     });
     this.#keeper = new CertificateKeeper({
       source: folder
         ? certificateFolder(folder)
         : certificateSecret(api, { namespace, names: [...serviceNames(options), ...options.names] }),
-      onChange: (certificate) => this.#serve(certificate, log),
-      publish: (ca) => publishCaBundle(api, webhooks, ca),
+      onChange: (certificate) => {
+        this.#serve(certificate, log);
+        onCertificate?.();
+      },
       onError: (error) =>
         log.error({ err: error }, 'the certificate of the HTTPS listener cannot be kept; trying again'),
     });

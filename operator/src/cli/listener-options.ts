@@ -1,6 +1,9 @@
 /** Options of the HTTPS listener: where it listens, by which names it is reached, whose certificate it has. */
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { messageOf } from '@gw/gateway/message-of';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { certificatesOf } from '../certificates/serving-state.ts';
 import { splitList } from '../config.ts';
 import type { ListenerOptions } from '../run.ts';
 import { parseAddress } from './address.ts';
@@ -12,6 +15,7 @@ export interface ListenerFlags {
   readonly linkAddress?: string;
   readonly tlsDir?: string;
   readonly tlsName: readonly string[];
+  readonly webhookClientCa?: string;
   readonly validatingWebhook?: readonly string[];
   readonly mutatingWebhook?: readonly string[];
 }
@@ -31,6 +35,17 @@ function parseName(text: string, before: readonly string[]): readonly string[] {
 
 function parseIp(text: string): string {
   if (!isIP(text)) throw new InvalidArgumentError('expected an IP address');
+  return text;
+}
+
+function readCertificates(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new InvalidArgumentError(`it cannot be read: ${messageOf(error)}`);
+  }
+  if (certificatesOf(text).length === 0) throw new InvalidArgumentError('expected certificates in PEM');
   return text;
 }
 
@@ -68,13 +83,18 @@ export function addListenerOptions(command: Command): Command {
     )
     .option(
       '--validating-webhook <list>',
-      'ValidatingWebhookConfigurations whose caBundle the operator keeps, comma-separated',
+      'ValidatingWebhookConfigurations whose path the operator keeps, and caBundle unless there is --tls-dir, comma-separated',
       splitList,
     )
     .option(
       '--mutating-webhook <list>',
-      'MutatingWebhookConfigurations whose caBundle the operator keeps, comma-separated',
+      'MutatingWebhookConfigurations whose path the operator keeps, and caBundle unless there is --tls-dir, comma-separated',
       splitList,
+    )
+    .option(
+      '--webhook-client-ca <file>',
+      'PEM of the authority of the certificates that API servers must show to webhooks; default: they show none',
+      readCertificates,
     );
 }
 
@@ -88,6 +108,7 @@ export function listenerOptions(flags: ListenerFlags): ListenerOptions | undefin
     ...(linkService ? { linkService } : {}),
     names: tlsName,
     ...(tlsDir ? { folder: tlsDir } : {}),
+    ...(flags.webhookClientCa ? { clientCa: flags.webhookClientCa } : {}),
     webhooks: { validating: flags.validatingWebhook ?? [], mutating: flags.mutatingWebhook ?? [] },
   };
 }

@@ -5,11 +5,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
 
 export interface HttpsServerOptions {
   readonly host: string;
   /** 0 chooses a free one. */
   readonly port: number;
+  /** PEM of the authorities by which clients may show who they are; absent: none is asked. Handlers look at it. */
+  readonly clientCa?: string;
   /** What a handler threw, and what broke beneath HTTP. */
   readonly onError: (error: unknown) => void;
 }
@@ -68,10 +71,16 @@ export class HttpsServer implements HttpsRoutes {
 
   /** Starts to listen with this certificate; rejects when the port is in use. */
   start(certificate: ServerCertificate): Promise<number> {
-    const { host, port, onError } = this.#options;
+    const { host, port, clientCa, onError } = this.#options;
     const answer: RequestListener = (request, response) => void this.#answer(request, response);
     const server = createServer(
-      { ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, maxHeaderSize: MAX_HEADER_BYTES },
+      {
+        ...this.#context(certificate),
+        // Data planes show no certificate: who must have one is for each handler to say.
+        ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
+        handshakeTimeout: HANDSHAKE_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+      },
       answer,
     );
     server.headersTimeout = HEADERS_MS;
@@ -93,7 +102,12 @@ export class HttpsServer implements HttpsRoutes {
 
   /** New connections get this certificate. Throws when key and certificate do not fit; the former then stays. */
   replaceCertificate(certificate: ServerCertificate): void {
-    this.#server?.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
+    this.#server?.setSecureContext(this.#context(certificate));
+  }
+
+  #context({ cert, key }: ServerCertificate): SecureContextOptions {
+    const { clientCa: ca } = this.#options;
+    return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) };
   }
 
   /** Answers what has been asked, for at most `graceMs`; upgraded connections are cut. */
@@ -114,7 +128,7 @@ export class HttpsServer implements HttpsRoutes {
     const handler = url && longest(this.#handlers, url.pathname);
     try {
       if (!url) return void plain(response, 400, 'the request has no path\n');
-      if (!handler) return void plain(response, 404, 'there is nothing here\n');
+      if (!handler) return nothingHere(response);
       await handler(request, response, url);
     } catch (error) {
       this.#options.onError(error);
@@ -161,6 +175,11 @@ function urlOf(request: IncomingMessage): URL | undefined {
   const path = request.url ?? '';
   // An absolute URL or `*` is for proxies.
   return path.startsWith('/') ? (URL.parse(path, 'https://operator') ?? undefined) : undefined;
+}
+
+/** 404; also for a handler that has nothing at this path. What was sent with the request is not read. */
+export function nothingHere(response: ServerResponse): void {
+  plain(response, 404, 'there is nothing here\n');
 }
 
 function plain(response: ServerResponse, status: number, body: string): void {

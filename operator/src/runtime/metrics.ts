@@ -105,6 +105,18 @@ export class OperatorMetrics {
     this.#fetches.inc({ type, result: ok ? 'ok' : 'error' });
   }
 
+  /** Whether the paths that API servers use are not those of the webhooks, at the time of the scrape. */
+  watchDrift(drifts: () => boolean): void {
+    new Gauge({
+      name: 'gw_operator_webhook_drift',
+      help: '1 while webhook configurations have another path than the operator gives them, so that objects and pods may pass unseen',
+      registers: [this.registry],
+      collect() {
+        this.set(drifts() ? 1 : 0);
+      },
+    });
+  }
+
   watchRestarted(resource: string): void {
     this.#restarts.inc({ resource });
   }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type GatewayProject, gatewayProjects, namespaces, secrets, services } from '../api/resources.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
+import { DEFAULT_POD_POLICY, type PodPolicy } from '../objects/pod-policy.ts';
 import type { KubeObject, Resource } from '../runtime/kube-object.ts';
 import { reviewPod } from './injector.ts';
 import { clusterVersion } from './named-ports.ts';
@@ -20,7 +21,13 @@ interface Given {
   readonly operation?: 'CREATE' | 'UPDATE';
 }
 
-function rig({ linked = true, minor = '34' }: { readonly linked?: boolean; readonly minor?: string } = {}) {
+interface Rig {
+  readonly linked?: boolean;
+  readonly minor?: string;
+  readonly policy?: PodPolicy;
+}
+
+function rig({ linked = true, minor = '34', policy }: Rig = {}) {
   const objects = new MemoryObjects();
   const put = <T extends KubeObject>(resource: Resource<T>, object: object) =>
     objects.apply(resource, resource.parse(object));
@@ -36,6 +43,7 @@ function rig({ linked = true, minor = '34' }: { readonly linked?: boolean; reado
         },
         operatorNamespace: 'gw-system',
         image: 'gw:test',
+        ...(policy ? { policy } : {}),
         version: clusterVersion({ json: async () => ({ major: '1', minor }) }),
         ...(linked ? { linkOf: link } : {}),
       },
@@ -86,10 +94,10 @@ describe('a pod that asks by its own label', () => {
     const { project, review, put } = rig();
     await project({ signing: { keySecret: { name: 'keys' } } });
     const asking = { labels: asks, annotations: named };
-    expect((await review(asking)).message).toContain('Secret "keys" is not in namespace "apis"');
+    const unreadable = 'keys of its GatewayProject cannot be read: the status of that says which';
+    expect(await review(asking)).toEqual({ allowed: false, message: unreadable });
     await put(secrets, { metadata: { name: 'keys', namespace: 'apis' }, data: { 'signing.pem': 'eA==' } });
-    const { allowed, message } = await review(asking);
-    expect([allowed, message]).toEqual([false, expect.stringContaining('is no PKCS#8 Ed25519 private key')]);
+    expect(await review(asking)).toEqual({ allowed: false, message: unreadable });
   });
 
   it.each([
@@ -115,9 +123,32 @@ describe('a pod that asks by its own label', () => {
     await service('by-name', 'http');
     await service('of-others', 3000, { app: 'other' });
     const { warnings } = await review({ labels: { ...asks, app: 'orders' }, annotations: named });
-    expect(warnings).toEqual([
-      'gw: Service "by-number" goes past the sidecar: its targetPort is 3000, and must be "http"',
-    ]);
+    expect(warnings).toEqual(['gw: 1 Service(s) go past the sidecar: their targetPort is 3000, and must be "http"']);
+  });
+});
+
+describe('a pod whose project may not have what it asks for', () => {
+  it('is refused an image from elsewhere, and admitted without a sidecar where only its namespace asks', async () => {
+    const { project, review } = rig();
+    await project({ pods: { image: 'evil.example/gw:1' } });
+    const { allowed, message } = await review({ labels: asks, annotations: named });
+    expect([allowed, message]).toEqual([false, expect.stringContaining('must be allowed with --allow-images')]);
+    const without = await review({ annotations: named });
+    expect(paths(without.patch)).not.toContain('evil.example');
+    expect(without.allowed).toBe(true);
+  });
+
+  it('is refused Secrets that do not name the project, where they must', async () => {
+    const { project, review, put } = rig({ policy: { ...DEFAULT_POD_POLICY, secretGrants: true } });
+    await project({ secrets: { env: ['mine', 'admin'] } });
+    const secret = (name: string, granted: string) =>
+      put(secrets, { metadata: { name, namespace: 'apis', annotations: { 'gw.dev/projects': granted } }, data: {} });
+    await secret('mine', 'shop');
+    await secret('admin', 'other');
+    const { allowed, message } = await review({ labels: asks, annotations: named });
+    expect([allowed, message]).toEqual([false, expect.stringContaining('may not use a Secret that it names')]);
+    await secret('admin', 'other shop');
+    expect((await review({ labels: asks, annotations: named })).allowed).toBe(true);
   });
 });
 

@@ -69,8 +69,8 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
   const beyond = await beyondPolicy(using, project, namespace);
   if (beyond !== undefined) return without(beyond);
   const keys = await readSigningKeys(using.objects, project);
-  const [missing] = [...(keys.signing && !keys.signing.ok ? [keys.signing] : []), ...keys.problems];
-  if (missing) return refused(`keys of GatewayProject "${keyText(key)}" cannot be read: ${missing.message}`);
+  if ((keys.signing && !keys.signing.ok) || keys.problems.length > 0)
+    return refused('keys of its GatewayProject cannot be read: the status of that says which');
   const link = using.linkOf?.(project);
   if (!link && key.namespace !== namespace)
     return without(
@@ -95,11 +95,13 @@ async function beyondPolicy(
 ): Promise<string | undefined> {
   const image = project.spec.pods.image ?? own;
   if (!allowsImage(image, own, policy))
-    return `image "${image}" of its project must be allowed with --allow-images of the operator`;
+    return 'the image of its GatewayProject must be allowed with --allow-images of the operator';
   if (!policy.secretGrants || project.metadata.namespace !== namespace) return undefined;
   const used = usedSecrets(project).filter(({ field }) => /^spec\.(pods|secrets|serve)\./.test(field));
-  const [first] = await ungranted(objects, project, used);
-  return first?.message;
+  const refusals = await ungranted(objects, project, used);
+  return refusals.length > 0
+    ? 'its GatewayProject may not use a Secret that it names: its status says which'
+    : undefined;
 }
 
 function refused(message: string): AdmissionAnswer {
@@ -138,12 +140,10 @@ async function servicesByNumber(
   name: string,
 ): Promise<readonly string[]> {
   const found = await objects.list(services, { namespace });
-  return found
-    .filter((service) => looksFor(service, pod.metadata.labels ?? {}, number))
-    .map(
-      ({ metadata }) =>
-        `Service "${metadata.name}" goes past the sidecar: its targetPort is ${number}, and must be "${name}"`,
-    );
+  const past = found.filter((service) => looksFor(service, pod.metadata.labels ?? {}, number)).length;
+  return past === 0
+    ? []
+    : [`${past} Service(s) go past the sidecar: their targetPort is ${number}, and must be "${name}"`];
 }
 
 function looksFor(service: KubeObject, labels: { readonly [name: string]: string }, number: number): boolean {

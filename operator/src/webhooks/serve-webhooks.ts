@@ -1,23 +1,37 @@
-/** The webhooks of the operator, on the listener of every replica; the chart's configurations name their paths. */
-import type { HttpsRoutes } from '../runtime/https-server.ts';
+/** The webhooks of the operator, on the listener of every replica, at paths that only API servers know (D52). */
+import { TLSSocket } from 'node:tls';
+import { type HttpsRoutes, nothingHere, type RequestHandler } from '../runtime/https-server.ts';
 import { type InjectorWith, reviewPod } from '../sidecar/injector.ts';
 import { type AdmissionAnswer, type AdmissionRequest, admissionHandler } from './admission.ts';
 import { boundedReview, type ReviewWith } from './review-object.ts';
+import { FIXED_PATH, type Webhook } from './webhook-paths.ts';
 
 export interface WebhooksWith extends ReviewWith, InjectorWith {
-  readonly onReviewed?: (webhook: 'validate' | 'pods', allowed: boolean, seconds: number) => void;
+  /** The webhook at the path of a request; undefined where there is none. */
+  readonly webhookAt: (pathname: string) => Webhook | undefined;
+  /** Whether an API server must show a certificate of the authority that the listener has been given. */
+  readonly clientCertificates: boolean;
+  readonly onReviewed?: (webhook: Webhook, allowed: boolean, seconds: number) => void;
 }
 
 const LIMITS = { atOnce: 16, ofNamespace: 4 };
 
 export function serveWebhooks(routes: HttpsRoutes, using: WebhooksWith): void {
   const { onError } = using;
-  routes.handle('/webhooks/validate', admissionHandler(timed('validate', boundedReview(LIMITS), using), onError));
-  routes.handle('/webhooks/pods', admissionHandler(timed('pods', reviewPod, using), onError));
+  const handlers: Readonly<Record<Webhook, RequestHandler>> = {
+    validate: admissionHandler(timed('validate', boundedReview(LIMITS), using), onError),
+    pods: admissionHandler(timed('pods', reviewPod, using), onError),
+  };
+  routes.handle(`${FIXED_PATH}/`, (request, response, url) => {
+    const webhook = using.webhookAt(url.pathname);
+    const isShown = !using.clientCertificates || (request.socket instanceof TLSSocket && request.socket.authorized);
+    if (!webhook || !isShown) return nothingHere(response);
+    return handlers[webhook](request, response, url);
+  });
 }
 
 function timed(
-  webhook: 'validate' | 'pods',
+  webhook: Webhook,
   review: (using: WebhooksWith, request: AdmissionRequest) => Promise<AdmissionAnswer>,
   using: WebhooksWith,
 ) {

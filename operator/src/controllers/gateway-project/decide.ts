@@ -122,10 +122,11 @@ export function decide(
   const newest = revisions.find(({ revision }) => revision === latest);
   const synced = observed.controlPlane ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)] : [];
   const injected = observed.injection ? [injectedVerdict(observed.injection)] : [];
+  const around = [...synced, ...injected, ...reviewedVerdict(observed)];
   const diagnostics = sorted(held?.diagnostics ?? compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
-    conditions: conditions([...verdicts, ...synced, ...injected, ready], before?.conditions, metadata.generation, now),
+    conditions: conditions([...verdicts, ...around, ready], before?.conditions, metadata.generation, now),
     ...(wanted ? { artifactHash: wanted.artifactHash } : {}),
     ...(wanted?.revision === undefined ? {} : { revision: wanted.revision }),
     ...(latest === undefined ? {} : { latestRevision: latest }),
@@ -148,7 +149,7 @@ export function decide(
     forget: garbage.records,
     status,
     ...(rollout.wish ? { wish: rollout.wish } : {}),
-    events: [...rollout.events, ...events(before, status, [...verdicts, ...synced, ...injected, ready])],
+    events: [...rollout.events, ...events(before, status, [...verdicts, ...around, ready])],
     again: Math.min(
       settled || !wanted ? RESYNC_MS : rolloutPause(before, now),
       rollout.again ?? RESYNC_MS,
@@ -170,6 +171,11 @@ function podSettings({ project, controlPlane }: Observed, { linkOf, ...settings 
   const own = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
   const link = controlPlane ? linkAt(project, controlPlane) : own;
   return link ? { ...settings, link } : settings;
+}
+
+/** Only where there is something to say: what is served does not hang on it. */
+function reviewedVerdict({ webhookDrift: message }: Observed): readonly Verdict[] {
+  return message === undefined ? [] : [{ type: 'Reviewed', status: 'False', reason: 'WebhookDrift', message }];
 }
 
 function counts({ injection }: Observed): { readonly pods?: number; readonly missing?: number } {

@@ -61,6 +61,8 @@ export interface Observed extends OwnedObjects {
   readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
   /** Pods that have sidecars, or ask for them. */
   readonly injection?: SidecarPods;
+  /** Why webhooks may not be asked. */
+  readonly webhookDrift?: string;
 }
 
 export interface RegistryView {
@@ -78,6 +80,8 @@ export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, Observ
   readonly probe: ProvenanceProbe;
   /** What pods and Secrets of projects may be. Default: DEFAULT_POD_POLICY. */
   readonly policy?: PodPolicy;
+  /** Why webhooks may not be asked; absent where there are none. */
+  readonly webhookDrift?: () => string | undefined;
   /** Absent where there are no sidecars. */
   readonly census?: Pick<SidecarCensus, 'of' | 'onChange'>;
 }
@@ -105,6 +109,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
   );
   const injection = using.census?.of(key);
+  const webhookDrift = using.webhookDrift?.();
   const signedBy = keys.signing?.ok ? keys.signing.publicKey : undefined;
   return {
     project,
@@ -124,6 +129,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
     ...(await observeRollout(using, project, found)),
     ...(injection ? { injection } : {}),
+    ...(webhookDrift === undefined ? {} : { webhookDrift }),
   };
 }
 

@@ -1,0 +1,108 @@
+/**
+ * The webhook configurations that the chart has made, as far as the operator writes them: whom API servers shall trust,
+ * and the path that they shall ask (D52). An upgrade of the chart takes neither away.
+ */
+import type { ApiServer } from '../runtime/api-server.ts';
+import { isRecord } from '../runtime/kube-object.ts';
+import type { Webhook } from './webhook-paths.ts';
+
+export interface WebhookConfigurations {
+  readonly validating: readonly string[];
+  readonly mutating: readonly string[];
+}
+
+export interface Published {
+  /** PEM of the authorities to trust; absent where somebody else writes them, such as cert-manager. */
+  readonly ca?: string;
+  /** Below which the webhooks are. */
+  readonly path: string;
+}
+
+interface Configuration {
+  /** Of the API server. */
+  readonly at: string;
+  readonly webhook: Webhook;
+}
+
+function listed({ validating, mutating }: WebhookConfigurations): readonly Configuration[] {
+  const at = (plural: string, name: string) =>
+    `/apis/admissionregistration.k8s.io/v1/${plural}/${encodeURIComponent(name)}`;
+  return [
+    ...validating.map((name) => ({ at: at('validatingwebhookconfigurations', name), webhook: 'validate' as const })),
+    ...mutating.map((name) => ({ at: at('mutatingwebhookconfigurations', name), webhook: 'pods' as const })),
+  ];
+}
+
+/** The path below which API servers ask now; undefined where none is configured, as after an installation. */
+export async function configuredPath(api: ApiServer, names: WebhookConfigurations): Promise<string | undefined> {
+  for (const { at } of listed(names)) {
+    for (const { path } of (await read(api, at)).clients) {
+      const slash = path?.lastIndexOf('/') ?? 0;
+      if (path !== undefined && slash > 0) return path.slice(0, slash);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Writes what differs, and resolves with whether a path did: somebody else had changed it. Rejects when a configuration
+ * is not there, or may not be written.
+ */
+export async function publish(api: ApiServer, names: WebhookConfigurations, wanted: Published): Promise<boolean> {
+  const bundle = wanted.ca === undefined ? undefined : Buffer.from(wanted.ca, 'utf8').toString('base64');
+  let differed = false;
+  for (const { at, webhook } of listed(names)) {
+    const { version, clients } = await read(api, at);
+    const path = `${wanted.path}/${webhook}`;
+    const stale = clients.flatMap((client) => [
+      ...(bundle === undefined || client.caBundle === bundle
+        ? []
+        : [{ op: 'add', path: `${client.at}/caBundle`, value: bundle }]),
+      // One that is reached by a URL has its path in there, which its administrator keeps.
+      ...(!client.isService || client.path === path
+        ? []
+        : [{ op: 'add', path: `${client.at}/service/path`, value: path }]),
+    ]);
+    if (stale.length === 0) continue;
+    differed ||= clients.some((client) => client.isService && client.path !== path);
+    // Webhooks have no key in a JSON patch but their place: somebody else's change in between must fail it.
+    const test = { op: 'test', path: '/metadata/resourceVersion', value: version };
+    const contentType = 'application/json-patch+json';
+    await api.json({ method: 'PATCH', path: at, contentType, body: [test, ...stale] });
+  }
+  return differed;
+}
+
+interface Client {
+  /** JSON pointer. */
+  readonly at: string;
+  readonly caBundle: unknown;
+  readonly isService: boolean;
+  readonly path: string | undefined;
+}
+
+async function read(
+  api: ApiServer,
+  path: string,
+): Promise<{ readonly version: unknown; readonly clients: readonly Client[] }> {
+  const configuration = await api.json({ method: 'GET', path });
+  if (!isRecord(configuration) || !isRecord(configuration['metadata']))
+    throw new Error('the API server sent no webhook configuration');
+  const webhooks: readonly unknown[] = Array.isArray(configuration['webhooks']) ? configuration['webhooks'] : [];
+  const clients = webhooks.flatMap((webhook, index): Client[] => {
+    const client = isRecord(webhook) ? webhook['clientConfig'] : undefined;
+    if (!isRecord(client)) return [];
+    const { service, caBundle } = client;
+    const isService = isRecord(service);
+    const at = isService ? service['path'] : undefined;
+    return [
+      {
+        at: `/webhooks/${index}/clientConfig`,
+        caBundle,
+        isService,
+        path: typeof at === 'string' ? at : undefined,
+      },
+    ];
+  });
+  return { version: configuration['metadata']['resourceVersion'], clients };
+}

@@ -1,0 +1,101 @@
+/** Keeps webhook configurations and paths as they shall be: looks again and again, and at once when asked to. */
+import type { ApiServer } from '../runtime/api-server.ts';
+import { backoff, pause } from '../runtime/backoff.ts';
+import { type Published, publish, type WebhookConfigurations } from './configurations.ts';
+import { published, type Webhook, type WebhookPaths, webhookAt } from './webhook-paths.ts';
+
+export interface RegistrationOptions {
+  readonly api: ApiServer;
+  readonly names: WebhookConfigurations;
+  /** The paths, as all replicas have them. */
+  readonly paths: () => Promise<WebhookPaths>;
+  /** PEM of the authorities to trust; undefined while there is none, and where somebody else writes them. */
+  readonly ca: () => string | undefined;
+  readonly onError: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+/** Far below the time in which a new path spreads. */
+const EVERY_MS = 30_000;
+const RETRY_MS = 1000;
+
+export class WebhookRegistration {
+  readonly #options: RegistrationOptions;
+  readonly #closed = new AbortController();
+  #wake = new AbortController();
+  #paths: WebhookPaths | undefined;
+  #wanted: Published | undefined;
+  #drift: string | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+  }
+
+  /** Why API servers may ask elsewhere, and objects and pods pass unseen; undefined where they do not. */
+  get drift(): string | undefined {
+    return this.#drift;
+  }
+
+  /** Whether paths are known, so that they can be answered. */
+  get known(): boolean {
+    return this.#paths !== undefined;
+  }
+
+  /** The webhook at the path of a request. */
+  webhookAt(pathname: string): Webhook | undefined {
+    return this.#paths && webhookAt(pathname, this.#paths, this.#now());
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Something that is published has changed. */
+  look(): void {
+    this.#wake.abort();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#running;
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closed;
+    let failures = 0;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      try {
+        await this.#look();
+        failures = 0;
+      } catch (error) {
+        failures++;
+        if (this.#paths) this.#drift = 'the webhook configurations cannot be kept: see the log of the operator';
+        if (!signal.aborted) this.#options.onError(error);
+      }
+      const ms = failures > 0 ? backoff(failures, RETRY_MS, EVERY_MS) : EVERY_MS * (0.9 + 0.2 * Math.random());
+      await pause(ms, AbortSignal.any([signal, this.#wake.signal]));
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { api, names, paths, ca } = this.#options;
+    this.#paths = await paths();
+    const trusted = ca();
+    const before = this.#wanted;
+    const wanted: Published = {
+      path: published(this.#paths, this.#now()),
+      ...(trusted === undefined ? {} : { ca: trusted }),
+    };
+    const differed = await publish(api, names, wanted);
+    this.#wanted = wanted;
+    // A path of ours that somebody took away is drift until it is found in its place again.
+    const taken = differed && before?.path === wanted.path;
+    this.#drift = taken ? 'somebody else changes the path of the webhooks; it has been put back' : undefined;
+  }
+}
