@@ -91,7 +91,7 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
       return (await Promise.all(texts)).join('').trim().split('\n');
     };
     const before = await configured();
-    const [secret = ''] = /^\/webhooks\/[\w-]{32}/.exec(before[0] ?? '') ?? [];
+    const [secret = ''] = /^\/webhooks\/[0-9a-f]{40}/.exec(before[0] ?? '') ?? [];
     expect(before).toEqual([`${secret}/validate`, `${secret}/pods`, `${secret}/pods`]);
     const address = await execute('kubectl', [
       ...['-n', system, 'get', 'service', `${release}-webhooks`, '-o', 'jsonpath={.spec.clusterIP}'],

@@ -13,7 +13,7 @@ export interface FakeApiServer {
   readonly objects: Map<string, Stored>;
   /** Paths that were written, in their order. */
   readonly writes: string[];
-  /** Refuses every write with 403, while true. */
+  /** Refuses every write with 403, while true, and repeats what was sent, as API servers do. */
   refuses: boolean;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startApiServer(): Promise<FakeApiServer> {
     const stored = isRecord(found?.['metadata']) ? found['metadata']['resourceVersion'] : undefined;
     if (incoming.method !== 'POST' && !found) return void answer(404, { message: `${path} not found` });
     if (incoming.method === 'GET') return void answer(200, found ?? {});
-    if (state.refuses) return void answer(403, { reason: 'Forbidden', message: 'not allowed' });
+    if (state.refuses) return void answer(403, { reason: 'Forbidden', message: `not allowed: ${text}` });
     const expected = Array.isArray(body) ? body[0].value : metadata['resourceVersion'];
     if (expected !== stored) return void answer(409, { reason: 'Conflict', message: 'modified' });
     writes.push(path);

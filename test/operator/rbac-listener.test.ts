@@ -12,7 +12,6 @@ import {
   LINK_CLUSTER_RULES,
   LINK_RULES,
   RULES,
-  WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
 } from '../../operator/src/api/rbac.ts';
 import { AUDIENCE } from '../../operator/src/link/token-reviewer.ts';

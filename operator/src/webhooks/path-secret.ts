@@ -85,7 +85,7 @@ interface Found {
 }
 
 /** As we make them: others are replaced. */
-const OURS = /^\/webhooks\/[\w-]{32}$/;
+const OURS = /^\/webhooks\/[0-9a-f]{40}$/;
 
 function parse(secret: unknown): Found {
   if (!isRecord(secret) || !isRecord(secret['metadata'])) throw new Error('the API server sent no Secret');

@@ -30,7 +30,9 @@ const closing: (() => Promise<unknown>)[] = [];
 
 let server: FakeApiServer;
 let now: number;
+let errors: string[];
 beforeEach(async () => {
+  errors = [];
   server = await startApiServer();
   now = Date.parse('2026-01-01T00:00:00Z');
   configure();
@@ -59,7 +61,7 @@ function replica(ca?: string): WebhookRegistration {
     names,
     paths: pathSecret(api, { namespace: 'gw-system', configured, now: () => now }),
     ca: () => ca,
-    onError: () => undefined,
+    onError: (error) => errors.push(String(error), JSON.stringify(error)),
     now: () => now,
   });
   closing.push(() => registration.close());
@@ -95,7 +97,7 @@ describe('the paths of webhooks', () => {
     await eventually(() =>
       expect(one.known && other.known && paths().every((path) => path !== 'undefined')).toBe(true),
     );
-    expect(secret()).toMatch(/^\/webhooks\/[\w-]{32}$/);
+    expect(secret()).toMatch(/^\/webhooks\/[0-9a-f]{40}$/);
     await eventually(() => expect(paths()).toEqual(['validate', 'pods', 'pods'].map((name) => `${secret()}/${name}`)));
     const bundle = Buffer.from('PEM').toString('base64');
     expect(clients().map(({ caBundle }) => caBundle)).toEqual([bundle, bundle, bundle]);
@@ -164,6 +166,8 @@ describe('the paths of webhooks', () => {
     one.look();
     await eventually(() => expect(one.drift).toContain('cannot be kept'));
     expect(one.drift).not.toContain(secret());
+    expect(errors[0]).toContain('not allowed');
+    expect(errors.join()).not.toContain(secret());
     server.refuses = false;
     one.look();
     await eventually(() => expect(paths()[0]).toBe(`${secret()}/validate`));
@@ -175,7 +179,7 @@ describe('the paths of webhooks', () => {
       data: { path: 'L3dlYmhvb2tzL3g=', since: 'MQ==' },
     });
     replica('PEM');
-    await eventually(() => expect(secret()).toMatch(/^\/webhooks\/[\w-]{32}$/));
+    await eventually(() => expect(secret()).toMatch(/^\/webhooks\/[0-9a-f]{40}$/));
   });
 });
 

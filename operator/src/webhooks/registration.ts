@@ -1,8 +1,9 @@
 /** Keeps webhook configurations and paths as they shall be: looks again and again, and at once when asked to. */
+import { messageOf } from '@gw/gateway/message-of';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { backoff, pause } from '../runtime/backoff.ts';
 import { type Published, publish, type WebhookConfigurations } from './configurations.ts';
-import { published, type Webhook, type WebhookPaths, webhookAt } from './webhook-paths.ts';
+import { FIXED_PATH, published, type Webhook, type WebhookPaths, webhookAt } from './webhook-paths.ts';
 
 export interface RegistrationOptions {
   readonly api: ApiServer;
@@ -76,11 +77,20 @@ export class WebhookRegistration {
       } catch (error) {
         failures++;
         if (this.#paths) this.#drift = 'the webhook configurations cannot be kept: see the log of the operator';
-        if (!signal.aborted) this.#options.onError(error);
+        if (!signal.aborted) this.#options.onError(this.#redacted(error));
       }
       const ms = failures > 0 ? backoff(failures, RETRY_MS, EVERY_MS) : EVERY_MS * (0.9 + 0.2 * Math.random());
       await pause(ms, AbortSignal.any([signal, this.#wake.signal]));
     }
+  }
+
+  /** API servers repeat what they refuse; the path is a secret. */
+  #redacted(error: unknown): Error {
+    const secrets = [this.#paths?.path, this.#paths?.before].filter(
+      (path) => path !== undefined && path !== FIXED_PATH,
+    );
+    const hidden = secrets.reduce<string>((text, path) => text.replaceAll(path ?? '', '/…'), messageOf(error));
+    return new Error(hidden);
   }
 
   async #look(): Promise<void> {

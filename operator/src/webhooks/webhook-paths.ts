@@ -38,7 +38,8 @@ export function renewPaths(
 ): WebhookPaths {
   if (paths && paths.rotated === wish) return paths;
   const before = paths?.path ?? configured;
-  const path = `${FIXED_PATH}/${randomBytes(24).toString('base64url')}`;
+  // Lower case: API servers want each segment to be a DNS name.
+  const path = `${FIXED_PATH}/${randomBytes(20).toString('hex')}`;
   return { path, since: now, ...(before === undefined ? {} : { before }), rotated: wish };
 }
 
