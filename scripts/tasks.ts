@@ -56,7 +56,11 @@ async function vitest(...args: string[]): Promise<number> {
 const tasks: Record<string, (args: string[]) => Promise<number>> = {
   start: async (args) => {
     await prepare();
-    return node('operator/src/main.ts', 'local', ...(args.length > 0 ? args : ['examples/bookstore']));
+    return node(
+      'operator/src/main.ts',
+      'local',
+      ...(args.length > 0 ? args : ['examples/bookstore', '--allow-commands']),
+    );
   },
   test: (args) => vitest(...args),
   'test:long': (args) => {

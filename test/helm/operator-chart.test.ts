@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import {
   CERTIFICATE_RULES,
   CLUSTER_RULES,
+  EDIT_RULES,
   LINK_CLUSTER_RULES,
   LINK_RULES,
   OWN_RULES,
   RULES,
   type Rule,
+  VIEW_RULES,
   WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
 } from '../../operator/src/api/rbac.ts';
@@ -18,10 +20,15 @@ import { at, fromValues, hasHelm, type Manifest, ofKind, render, valuesFiles, wi
 const set = (...values: readonly string[]) => values.flatMap((value) => ['--set', value]);
 const operator = (...values: readonly string[]) => render('operator', ...set(...values));
 
-/** Rules of the roles of a kind, without those of `helm test`. */
+/** Whether it is aggregated to a ClusterRole of users. */
+function isForUsers(role: Manifest): boolean {
+  return Object.keys(Object(at(role, 'metadata.labels'))).some((name) => name.includes('/aggregate-to-'));
+}
+
+/** Rules of the operator's roles of a kind, without those of `helm test`. */
 function rulesOf(objects: readonly Manifest[], kind: string): readonly unknown[] {
   return ofKind(objects, kind)
-    .filter((role) => at(role, 'metadata.annotations') === undefined)
+    .filter((role) => at(role, 'metadata.annotations') === undefined && !isForUsers(role))
     .map((role) => role['rules']);
 }
 
@@ -114,6 +121,22 @@ describe.skipIf(!hasHelm)(`the operator's chart${withoutHelm}`, () => {
     const theirs = await operator('webhooks.certManager.enabled=true', 'webhooks.certManager.issuerRef.name=ca');
     expect(ofKind(theirs, 'Issuer')).toEqual([]);
     expect(at(ofKind(theirs, 'Certificate')[0], 'spec.issuerRef.name')).toBe('ca');
+  });
+
+  it('lets who may view, edit or administer a namespace do so with its kinds, and nobody write status', async () => {
+    const roles = ofKind(await operator(), 'ClusterRole').filter(isForUsers);
+    const rulesFor = (name: string) =>
+      roles
+        .filter(
+          (role) => Object(at(role, 'metadata.labels'))[`rbac.authorization.k8s.io/aggregate-to-${name}`] === 'true',
+        )
+        .flatMap((role) => (Array.isArray(role['rules']) ? role['rules'] : []));
+    const plain = (rules: readonly Rule[]) => rules.map(({ why: _, ...rule }) => rule);
+    expect(rulesFor('view')).toEqual(plain(VIEW_RULES));
+    expect(rulesFor('edit')).toEqual(plain(EDIT_RULES));
+    expect(rulesFor('admin')).toEqual(plain(EDIT_RULES));
+    expect(JSON.stringify(roles)).not.toContain('status');
+    expect(ofKind(await operator('rbac.aggregate=false'), 'ClusterRole').filter(isForUsers)).toEqual([]);
   });
 
   it('leaves the path of webhooks to the operator', async () => {

@@ -6,11 +6,13 @@ import { crdYaml } from './crd.ts';
 import {
   CERTIFICATE_RULES,
   CLUSTER_RULES,
+  EDIT_RULES,
   LINK_CLUSTER_RULES,
   LINK_RULES,
   OWN_RULES,
   RULES,
   type Rule,
+  VIEW_RULES,
   WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
 } from './rbac.ts';
@@ -59,6 +61,8 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     { path: 'charts/operator/files/cluster-rules.yaml', content: NOTE + rulesYaml(CLUSTER_RULES) },
     { path: 'charts/operator/files/own-rules.yaml', content: NOTE + rulesYaml(OWN_RULES) },
     { path: 'charts/operator/files/certificate-rules.yaml', content: NOTE + rulesYaml(CERTIFICATE_RULES) },
+    { path: 'charts/operator/files/view-rules.yaml', content: NOTE + rulesYaml(VIEW_RULES) },
+    { path: 'charts/operator/files/edit-rules.yaml', content: NOTE + rulesYaml(EDIT_RULES) },
     { path: 'charts/operator/files/webhook-path-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_PATH_RULES) },
     { path: 'charts/operator/files/webhook-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_RULES) },
     { path: 'charts/operator/files/link-rules.yaml', content: NOTE + rulesYaml(LINK_RULES) },

@@ -15,6 +15,21 @@ export interface Rule {
 
 const OURS = ['gatewayprojects', 'apispecs', 'pluginrefs', 'deployments'];
 
+/** Of users: for who may look at a namespace (aggregated to `view`). */
+export const VIEW_RULES: readonly Rule[] = [
+  { why: 'looks at what serves, and why', apiGroups: ['gw.dev'], resources: OURS, verbs: ['get', 'list', 'watch'] },
+];
+
+/** Of users: for who may change what is in a namespace (aggregated to `edit` and `admin`). */
+export const EDIT_RULES: readonly Rule[] = [
+  {
+    why: 'says what shall be served; the operator alone writes status',
+    apiGroups: ['gw.dev'],
+    resources: OURS,
+    verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+  },
+];
+
 /** In every namespace that it looks at. */
 export const RULES: readonly Rule[] = [
   { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['list', 'watch'] },

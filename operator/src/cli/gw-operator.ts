@@ -15,7 +15,7 @@ export function gwOperatorCommand(program: Program): Command {
     .showHelpAfterError('(see --help)')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ gw-operator local examples/bookstore\n  $ gw-operator run --image registry.example.org/gw:0.8.0',
+      '\nExamples:\n  $ gw-operator local examples/bookstore --allow-commands\n  $ gw-operator run --image registry.example.org/gw:0.8.0',
     );
   for (const add of [runCommand, localCommand, crdsCommand, fetchCommand]) add(command, program);
   command.addCommand(kubectlGwCommand(program).name('kubectl'));

@@ -7,6 +7,7 @@ import type { AddCommand } from './program.ts';
 interface Options extends EgressFlags {
   readonly listen: ReturnType<typeof parseAddress>;
   readonly console: ReturnType<typeof parseAddress> | null;
+  readonly allowCommands: boolean;
   readonly verbose: boolean;
 }
 
@@ -26,6 +27,11 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
         .argParser((text) => (text === 'off' ? null : parseAddress(text)))
         .default({ host: '127.0.0.1', port: 9090 }, '127.0.0.1:9090'),
     )
+    .option(
+      '--allow-commands',
+      "run the commands of containers too, and not the gateway's program alone, with your rights: for manifests that you trust",
+      false,
+    )
     .option('-v, --verbose', 'show what the processes write', false);
   addEgressOptions(command)
     .addHelpText(
@@ -35,7 +41,7 @@ Pods are processes, Services are relays on this machine; besides the kinds of gw
 ConfigMap, Secret, Service and apps/v1 Deployment. Files are read again when they change.
 
 Examples:
-  $ gw-operator local examples/bookstore
+  $ gw-operator local examples/bookstore --allow-commands
   $ gw-operator local deploy/ --listen 127.0.0.1:9000
   $ gw-operator local . --console off --verbose`,
     )
@@ -49,6 +55,7 @@ Examples:
           listen: options.listen,
           console: options.console,
           gwEntry,
+          allowCommands: options.allowCommands,
           inherited: environment.inherited,
           egress: egressSettings(options),
         },

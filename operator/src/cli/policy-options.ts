@@ -10,11 +10,11 @@ export interface PolicyFlags {
   readonly requireSecretGrants: boolean;
 }
 
-const IMAGES = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*(\/\*)?$/;
+const IMAGES = /^(\*|[A-Za-z0-9][A-Za-z0-9._:/@-]*(\/\*)?)$/;
 
 function parseImages(text: string, before: readonly string[]): readonly string[] {
   if (!IMAGES.test(text) || text.includes('..'))
-    throw new InvalidArgumentError('expected REPOSITORY, REPOSITORY:TAG, REPOSITORY@DIGEST or PREFIX/*');
+    throw new InvalidArgumentError('expected REPOSITORY, REPOSITORY:TAG, REPOSITORY@DIGEST, PREFIX/* or *');
   return [...before, text];
 }
 
@@ -31,7 +31,7 @@ export function addPolicyOptions(command: Command): Command {
     .addOption(
       new Option(
         '--allow-images <image>',
-        "image that pods may have beside those of --image's repository: REPOSITORY, REPOSITORY:TAG, REPOSITORY@DIGEST or PREFIX/*; repeatable",
+        "image that pods may have beside those of --image's repository: REPOSITORY, REPOSITORY:TAG, REPOSITORY@DIGEST, PREFIX/* or *; repeatable",
       )
         .argParser(parseImages)
         .default([], 'none'),

@@ -27,7 +27,7 @@ async function startLocal() {
   const listen = `127.0.0.1:${await freePort()}`;
   const child = spawn(
     process.execPath,
-    [GW_OPERATOR, 'local', folder, '--listen', listen, '--console', '127.0.0.1:0'],
+    [GW_OPERATOR, 'local', folder, '--allow-commands', '--listen', listen, '--console', '127.0.0.1:0'],
     {
       env: { PATH: process.env['PATH'] ?? '' },
       stdio: ['ignore', 'pipe', 'inherit'],

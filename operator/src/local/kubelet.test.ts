@@ -27,7 +27,7 @@ const server = createServer((request, response) => {
 process.on('SIGTERM', () => { server.close(() => process.exit(0)); server.closeIdleConnections(); });
 `;
 
-async function start() {
+async function start(allowCommands = true) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'gw-kubelet-')));
   const objects = new MemoryObjects();
   const failures: string[] = [];
@@ -37,6 +37,7 @@ async function start() {
     root,
     hostsFile,
     imageFiles: new Map([['/app/server.mjs', 'unused']]),
+    allowCommands,
     inherited: {},
     onLine: () => undefined,
     onFailure: (_, reason) => failures.push(reason),
@@ -218,4 +219,11 @@ describe('pods as processes', () => {
     await eventually(async () => expect(await bodies()).toEqual(['two']));
     expect((await running()).map(({ metadata }) => metadata.name)).toEqual([before?.metadata.name]);
   });
+});
+
+it('runs no command of a manifest, and says what would allow it, unless it is told to', async () => {
+  const { objects, failures } = await start(false);
+  await applyEcho(objects);
+  await eventually(() => expect(failures.join()).toContain('its command is "node /srv/server.mjs"'));
+  expect(failures.join()).toContain('--allow-commands');
 });

@@ -11,6 +11,7 @@ import { backoff } from '../runtime/backoff.ts';
 import { type KubeObject, keyOf, keyText, type ObjectKey, ownerReference } from '../runtime/kube-object.ts';
 import type { Objects, Watch } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
+import { commandOf } from './commands.ts';
 import { type PodSpec, type RunnableWorkload, runnableWorkloads } from './local-kinds.ts';
 import { environment, writeVolumes } from './pod-files.ts';
 import { PodProcess } from './pod-process.ts';
@@ -20,6 +21,8 @@ export interface KubeletOptions {
   /** Folder for the volumes of pods. */
   readonly root: string;
   readonly imageFiles: ReadonlyMap<string, string>;
+  /** Runs what manifests say, and not the gateway's program alone. */
+  readonly allowCommands: boolean;
   readonly hostsFile: string;
   readonly inherited: Readonly<Record<string, string>>;
   /** More variables of a pod, beside those of its container. */
@@ -149,6 +152,7 @@ export class Kubelet {
         const child = await PodProcess.start({
           ...this.#options,
           container,
+          command: commandOf(container, variables, this.#options.allowCommands),
           variables,
           volumes,
           onLine: (line) => onLine(pod.name, line),

@@ -20,6 +20,7 @@ const container = {
   required: ['name'],
   properties: {
     name: { type: 'string' },
+    image: { type: 'string' },
     command: { type: 'array', items: { type: 'string' } },
     args: { type: 'array', items: { type: 'string' } },
     env: {

@@ -40,7 +40,7 @@ function listenAnywhere(): Promise<{ server: Server; port: number }> {
 function start(port: number, console = 'off') {
   const child = spawn(
     process.execPath,
-    [GW_OPERATOR, 'local', dir, '--listen', `127.0.0.1:${port}`, '--console', console],
+    [GW_OPERATOR, 'local', dir, '--allow-commands', '--listen', `127.0.0.1:${port}`, '--console', console],
     {
       env: { PATH: process.env['PATH'], TMPDIR: temporary },
     },

@@ -16,6 +16,7 @@ import { MAX_METRICS } from '../controllers/gateway-project/rollout/observe-roll
 import { ForeignUses, type NamespaceView } from '../controllers/plugin-ref/grants.ts';
 import { GW_ENTRY } from '../objects/gateway-container.ts';
 import { ADMIN_PORT, LABEL_PROJECT } from '../objects/names.ts';
+import { DEFAULT_POD_POLICY, isPodField, POD_FIELDS, type PodPolicy } from '../objects/pod-policy.ts';
 import { RegistryClient } from '../registry/client.ts';
 import type { Watch } from '../runtime/objects.ts';
 import { Runner } from '../runtime/runner.ts';
@@ -35,6 +36,8 @@ export interface LocalOptions {
   readonly console: { readonly host: string; readonly port: number } | null;
   /** The `gw` program: gateway/src/main.ts, or the bundled gw.js. */
   readonly gwEntry: string;
+  /** Runs what manifests say, and not the gateway's program alone. */
+  readonly allowCommands: boolean;
   /** Variables that every pod gets, such as PATH. */
   readonly inherited: Readonly<Record<string, string>>;
   /** Registries and URLs that manifests name. */
@@ -62,7 +65,7 @@ const CONSOLE_WAITS_MS = 5_000;
 
 /** Throws, with one line that says what to do, when the folder or the port cannot be used. */
 export async function startLocal(
-  { dir, listen, console: consoleAddress, gwEntry, inherited, egress }: LocalOptions,
+  { dir, listen, console: consoleAddress, gwEntry, inherited, egress, allowCommands }: LocalOptions,
   report: Report,
 ): Promise<RunningLocal> {
   const found = await stat(dir).catch(() => undefined);
@@ -82,6 +85,7 @@ export async function startLocal(
     hostsFile,
     inherited,
     imageFiles: new Map([[GW_ENTRY, gwEntry]]),
+    allowCommands,
     ...(controlConsole ? { variablesOf: (workload, pod) => controlConsole.variables(workload, pod) } : {}),
     onLine: (pod, line) => report.podLine(pod, line),
     onFailure: (pod, reason) => report.problem(`pod ${pod}`, reason),
@@ -125,7 +129,13 @@ export async function startLocal(
       probe: probeLocal,
       readMetrics: (pod, host) => readAdmin(host, adminPort(pod), '/metrics', MAX_METRICS),
       measurements: new Measurements(),
-      settings: { image: 'local', operatorNamespace: 'default', drainDelay: DRAIN_SECONDS, autoscales: false },
+      settings: {
+        image: 'local',
+        policy: localPolicy(allowCommands),
+        operatorNamespace: 'default',
+        drainDelay: DRAIN_SECONDS,
+        autoscales: false,
+      },
       watchSecrets: true,
     }),
     events: {
@@ -160,6 +170,12 @@ export async function startLocal(
     throw error;
   }
   return { objects, close };
+}
+
+/** No image is pulled. What else a pod could be given that runs is the same as for other manifests. */
+function localPolicy(allowCommands: boolean): PodPolicy {
+  const fields = allowCommands ? new Set(Object.keys(POD_FIELDS).filter(isPodField)) : DEFAULT_POD_POLICY.fields;
+  return { ...DEFAULT_POD_POLICY, images: ['*'], fields };
 }
 
 /** Every pod of local mode has the one address, and a port of its own. */

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request } from 'undici';
 import { pause } from '../runtime/backoff.ts';
+import type { Command } from './commands.ts';
 import { freePort } from './free-port.ts';
 import type { Container } from './local-kinds.ts';
 
@@ -41,6 +42,7 @@ const PRELOAD_URL = `data:text/javascript;base64,${Buffer.from(PRELOAD).toString
 
 export interface PodProcessOptions {
   readonly container: Container;
+  readonly command: Command;
   readonly variables: ReadonlyMap<string, string>;
   /** Folder of each volume. */
   readonly volumes: ReadonlyMap<string, string>;
@@ -92,7 +94,7 @@ export class PodProcess {
   }
 
   static async start(options: PodProcessOptions): Promise<PodProcess> {
-    const { container, variables, volumes, imageFiles, hostsFile, inherited } = options;
+    const { container, command, variables, volumes, imageFiles, hostsFile, inherited } = options;
     const ports = new Map<number, number>();
     for (const { containerPort } of container.ports ?? []) ports.set(containerPort, await freePort());
     const mounts = (container.volumeMounts ?? []).toSorted((a, b) => b.mountPath.length - a.mountPath.length);
@@ -106,21 +108,19 @@ export class PodProcess {
         if (folder !== undefined && (text === mountPath || text.startsWith(`${mountPath}/`)))
           return folder + text.slice(mountPath.length);
       }
-      return imageFiles.get(text) ?? text;
+      return text;
     };
-    const [program = 'node', ...rest] = [...(container.command ?? []), ...(container.args ?? [])];
+    const [program = 'node', ...entry] = command.program;
     const node = program === 'node';
+    // What is in the image stays what it is, whatever is mounted over it.
+    const rest = [...entry.map((path) => imageFiles.get(path) ?? path), ...command.args.map(translate)];
     const env = Object.fromEntries([...variables].map(([name, value]) => [name, translate(value)]));
-    const child = spawn(
-      node ? process.execPath : program,
-      [...(node ? ['--import', PRELOAD_URL] : []), ...rest.map(translate)],
-      {
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-        // A group of its own: Ctrl-C reaches us alone, and we stop pods in order.
-        detached: true,
-        env: { ...inherited, ...env, GW_LOCAL_HOSTS_FILE: hostsFile },
-      },
-    );
+    const child = spawn(node ? process.execPath : program, [...(node ? ['--import', PRELOAD_URL] : []), ...rest], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A group of its own: Ctrl-C reaches us alone, and we stop pods in order.
+      detached: true,
+      env: { ...inherited, ...env, GW_LOCAL_HOSTS_FILE: hostsFile },
+    });
     return new PodProcess(child, ports, options);
   }
 

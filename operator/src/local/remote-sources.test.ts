@@ -45,6 +45,7 @@ async function start(): Promise<string> {
       dir,
       listen: { host: '127.0.0.1', port },
       console: null,
+      allowCommands: false,
       gwEntry: GW,
       inherited: { PATH: process.env['PATH'] ?? '' },
       egress: testEgress({ plainHttpSources: [server.host] }),

@@ -41,7 +41,8 @@ export function isPodField(name: string): name is PodField {
 export interface PodPolicy {
   /**
    * Images of pods beside those of the operator's own repository (`--allow-images`): REPOSITORY for all tags and digests
-   * of one, REPOSITORY:TAG or REPOSITORY@DIGEST for one alone, PREFIX/* for all repositories below.
+   * of one, REPOSITORY:TAG or REPOSITORY@DIGEST for one alone, PREFIX/* for all repositories below, * for
+   * all there are.
    */
   readonly images: readonly string[];
   /** Fields beyond the usual (`--allow-pod-fields`). */
@@ -66,6 +67,7 @@ export function allowsImage(image: string, own: string, { images }: Pick<PodPoli
   // A runtime takes no such name; where one did, it could lead out of what is allowed.
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/.test(image) || image.includes('..')) return false;
   return [repositoryOf(own), ...images].some((entry) => {
+    if (entry === '*') return true;
     if (entry.endsWith('/*')) return image.startsWith(entry.slice(0, -1));
     return entry === image || entry === repositoryOf(image);
   });

@@ -1,0 +1,35 @@
+/**
+ * What local mode runs of a container. Processes have the rights of whoever runs them, so a manifest that somebody else
+ * wrote must not choose them: the gateway's own program runs, and anything else only with `--allow-commands`.
+ */
+import { GW_ENTRY } from '../objects/gateway-container.ts';
+import type { Container } from './local-kinds.ts';
+
+export interface Command {
+  /** The program, and what is not to be taken for a path in a volume. */
+  readonly program: readonly string[];
+  readonly args: readonly string[];
+}
+
+const GW: readonly string[] = ['node', GW_ENTRY];
+/** The last segment of the image's repository. */
+const IMAGE_OF_GW = /^([^@]*\/)?gw(:[^/]*)?(@.*)?$/;
+/** Variables by which Node.js, the linker or OpenSSL run something else. */
+const RESERVED = /^(NODE|LD|DYLD|OPENSSL)_/;
+const ALLOW = 'local mode runs that with your rights, and only with --allow-commands';
+
+/** Throws an Error that says what must be allowed. */
+export function commandOf(container: Container, variables: ReadonlyMap<string, string>, allowed: boolean): Command {
+  const { command, args = [], image = '' } = container;
+  const variable = [...variables.keys()].find((name) => RESERVED.test(name));
+  if (variable !== undefined && !allowed) throw new Error(`it sets ${variable}: ${ALLOW}`);
+  if (command === undefined && !IMAGE_OF_GW.test(image))
+    throw new Error(`images other than gw's are not run in local mode: "${image}" has no command`);
+  const [program = '', ...rest] = command ?? GW;
+  const isGw = program === GW[0] && rest[0] === GW[1];
+  const [first] = [...rest.slice(1), ...args];
+  if (isGw && (first === 'serve' || allowed)) return { program: GW, args: [...rest.slice(1), ...args] };
+  if (allowed) return { program: [program], args: [...rest, ...args] };
+  const what = isGw ? `gw ${first ?? ''}`.trim() : [program, ...rest].join(' ');
+  throw new Error(`its command is "${what.slice(0, 200)}": ${ALLOW}`);
+}
