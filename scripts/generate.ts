@@ -13,6 +13,7 @@ import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generalDashboard } from '../operator/src/objects/dashboard.ts';
+import { POD_FIELDS } from '../operator/src/objects/pod-policy.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 import { between } from './between.ts';
 import { generatedChartFiles } from './charts/generate.ts';
@@ -30,6 +31,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/cli.md', content: renderCli() }],
   () => [{ path: 'docs/serve-options.md', content: renderServeOptions() }],
   () => [{ path: 'docs/production.md', content: withLimits(readFileSync(join(root, 'docs/production.md'), 'utf8')) }],
+  () => [{ path: 'docs/pods.md', content: withPodFields(readFileSync(join(root, 'docs/pods.md'), 'utf8')) }],
   () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
   () => [{ path: 'docs/operator-cli.md', content: renderOperatorCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
@@ -51,6 +53,13 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
 function withLimits(page: string): string {
   const first = '<!-- limits: made by `npm run generate` from the table of options -->';
   return between(page, first, '<!-- end of limits -->', `\n${renderLimits()}\n`);
+}
+
+function withPodFields(page: string): string {
+  const first = '<!-- pod fields: made by `npm run generate` from the table of fields -->';
+  const rows = Object.entries(POD_FIELDS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |\n`);
+  const table = `\n| name | allows |\n|---|---|\n${rows.join('')}\n`;
+  return between(page, first, '<!-- end of pod fields -->', table);
 }
 
 for (const { path, content } of steps.flatMap((step) => step())) {
