@@ -84,6 +84,13 @@ const REFUSED: readonly (readonly [string, PodField, object])[] = [
   ['a working folder', 'other', gateway({ workingDir: '/tmp' })],
   ['a mount over the program', 'volumeMounts', gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/app' }] })],
   ['a mount over Node.js', 'volumeMounts', gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/usr/local/bin/' }] })],
+  ["OpenSSL's configuration", 'volumeMounts', gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/etc/ssl' }] })],
+  [
+    'the same, as one file',
+    'volumeMounts',
+    gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/etc/ssl/openssl.cnf', subPath: 'openssl.cnf' }] }),
+  ],
+  ['its modules', 'volumeMounts', gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/home/iojs/build' }] })],
   ['a mount by a detour', 'volumeMounts', gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/tmp/../app' }] })],
   ['a mount over all', 'volumeMounts', gateway({ volumeMounts: [{ name: 'tmp', mountPath: '/' }] })],
   [
@@ -186,7 +193,7 @@ describe('a pod is made with', () => {
             { name: 'all', projected: { sources: [{ configMap: { name: 'ca' } }, { downwardAPI: {} }] } },
             { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
           ],
-          containers: [{ name: 'gateway', volumeMounts: [{ name: 'ca', mountPath: '/etc/ssl/private-ca' }] }],
+          containers: [{ name: 'gateway', volumeMounts: [{ name: 'ca', mountPath: '/etc/gw/ca' }] }],
         },
       },
     ],

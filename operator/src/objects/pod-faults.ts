@@ -51,8 +51,11 @@ export function isReservedVariable(name: string): boolean {
   return RESERVED.test(name);
 }
 
-/** Folders that hold nothing of the image that is run or read as configuration. */
-const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl|home|mnt|opt|run|srv|tmp|var)(\/|$)/;
+/**
+ * Folders that hold nothing of the image that is run or read as configuration. Neither `/etc/ssl`, where Node.js looks
+ * for openssl.cnf, nor `/home`, below which OpenSSL looks for modules that it loads.
+ */
+const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl\/certs|mnt|opt|run|srv|tmp|var)(\/|$)/;
 /** What a further container may say of its privileges without a word of the operator: less of them. */
 const LESS: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   allowPrivilegeEscalation: (value) => value === false,
