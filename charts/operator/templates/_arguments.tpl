@@ -37,6 +37,10 @@
 {{- if not .templatePatches }}
 - --template-patches=off
 {{- end }}
+{{- if .podDefaults }}
+- --pod-defaults
+- /var/run/gw-operator/pod-defaults/pod-defaults.yaml
+{{- end }}
 {{- if .requireSecretGrants }}
 - --require-secret-grants
 {{- end }}

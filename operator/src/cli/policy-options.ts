@@ -1,13 +1,20 @@
 /** How far GatewayProjects may go with their pods and Secrets, for the whole operator (D50). */
+import { readFileSync } from 'node:fs';
+import type { JsonObject } from '@gw/gateway/artifact';
+import { messageOf } from '@gw/gateway/message-of';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parse } from 'yaml';
 import { splitList } from '../config.ts';
 import { isPodField, POD_FIELDS, type PodField, type PodPolicy } from '../objects/pod-policy.ts';
+import { patchTemplate } from '../objects/template-patch.ts';
+import { isRecord } from '../runtime/kube-object.ts';
 
 export interface PolicyFlags {
   readonly allowImages: readonly string[];
   readonly allowPodFields: readonly PodField[];
   readonly templatePatches: 'on' | 'off';
   readonly requireSecretGrants: boolean;
+  readonly podDefaults?: JsonObject;
 }
 
 const IMAGES = /^(\*|[A-Za-z0-9][A-Za-z0-9._:/@-]*(\/\*)?)$/;
@@ -24,6 +31,30 @@ function parseFields(text: string, before: readonly PodField[]): readonly PodFie
   if (unknown !== undefined)
     throw new InvalidArgumentError(`"${unknown}" is none of ${Object.keys(POD_FIELDS).join(', ')}`);
   return [...before, ...names.filter(isPodField)];
+}
+
+/** A pod template of as much as decides whether a patch is one. */
+const TEMPLATE: JsonObject = { metadata: {}, spec: { containers: [{ name: 'gateway' }] } };
+
+function readPodDefaults(file: string): JsonObject {
+  let read: unknown;
+  try {
+    read = parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new InvalidArgumentError(`it cannot be read: ${messageOf(error)}`);
+  }
+  // Plain JSON, without dates and the like.
+  const patch: unknown = JSON.parse(JSON.stringify(read ?? {}));
+  const patched = isJsonObject(patch) ? patchTemplate(TEMPLATE, patch) : undefined;
+  if (!isJsonObject(patch) || !patched?.ok)
+    throw new InvalidArgumentError(
+      `it is no patch of a pod template: ${patched?.ok === false ? patched.message : 'expected metadata and spec'}`,
+    );
+  return patch;
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
 }
 
 export function addPolicyOptions(command: Command): Command {
@@ -50,6 +81,11 @@ export function addPolicyOptions(command: Command): Command {
         .default('on'),
     )
     .option(
+      '--pod-defaults <file>',
+      'YAML with a patch of the template of all gateway pods, such as resources, securityContext or nodeSelector: under what GatewayProjects say themselves',
+      readPodDefaults,
+    )
+    .option(
       '--require-secret-grants',
       'use a Secret in a GatewayProject only where its annotation gw.dev/projects names the project, or is "*"',
       false,
@@ -62,5 +98,6 @@ export function podPolicy(flags: PolicyFlags): PodPolicy {
     fields: new Set(flags.allowPodFields),
     templatePatches: flags.templatePatches === 'on',
     secretGrants: flags.requireSecretGrants,
+    ...(flags.podDefaults ? { defaults: flags.podDefaults } : {}),
   };
 }

@@ -1,4 +1,5 @@
 /** What the operator lets GatewayProjects make of pods (D50): without it, whoever may write one could make any pod. */
+import type { JsonObject } from '@gw/gateway/artifact';
 
 /**
  * What must be allowed with `--allow-pod-fields`, by the name to give there. Whatever stands neither here nor among
@@ -49,6 +50,8 @@ export interface PodPolicy {
   readonly fields: ReadonlySet<PodField>;
   /** Whether `spec.pods.template` is taken at all (`--template-patches`). */
   readonly templatePatches: boolean;
+  /** A patch of the template of all pods, under what projects say (`--pod-defaults`). */
+  readonly defaults?: JsonObject;
   /** Whether a Secret must name the projects that use it, in its annotation `gw.dev/projects` (`--require-secret-grants`). */
   readonly secretGrants: boolean;
 }

@@ -15,6 +15,7 @@ import {
   LABEL_ROLE,
   podLabels,
 } from './names.ts';
+import { withPodDefaults } from './pod-defaults.ts';
 import { podFaults } from './pod-faults.ts';
 import { allowsImage, DEFAULT_POD_POLICY } from './pod-policy.ts';
 import { patchTemplate } from './template-patch.ts';
@@ -48,8 +49,11 @@ function judged(
 ): { readonly template: JsonObject; readonly refusal?: string } {
   const { policy = DEFAULT_POD_POLICY } = settings;
   // Plain JSON, without what is undefined.
-  const own: JsonObject = JSON.parse(JSON.stringify(ownTemplate(project, revision, settings)));
+  const plain: JsonObject = JSON.parse(JSON.stringify(ownTemplate(project, revision, settings)));
+  const inherited = policy.defaults ? withPodDefaults(plain, policy.defaults, project) : undefined;
+  const own = inherited?.ok ? inherited.template : plain;
   const refused = (refusal: string) => ({ template: own, refusal });
+  if (inherited && !inherited.ok) return refused(`--pod-defaults of the operator: ${inherited.message}`);
   const patch = project.spec.pods.template;
   if (patch && !policy.templatePatches)
     return refused('spec.pods.template: the operator takes none (--template-patches=off): leave it out');
