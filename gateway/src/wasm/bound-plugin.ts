@@ -116,6 +116,7 @@ export class ModuleBinding implements BoundPlugin {
   }
 
   #run(hook: Hook, x: Exchange): Outcome | Promise<Outcome> {
+    if (this.#pool.mustWait) return this.#runLater(hook, x);
     let instance: Instance | undefined;
     try {
       instance = this.#pool.take(this.#snapshot, x);

@@ -5,7 +5,7 @@ import type { HttpAnswer } from '../egress/http-client.ts';
 import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../exchange.ts';
 import type { TokenClaims } from '../tokens/token-claims.ts';
 import type { ConfigView } from './config-view.ts';
-import { CpuClock, type FuelRate } from './cpu.ts';
+import { CpuClock } from './cpu.ts';
 import { HostCallError, Overloaded, WaitExceeded } from './failures.ts';
 import { GuestMemory } from './guest-memory.ts';
 import type { BoundPlugin, PluginServices } from './plugin.ts';
@@ -54,7 +54,7 @@ const NO_FUEL = new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
 
 export class Call {
   memory = NO_MEMORY;
-  readonly clock: CpuClock;
+  readonly clock = new CpuClock();
   #fuel = NO_FUEL;
   binding: Binding;
   hook: Hook = 'init';
@@ -89,10 +89,9 @@ export class Call {
   readonly #holder: Holder;
   #giveUp: ((error: Error) => void) | null = null;
 
-  constructor(rate: FuelRate, binding: Binding, suspends: boolean, holder: Holder) {
+  constructor(binding: Binding, suspends: boolean, holder: Holder) {
     this.suspends = suspends;
     this.#holder = holder;
-    this.clock = new CpuClock(rate);
     this.binding = binding;
   }
 
@@ -161,7 +160,10 @@ export class Call {
     if (this.exchange?.closed) throw new Interrupted('the client has gone');
   };
 
-  readonly refuel = (left: number): number | Promise<number> => this.clock.refuel(left, this.check, this.suspends);
+  /** The fuel is gone: more of it, or 0 where the call is to wait for it. */
+  readonly refuel = (): number => this.clock.refuel(this.check, this.suspends);
+
+  readonly nextTurn = (): Promise<number> => this.clock.wait(this.check);
 
   /** Ends what it waits for, so that others have its instance. */
   yieldTo(why: string): void {

@@ -1,121 +1,90 @@
-/** CPU time of calls: how much fuel a millisecond is worth, how long a call has run, and when it has to wait or stop. */
+/** CPU time of a call: how long it has run, and when it has to wait or stop. */
 import { CpuExceeded } from './failures.ts';
-import { nextTurn } from './turns.ts';
+import { isSpent, nextTurn, SLICE_MS, spend } from './turns.ts';
 
-/** Milliseconds after which a call lets the event loop turn (D31). */
-const SLICE_MS = 1;
-/** Fuel a millisecond before anything has been measured: unoptimised code on a slow machine. */
-const FIRST_RATE = 200_000;
-const LEAST_RATE = 5_000;
-const MOST_RATE = 20_000_000;
+/**
+ * Units that run between two looks at the clock (binary/costs.ts): some 50 µs of ordinary code, and at worst about a
+ * slice. Looking takes 0.1 µs.
+ */
+const QUANTUM = 65_536;
 /**
  * What a slice counts at most, in milliseconds: what took longer was not the plugin's doing but the machine's (a
- * throttled container, a busy neighbour). The first one in a call may be longer, since what its code does is not known
- * yet. The operating system's own count of CPU time would be exact, but goes by ticks of 4 ms on many machines.
+ * throttled container, a busy neighbour). The operating system's own count of CPU time would be exact, but goes by
+ * ticks of 4 ms on many machines.
  */
 const MOST_OF_SLICE_MS = 2 * SLICE_MS;
-const MOST_OF_FIRST_MS = 5 * SLICE_MS;
-
-/** What a module's code burns in a millisecond, learnt from its slices; one for each module. */
-export class FuelRate {
-  perSlice = FIRST_RATE * SLICE_MS;
-
-  learn(burned: number, ms: number): void {
-    // Short runs say more about the clock than about the code.
-    if (ms < 0.1) return;
-    const rate = (burned / ms) * SLICE_MS;
-    const next = (this.perSlice + rate) / 2;
-    this.perSlice = Math.round(Math.min(Math.max(next, LEAST_RATE), MOST_RATE));
-  }
-}
 
 /** The clock of one call. Time spent waiting is not counted. */
 export class CpuClock {
-  readonly #rate: FuelRate;
-  /** The call went on past a slice without letting the event loop turn, as it could not be suspended. */
-  overran = false;
-  #limitMs = 0;
+  /** The call came to the end of a slice, and had to wait for another or, as it could not, went on. */
+  usedUpSlice = false;
   /** Milliseconds before the slice that runs now. */
-  #spentMs = 0;
+  spentMs = 0;
+  #limitMs = 0;
   #since = 0;
-  /** What the slice counts at most. */
-  #mostMs = MOST_OF_FIRST_MS;
-  #given = 0;
-  /** Fuel given out in this slice before the last helping. */
-  #burned = 0;
-  /** Whether all that was burned in this slice is known: not after a wait in the middle of it. */
-  #measurable = true;
-
-  constructor(rate: FuelRate) {
-    this.#rate = rate;
-  }
 
   /** Starts a call; returns its first fuel. */
   start(limitMs: number): number {
     this.#limitMs = limitMs;
-    this.#spentMs = 0;
-    this.overran = false;
-    this.#mostMs = MOST_OF_FIRST_MS;
-    return this.#slice();
-  }
-
-  #slice(): number {
+    this.spentMs = 0;
+    this.usedUpSlice = false;
     this.#since = performance.now();
-    this.#burned = 0;
-    this.#measurable = true;
-    this.#given = this.#rate.perSlice;
-    return this.#given;
+    return QUANTUM;
   }
 
   /** Milliseconds of CPU since the slice began. */
   #used(): number {
-    return Math.min(performance.now() - this.#since, this.#mostMs);
+    return Math.min(performance.now() - this.#since, MOST_OF_SLICE_MS);
+  }
+
+  #endSlice(): void {
+    const used = this.#used();
+    this.spentMs += used;
+    spend(used);
   }
 
   /** A wait begins. */
   pause(): void {
-    this.#spentMs += this.#used();
+    this.#endSlice();
   }
 
   /** A wait is over. */
   resume(): void {
     this.#since = performance.now();
-    this.#mostMs = MOST_OF_FIRST_MS;
-    this.#measurable = false;
   }
 
   /** Ends a call; milliseconds of CPU that it took. */
   stop(): number {
-    return this.#spentMs + this.#used();
+    this.#endSlice();
+    return this.spentMs;
   }
 
   /**
-   * The fuel is gone, and `left` (below zero) beyond it: more of it, at once or, where the call may be suspended, after
-   * the event loop has turned. `check` throws where nobody waits for the result any more. Throws CpuExceeded past the
+   * More fuel, or 0 where the call has to wait for its next turn: a slice is used up, by it or by other calls in this
+   * turn of the event loop. `check` throws where nobody waits for the result any more. Throws CpuExceeded past the
    * limit.
    */
-  refuel(left: number, check: () => void, suspends: boolean): number | Promise<number> {
+  refuel(check: () => void, suspends: boolean): number {
     const used = this.#used();
-    this.#burned += this.#given - left;
-    if (this.#measurable) this.#rate.learn(this.#burned, used);
-    if (this.#spentMs + used > this.#limitMs) {
+    if (this.spentMs + used > this.#limitMs) {
       throw new CpuExceeded(`used its ${this.#limitMs} ms of CPU time: give it less to do, or raise cpu_ms`);
     }
     check();
-    if (used < SLICE_MS / 2) {
-      this.#given = this.#rate.perSlice;
-      return this.#given;
-    }
-    this.#spentMs += used;
-    if (!suspends) {
-      this.overran = true;
-      this.#mostMs = MOST_OF_SLICE_MS;
-      return this.#slice();
-    }
-    return nextTurn().then(() => {
-      check();
-      this.#mostMs = MOST_OF_SLICE_MS;
-      return this.#slice();
-    });
+    if (!isSpent(used)) return QUANTUM;
+    // Where other calls have, it says nothing of this one.
+    if (used >= SLICE_MS) this.usedUpSlice = true;
+    if (suspends) return 0;
+    this.spentMs += used;
+    this.#since = performance.now();
+    return QUANTUM;
+  }
+
+  /** Waits for the call's next turn; resolves with its fuel. */
+  async wait(check: () => void): Promise<number> {
+    this.pause();
+    await nextTurn();
+    check();
+    this.resume();
+    return QUANTUM;
   }
 }

@@ -1,9 +1,9 @@
 /** One instance of a module: exclusively one call's while that runs or waits. */
 import { type Exchange, Interrupted } from '../exchange.ts';
-import { ENTER, FUEL, GLOBAL, REFUEL } from './binary/rewrite.ts';
+import { REFUEL } from './binary/injected.ts';
+import { ENTER, FUEL, GLOBAL } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
 import { type Binding, Call, type Holder, type Hook } from './call.ts';
-import type { FuelRate } from './cpu.ts';
 import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
 import { failed, logFailure, outcomeOf } from './outcome.ts';
 import { ANSWERED, type ChunkResult, type Outcome, PluginLoadError } from './plugin.ts';
@@ -17,7 +17,6 @@ export interface ModuleCode {
   /** Exported functions that the host may call. */
   readonly entries: readonly string[];
   readonly mutableGlobals: readonly MutableGlobal[];
-  readonly rate: FuelRate;
 }
 
 /** Where an instance goes when its call is over. */
@@ -48,10 +47,11 @@ export class Instance {
    * when a slice of CPU time is used up.
    */
   constructor(code: ModuleCode, binding: Binding, home: Home, direct: boolean) {
-    const call = new Call(code.rate, binding, !direct, home);
+    const [refuel, wait] = REFUEL.names;
+    const call = new Call(binding, !direct, home);
     const { exports } = new WebAssembly.Instance(code.module, {
       [ABI_MODULE]: importsFor(code, call),
-      [REFUEL.module]: { [REFUEL.name]: direct ? call.refuel : new WebAssembly.Suspending(call.refuel) },
+      [REFUEL.module]: { [refuel]: call.refuel, [wait]: new WebAssembly.Suspending(call.nextTurn) },
     });
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
@@ -128,9 +128,14 @@ export class Instance {
     return !this.call.suspends;
   }
 
-  /** The last call went on past a slice of CPU time without letting the event loop turn. */
-  get overran(): boolean {
-    return this.call.clock.overran;
+  /** The last call used up a slice of CPU time. */
+  get usedUpSlice(): boolean {
+    return this.call.clock.usedUpSlice;
+  }
+
+  /** Milliseconds of CPU time that the last call took. */
+  get cpuMs(): number {
+    return this.call.clock.spentMs;
   }
 
   readonly #done = (result: number): Outcome => {

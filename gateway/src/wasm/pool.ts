@@ -6,11 +6,14 @@ import { Overloaded } from './failures.ts';
 import { type Home, Instance, type ModuleCode } from './instance.ts';
 import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
+import { isBusy, nextTurn, SLICE_MS, spend } from './turns.ts';
 
 /** How long a call waits for an instance, in milliseconds. */
 const WAIT_MS = 10_000;
 /** Part of the instances that only who is below its share may take. */
 const RESERVE = 1 / 10;
+/** Calls after which a module that has never used up a slice of CPU time is called directly. */
+const QUICK_CALLS = 100;
 
 interface Waiter {
   readonly pool: ModulePool;
@@ -176,12 +179,15 @@ export class ModulePool implements Home {
   /** Fewest idle ones since the last trim. */
   #unused = 0;
   #open = false;
-  /** Hooks are called directly, until one takes longer than a slice of CPU time: then each gets an instance that can be suspended. */
-  #direct: boolean;
+  #mayBeDirect: boolean;
+  /** Calls until hooks are called directly; as soon as one uses up a slice, each can be suspended, for good. */
+  #untilDirect = QUICK_CALLS;
+  /** The last call took about a slice, or more. */
+  #long = false;
 
   /** `direct`: the module imports nothing that waits. */
   constructor(code: ModuleCode, binding: Binding, cap: InstanceCap, direct: boolean) {
-    this.#direct = direct;
+    this.#mayBeDirect = direct;
     this.#code = code;
     this.#binding = binding;
     this.#cap = cap;
@@ -195,6 +201,15 @@ export class ModulePool implements Home {
 
   get idle(): number {
     return this.#idle.length;
+  }
+
+  get #direct(): boolean {
+    return this.#mayBeDirect && this.#untilDirect <= 0;
+  }
+
+  /** A call has to wait for its turn, since it may take long and others have used up this one. */
+  get mustWait(): boolean {
+    return (this.#long || this.#idle.length === 0) && isBusy();
   }
 
   /** The instance used last, which is in the processor's caches, or a new one; undefined at the cap. */
@@ -218,21 +233,25 @@ export class ModulePool implements Home {
   #newOne(direct: boolean): Instance | undefined {
     if (!this.#cap.reserve()) return undefined;
     try {
-      return new Instance(this.#code, this.#binding, this, direct);
+      const started = performance.now();
+      const instance = new Instance(this.#code, this.#binding, this, direct);
+      spend(performance.now() - started);
+      return instance;
     } catch (error) {
       this.#cap.freed();
       throw error;
     }
   }
 
-  /** The same, waiting where the cap is reached. Rejects with Overloaded or Interrupted. */
+  /** The same, waiting for its turn, and where the cap is reached. Rejects with Overloaded or Interrupted. */
   async takeLater(snapshot: Snapshot, x: Exchange): Promise<Instance> {
+    if (this.mustWait) await nextTurn();
     return this.take(snapshot, x) ?? this.#cap.wait(this, snapshot, x);
   }
 
   release(instance: Instance): void {
-    if (instance.direct && instance.overran) this.#direct = false;
     if (!this.#open) return this.drop(instance);
+    this.#note(instance);
     this.#idle.push(instance);
     this.#cap.returned();
     this.#cap.serve();
@@ -246,13 +265,22 @@ export class ModulePool implements Home {
     this.#cap.letGo(call);
   }
 
-  drop({ size }: Instance): void {
+  drop(instance: Instance): void {
+    this.#note(instance);
     // V8 does not count WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile
     // up. Buffers it does count, and as nothing writes to this one it costs no memory itself.
-    new ArrayBuffer(size);
+    new ArrayBuffer(instance.size);
     this.#cap.returned();
     this.#cap.freed();
     this.#cap.serve();
+  }
+
+  /** What a call of it took says what the next one may take. */
+  #note({ call, cpuMs, usedUpSlice }: Instance): void {
+    if (call.hook === 'init') return;
+    this.#long = cpuMs >= SLICE_MS / 2;
+    if (usedUpSlice) this.#mayBeDirect = false;
+    else if (this.#untilDirect > 0) this.#untilDirect--;
   }
 
   /** Drops the instance that has been idle longest; false where there is none. */

@@ -369,7 +369,7 @@ describe('instances', () => {
       };
       const hold = async (count: number, client: (i: number) => string) => {
         const held = Array.from({ length: count }, (_, i) => call(slow, client(i)));
-        await immediate();
+        while (letGo.length < count) await immediate();
         return held;
       };
       const end = async () => {

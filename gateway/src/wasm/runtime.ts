@@ -8,7 +8,6 @@ import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding, Hook } from './call.ts';
 import { ConfigView } from './config-view.ts';
-import { FuelRate } from './cpu.ts';
 import { HOST_FUNCTIONS } from './host/registry.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
@@ -61,7 +60,6 @@ class Runtime implements PluginRuntime {
         imports: imports.map(({ name }) => name),
         entries: [...hooks, ...(initialiser ? [INITIALIZE] : [])],
         mutableGlobals,
-        rate: new FuelRate(),
       };
       const binding = initBinding(plugin, services, new ConfigView(plugin, {}), new Map());
       const direct = this.#limits.cpuMs <= MOST_DIRECT_MS && !code.imports.some((name) => mayWait(name, services));

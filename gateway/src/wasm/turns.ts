@@ -1,29 +1,67 @@
 /**
- * The order in which calls that have used up a slice of CPU go on: first come, first served, one a turn of the event
- * loop. However many plugins burn their time at once, everything else waits for about one slice (D31).
+ * CPU time that plugins have in a turn of the event loop, all of them together: about one slice (D31). Calls that find
+ * it spent wait, and go on first come, first served.
  */
+
+/** Milliseconds. */
+export const SLICE_MS = 1;
+/** Calls that take less are not counted, and cost nothing to count: this many milliseconds. */
+const NOTABLE_MS = 0.05;
+
 const waiting: (() => void)[] = [];
 let head = 0;
+/** In this turn. */
+let spentMs = 0;
+let scheduled = false;
 
-/** Resolves when it is this call's turn again. */
+/** Whether this turn's time is spent, with `more` milliseconds that have not been told yet. */
+export function isSpent(more: number): boolean {
+  return spentMs + more >= SLICE_MS;
+}
+
+/** Whether a call that is known to take long has to wait before it begins. */
+export function isBusy(): boolean {
+  return waiting.length > head || isSpent(0);
+}
+
+/** A call has run for so many milliseconds. */
+export function spend(ms: number): void {
+  if (ms >= NOTABLE_MS) {
+    spentMs += ms;
+    schedule();
+  }
+  if (waiting.length > head && !isSpent(0)) resumeOne();
+}
+
+/** Resolves when it is this call's turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
-    if (waiting.length - head === 1) setImmediate(turn);
+    schedule();
   });
 }
 
+function schedule(): void {
+  if (scheduled) return;
+  scheduled = true;
+  setImmediate(turn);
+}
+
 function turn(): void {
+  scheduled = false;
+  spentMs = 0;
+  resumeOne();
+  if (waiting.length > head) schedule();
+}
+
+function resumeOne(): void {
   const resume = waiting[head++];
-  if (head === waiting.length) {
+  if (head >= waiting.length) {
     waiting.length = 0;
     head = 0;
-  } else {
-    setImmediate(turn);
-    if (head > 1024) {
-      waiting.splice(0, head);
-      head = 0;
-    }
+  } else if (head > 1024) {
+    waiting.splice(0, head);
+    head = 0;
   }
   resume?.();
 }

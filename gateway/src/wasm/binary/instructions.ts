@@ -4,13 +4,26 @@ import type { ByteReader } from './bytes.ts';
 import { valueType } from './types.ts';
 
 /** What the meter has to know of an instruction; all others are `plain`. */
-export type InstructionKind = 'plain' | 'open' | 'loop' | 'end' | 'call' | 'indirect' | 'ref.func' | 'bulk' | 'grow';
+export type InstructionKind =
+  | 'plain'
+  | 'open'
+  | 'loop'
+  | 'else'
+  | 'end'
+  | 'call'
+  | 'tail call'
+  | 'indirect'
+  | 'ref.func'
+  | 'memory.init'
+  | 'memory.copy'
+  | 'memory.fill'
+  | 'grow';
 
 /** Reused for every instruction of a module, so that reading megabytes of code allocates nothing. */
 export interface Instruction {
   kind: InstructionKind;
   opcode: number;
-  /** Index of the function (`call`, `return_call`, `ref.func`). */
+  /** Index of the function (`call`, `tail call`, `ref.func`) or of the data segment (`memory.init`). */
   index: number;
 }
 
@@ -24,7 +37,6 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
   switch (opcode) {
     case 0x00: // unreachable
     case 0x01: // nop
-    case 0x05: // else
     case 0x0f: // return
     case 0x1a: // drop
     case 0x1b: // select
@@ -37,6 +49,9 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
     case 0x03:
       into.kind = 'loop';
       return blockType(code);
+    case 0x05:
+      into.kind = 'else';
+      return;
     case 0x0b:
       into.kind = 'end';
       return;
@@ -56,7 +71,7 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
     }
     case 0x10: // call
     case 0x12: // return_call
-      into.kind = 'call';
+      into.kind = opcode === 0x10 ? 'call' : 'tail call';
       into.index = code.u32();
       return;
     case 0x11: // call_indirect
@@ -134,10 +149,18 @@ function onlyMemory(code: ByteReader): void {
 function prefixed(code: ByteReader, into: Instruction): void {
   const sub = code.u32();
   if (sub <= 7) return;
-  if (sub === 8 || sub === 10 || sub === 11) {
-    into.kind = 'bulk';
-    if (sub === 8) code.skipLeb(); // memory.init: its segment
-    if (sub === 10) onlyMemory(code); // memory.copy names two memories
+  if (sub === 8) {
+    into.kind = 'memory.init';
+    into.index = code.u32();
+    return onlyMemory(code);
+  }
+  if (sub === 10) {
+    into.kind = 'memory.copy';
+    onlyMemory(code); // it names two memories
+    return onlyMemory(code);
+  }
+  if (sub === 11) {
+    into.kind = 'memory.fill';
     return onlyMemory(code);
   }
   if (sub === 16) return code.skipLeb(); // table.size

@@ -1,148 +1,179 @@
 /**
- * Metering a function's code. Fuel is taken at the function's entry for everything outside loops and at each loop's
- * header for everything inside it (a bound, whichever branches are taken); where it has run out, the injected import
- * is called, which waits for the event loop to turn or stops the call. Bulk memory is charged by its length.
+ * Metering a function's code. Fuel is taken ahead for a stretch of code, at most STRETCH units of it: for what is
+ * outside loops where the function begins, for what is inside a loop at its header, and anew where a stretch has grown
+ * too long. Where the fuel has run out, `refill` looks at the clock, which lets the event loop turn or stops the call.
+ *
+ * Every path comes by the mark of the stretch that it runs in: branches lead forward, but for those to the headers of
+ * loops, and where a new stretch begins inside a block, one more begins at the end of each block around it (and at its
+ * `else`), so that no branch leads into the middle of a stretch from before its mark.
  */
 import { type ByteReader, ByteWriter } from './bytes.ts';
+import { CALL, costOf, GROW, HOST_CALL } from './costs.ts';
+import { entryCost, readLocals } from './function-facts.ts';
+import { charge, chargeBulk, chargeInit, type MeterLayout, refillIfEmpty } from './injected.ts';
 import { type Instruction, readInstruction } from './instructions.ts';
-import { limit } from './limits.ts';
 
-/** Where the injected parts stand in the rewritten module. */
-export interface MeterLayout {
-  /** Imported functions of the original; every index from here on moves up by one. */
-  readonly importedFunctions: number;
-  /** Index of the fuel global. */
-  readonly fuel: number;
+/** Units that are taken ahead at once; one instruction may cost more. */
+const STRETCH = 16_384;
+
+/** What the meter knows of the function at hand and of those that it calls. */
+export interface MeterPlan {
+  readonly params: number;
+  /** It looks at the clock again after each call that it makes. */
+  readonly guarded: boolean;
+  /** Its callers pay for what is outside its loops. */
+  readonly paidByCaller: boolean;
+  /** What a call of one of the module's own functions costs, beyond the call itself; counted from 0. */
+  costOfCalling(own: number): number;
 }
-
-/** Cost of a call into the host, in units of one instruction; work by length is charged by the host itself. */
-const HOST_CALL = 150;
-const CALL = 4;
-const GROW = 2_000;
-/** 2^3 bytes of bulk memory cost one unit. */
-const BULK_SHIFT = 3;
-const MOST = 1 << 28;
 
 interface Insertion {
   readonly at: number;
-  readonly kind: 'entry' | 'loop' | 'bulk' | 'index';
-  /** Fuel (`entry`, `loop`), or the new function index. */
-  value: number;
   /** Where the original goes on. */
   readonly resume: number;
+  /** `charge`: takes `value`; `look`: looks at the fuel; `index`: `value` is the function's new index. */
+  readonly kind: 'charge' | 'look' | 'index' | 'memory.init' | 'memory.copy' | 'memory.fill';
+  value: number;
+}
+
+/** A block, `if` or loop that is open. */
+interface Frame {
+  /** Of a loop: the stretch around it. */
+  readonly around: Insertion | null;
+  /** A stretch has begun inside. */
+  broken: boolean;
 }
 
 /** Writes a metered copy of one function's body (as it stands in the code section, without its size). */
-export function meterFunction(body: ByteReader, params: number, layout: MeterLayout): ByteWriter {
-  const groups = body.u32();
-  const groupsStart = body.at;
-  let locals = 0;
-  for (let i = 0; i < groups; i++) {
-    locals += body.u32();
-    limit('locals', locals);
-    body.u8();
-  }
+export function meterFunction(body: ByteReader, plan: MeterPlan, layout: MeterLayout): ByteWriter {
+  const locals = readLocals(body);
   const codeStart = body.at;
-  const scan = scanCode(body, layout, locals);
+  const insertions = new Scan(body, plan, layout, locals.count).insertions;
+  const bulk = insertions.some(({ kind }) => kind.startsWith('memory.'));
 
-  const out = new ByteWriter(body.end - groupsStart + 64 * scan.insertions.length + 16);
-  out.u32(groups + (scan.bulk ? 1 : 0)).raw(body.bytes.subarray(groupsStart, codeStart));
-  if (scan.bulk) out.u32(1).u8(0x7f);
-  const scratch = params + locals;
+  const out = new ByteWriter(body.end - locals.at + 32 * insertions.length + 16);
+  out.u32(locals.groups + (bulk ? 1 : 0)).raw(body.bytes.subarray(locals.at, codeStart));
+  if (bulk) out.u32(1).u8(0x7f);
+  const scratch = plan.params + locals.count;
 
   let copied = codeStart;
-  for (const { at, kind, value, resume } of scan.insertions) {
+  for (const { at, kind, value, resume } of insertions) {
     out.raw(body.bytes.subarray(copied, at));
     copied = resume;
-    if (kind === 'index') out.u32(value);
-    else if (kind === 'bulk') chargeLength(out, scratch, layout);
-    else charge(out, value, layout, kind === 'loop' || scan.calls);
+    switch (kind) {
+      case 'charge':
+        if (value > 0) charge(out, value, layout);
+        break;
+      case 'look':
+        refillIfEmpty(out, layout);
+        break;
+      case 'index':
+        out.u32(value);
+        break;
+      case 'memory.init':
+        chargeInit(out, value, scratch, layout);
+        break;
+      default:
+        chargeBulk(out, kind, scratch, layout);
+    }
   }
   return out.raw(body.bytes.subarray(copied, body.end));
 }
 
-interface Scan {
-  readonly insertions: readonly Insertion[];
-  readonly bulk: boolean;
-  /** Whether it calls, or loops: if not, checking its fuel can be left to its callers. */
-  readonly calls: boolean;
-}
+class Scan {
+  readonly insertions: Insertion[] = [];
+  readonly #plan: MeterPlan;
+  readonly #layout: MeterLayout;
+  readonly #frames: Frame[] = [{ around: null, broken: false }];
+  #stretch: Insertion;
 
-function scanCode(code: ByteReader, layout: MeterLayout, locals: number): Scan {
-  const entry: Insertion = { at: code.at, kind: 'entry', value: 1 + (locals >> 3), resume: code.at };
-  const insertions: Insertion[] = [entry];
-  // One entry a nesting level: the region (function or loop) whose cost grows there.
-  const regions: Insertion[] = [entry];
-  const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
-  let bulk = false;
-  let calls = false;
-  while (!code.done) {
-    const start = code.at;
-    readInstruction(code, instruction);
-    const region = regions[regions.length - 1] ?? entry;
-    let cost = 1;
-    switch (instruction.kind) {
+  constructor(code: ByteReader, plan: MeterPlan, layout: MeterLayout, locals: number) {
+    this.#plan = plan;
+    this.#layout = layout;
+    this.#stretch = this.#begin(code.at, entryCost(locals));
+    const entry = this.#stretch;
+    const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
+    while (!code.done) {
+      const start = code.at;
+      readInstruction(code, instruction);
+      const cost = costOf(instruction) + this.#costOfCalled(instruction);
+      if (this.#stretch.value > 0 && this.#stretch.value + cost > STRETCH) this.#break(start);
+      this.#stretch.value += cost;
+      this.#pass(instruction, start, code.at);
+    }
+    if (plan.paidByCaller) entry.value = 0;
+  }
+
+  #begin(at: number, value = 0): Insertion {
+    const stretch: Insertion = { at, kind: 'charge', value, resume: at };
+    this.insertions.push(stretch);
+    return stretch;
+  }
+
+  /** A new stretch, and more of them where the blocks around it end. */
+  #break(at: number): void {
+    for (const frame of this.#frames) frame.broken = true;
+    this.#stretch = this.#begin(at);
+  }
+
+  #costOfCalled({ kind, index }: Instruction): number {
+    if (kind !== 'call' && kind !== 'tail call') return 0;
+    const own = index - this.#layout.importedFunctions;
+    return own < 0 ? HOST_CALL - CALL : this.#plan.costOfCalling(own);
+  }
+
+  #pass({ kind, index }: Instruction, start: number, end: number): void {
+    switch (kind) {
       case 'open':
-        regions.push(region);
+        this.#frames.push({ around: null, broken: false });
         break;
-      case 'loop': {
-        const loop: Insertion = { at: code.at, kind: 'loop', value: 1, resume: code.at };
-        insertions.push(loop);
-        regions.push(loop);
+      case 'loop':
+        this.#frames.push({ around: this.#stretch, broken: false });
+        this.#stretch = this.#begin(end);
+        this.#stretch.value = 1;
+        break;
+      case 'else':
+        if (this.#frames.at(-1)?.broken) this.#stretch = this.#begin(end);
+        break;
+      case 'end': {
+        const frame = this.#frames.pop();
+        if (frame?.around) this.#stretch = frame.around;
+        if (frame?.broken && this.#frames.length > 0) this.#stretch = this.#begin(end);
         break;
       }
-      case 'end':
-        regions.pop();
-        break;
       case 'call':
-      case 'ref.func': {
-        const imported = instruction.index < layout.importedFunctions;
-        if (instruction.kind === 'call') {
-          cost = imported ? HOST_CALL : CALL;
-          calls = true;
-        }
-        if (!imported) {
-          const value = instruction.index + 1;
-          insertions.push({ at: start + 1, kind: 'index', value, resume: code.at });
-        }
+      case 'tail call':
+      case 'ref.func':
+        this.#named(kind, index, start, end);
         break;
-      }
       case 'indirect':
-        // It may reach an imported function through the table.
-        cost = HOST_CALL;
-        calls = true;
-        break;
-      case 'bulk':
-        bulk = true;
-        calls = true;
-        insertions.push({ at: start, kind: 'bulk', value: 0, resume: start });
+        this.#break(end);
+        this.#look(end);
         break;
       case 'grow':
-        cost = GROW;
+        this.insertions.push({ at: start, kind: 'charge', value: GROW, resume: start });
+        break;
+      case 'memory.init':
+      case 'memory.copy':
+      case 'memory.fill':
+        this.insertions.push({ at: start, kind, value: index, resume: end });
         break;
     }
-    region.value = Math.min(region.value + cost, MOST);
   }
-  return { insertions, bulk, calls };
-}
 
-/** fuel -= cost; if (fuel < 0) fuel = refuel(fuel) */
-function charge(out: ByteWriter, cost: number, layout: MeterLayout, check: boolean): void {
-  out.u8(0x23).u32(layout.fuel).u8(0x41).s32(cost).u8(0x6b).u8(0x24).u32(layout.fuel);
-  if (check) refuelIfEmpty(out, layout);
-}
+  #named(kind: 'call' | 'tail call' | 'ref.func', index: number, start: number, end: number): void {
+    const own = index - this.#layout.importedFunctions;
+    if (own >= 0) {
+      const value = index + this.#layout.addedImports;
+      this.insertions.push({ at: start + 1, kind: 'index', value, resume: end });
+    }
+    if (kind !== 'call') return;
+    // The host takes fuel by the length of what it does.
+    if (own < 0) this.#look(end);
+    else if (this.#plan.guarded && this.#plan.costOfCalling(own) === 0) this.#break(end);
+  }
 
-/** Charges by the length on top of the stack, and leaves it there. */
-function chargeLength(out: ByteWriter, scratch: number, layout: MeterLayout): void {
-  out.u8(0x22).u32(scratch);
-  out.u8(0x23).u32(layout.fuel);
-  out.u8(0x20).u32(scratch).u8(0x41).s32(BULK_SHIFT).u8(0x76).u8(0x6b);
-  out.u8(0x24).u32(layout.fuel);
-  refuelIfEmpty(out, layout);
-}
-
-function refuelIfEmpty(out: ByteWriter, { fuel, importedFunctions }: MeterLayout): void {
-  out.u8(0x23).u32(fuel).u8(0x41).s32(0).u8(0x48).u8(0x04).u8(0x40);
-  out.u8(0x23).u32(fuel).u8(0x10).u32(importedFunctions).u8(0x24).u32(fuel);
-  out.u8(0x0b);
+  #look(at: number): void {
+    this.insertions.push({ at, kind: 'look', value: 0, resume: at });
+  }
 }

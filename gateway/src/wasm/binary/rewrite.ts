@@ -4,16 +4,26 @@
  */
 import { PluginLoadError } from '../plugin.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
+import { functionsToGuard } from './call-graph.ts';
+import { type FunctionFacts, factsOf } from './function-facts.ts';
+import {
+  enterIndex,
+  INJECTED_TYPES,
+  injectedFunctions,
+  type MeterLayout,
+  REFUEL,
+  writeInjectedCode,
+  writeInjectedImports,
+  writeInjectedTypes,
+} from './injected.ts';
 import { type Instruction, readInstruction } from './instructions.ts';
 import { limit, MODULE_LIMITS } from './limits.ts';
-import { type MeterLayout, meterFunction } from './meter.ts';
+import { meterFunction } from './meter.ts';
 import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature, ValueType } from './types.ts';
 import { valueType } from './types.ts';
 
 /** Names of what is injected; a module may not export names with this prefix. */
 export const RESERVED = 'gw:';
-/** The injected import, called with the fuel left (below zero); returns what the call may burn next. */
-export const REFUEL = { module: 'gw:host', name: 'refuel' } as const;
 /** The injected export: sets the fuel and every mutable global. */
 export const ENTER = 'gw:enter';
 /** The injected export of the fuel, which host functions take from by the length of what they do. */
@@ -57,30 +67,55 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
     index < imports.length ? imports[index]?.signature : types[defined[index - imports.length] ?? -1];
   const globals = readGlobals(sections[6]);
   const exports = readExports(sections[7], signatureOf);
-  const layout: MeterLayout = { importedFunctions: imports.length, fuel: globals.count };
-  const shift = (index: number) => (index < imports.length ? index : index + 1);
+  const addedImports = REFUEL.names.length;
+  const shift = (index: number) => (index < imports.length ? index : index + addedImports);
+  /** The module's own functions that a call through a table may reach. */
+  const referred = new Set<number>();
+  const refer = (index: number) => {
+    if (index >= imports.length) referred.add(index - imports.length);
+    return shift(index);
+  };
+  const initialised = new Set<number>();
+  const facts = readCode(sections[10], imports.length, refer, (segment) => initialised.add(segment));
+  const layout: MeterLayout = {
+    importedFunctions: imports.length,
+    addedImports,
+    fuel: globals.count,
+    types: types.length,
+    functions: imports.length + addedImports + defined.length,
+    initialised: [...initialised],
+  };
 
   const out = new ByteWriter(source.length * 2).raw(source.subarray(0, 8));
   const section = (id: number, content: ByteWriter) => out.u8(id).block(content);
 
-  const refuelType = types.length;
-  const enterType = types.length + 1;
-  section(1, writeTypes(sections[1], types.length, globals.mutable));
-  section(2, writeImports(sections[2], imports.length, refuelType));
+  section(
+    1,
+    appendTo(sections[1], types.length, INJECTED_TYPES, (to) => writeInjectedTypes(to, globals.mutable)),
+  );
+  section(
+    2,
+    appendTo(sections[2], imports.length, addedImports, (to) => writeInjectedImports(to, layout)),
+  );
+  const injected = injectedFunctions(layout);
   section(
     3,
-    appendTo(sections[3], defined.length, (to) => to.u32(enterType)),
+    appendTo(sections[3], defined.length, injected.length, (to) => {
+      for (const type of injected) to.u32(layout.types + type);
+    }),
   );
   const tables = sections[4];
   if (tables) section(4, checkedTables(tables));
   section(5, cappedMemory(sections[5], memoryBytes));
-  section(6, writeGlobals(sections[6], globals, shift));
-  section(7, writeExports(sections[7], globals.mutable, shift, imports.length + defined.length + 1, layout.fuel));
+  section(6, writeGlobals(sections[6], globals, refer));
+  section(7, writeExports(sections[7], globals.mutable, shift, layout));
   const elements = sections[9];
-  if (elements) section(9, writeElements(elements, shift));
+  if (elements) section(9, writeElements(elements, refer));
   const dataCount = sections[12];
   if (dataCount) section(12, copyOf(dataCount));
-  section(10, writeCode(sections[10], defined, types, layout, globals.mutable));
+  const guarded = functionsToGuard(facts, referred);
+  const paramsOf = (own: number) => types[defined[own] ?? -1]?.params.length ?? 0;
+  section(10, writeCode(sections[10], { facts, guarded, paramsOf, layout, mutable: globals.mutable }));
   const data = sections[11];
   if (data) section(11, copyOf(data));
 
@@ -116,9 +151,14 @@ function copyOf(section: ByteReader): ByteWriter {
   return new ByteWriter().raw(section.bytes.subarray(section.at, section.end));
 }
 
-/** A vector's section with one more element. */
-function appendTo(section: ByteReader | undefined, count: number, write: (to: ByteWriter) => void): ByteWriter {
-  const out = new ByteWriter().u32(count + 1);
+/** A vector's section with more elements. */
+function appendTo(
+  section: ByteReader | undefined,
+  count: number,
+  more: number,
+  write: (to: ByteWriter) => void,
+): ByteWriter {
+  const out = new ByteWriter().u32(count + more);
   const rest = again(section);
   if (rest) {
     rest.u32();
@@ -216,28 +256,6 @@ function readExports(
   return exports;
 }
 
-const valueByte: Readonly<Record<MutableGlobal['type'], number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c };
-
-function writeTypes(section: ByteReader | undefined, count: number, mutable: readonly MutableGlobal[]): ByteWriter {
-  const out = new ByteWriter().u32(count + 2);
-  const rest = again(section);
-  if (rest) {
-    rest.u32();
-    out.raw(rest.bytes.subarray(rest.at, rest.end));
-  }
-  out.u8(0x60).u8(1).u8(0x7f).u8(1).u8(0x7f);
-  out
-    .u8(0x60)
-    .u32(mutable.length + 1)
-    .u8(0x7f);
-  for (const { type } of mutable) out.u8(valueByte[type]);
-  return out.u8(0);
-}
-
-function writeImports(section: ByteReader | undefined, count: number, refuelType: number): ByteWriter {
-  return appendTo(section, count, (to) => to.name(REFUEL.module).name(REFUEL.name).u8(0).u32(refuelType));
-}
-
 function checkedTables(section: ByteReader): ByteWriter {
   const reader = new ByteReader(section.bytes, section.at, section.end);
   for (let left = limit('tables', reader.u32()); left > 0; left--) {
@@ -293,8 +311,7 @@ function writeExports(
   section: ByteReader | undefined,
   mutable: readonly MutableGlobal[],
   shift: (index: number) => number,
-  enter: number,
-  fuel: number,
+  layout: MeterLayout,
 ): ByteWriter {
   const reader = again(section);
   const count = reader?.u32() ?? 0;
@@ -306,7 +323,7 @@ function writeExports(
     out.u8(kind).u32(kind === 0 ? shift(index) : index);
   }
   for (const { index } of mutable) out.name(`${GLOBAL}${index}`).u8(3).u32(index);
-  return out.name(FUEL).u8(3).u32(fuel).name(ENTER).u8(0).u32(enter);
+  return out.name(FUEL).u8(3).u32(layout.fuel).name(ENTER).u8(0).u32(enterIndex(layout));
 }
 
 /** Element segments in their eight forms (core specification 5.5.12). */
@@ -335,27 +352,47 @@ function writeElements(section: ByteReader, shift: (index: number) => number): B
   return out;
 }
 
-function writeCode(
+function readCode(
   section: ByteReader | undefined,
-  defined: readonly number[],
-  types: readonly Signature[],
-  layout: MeterLayout,
-  mutable: readonly MutableGlobal[],
-): ByteWriter {
+  importedFunctions: number,
+  refer: (index: number) => void,
+  init: (segment: number) => void,
+): FunctionFacts[] {
+  const reader = again(section);
+  const facts: FunctionFacts[] = [];
+  for (let left = reader?.u32() ?? 0; reader && left > 0; left--) {
+    facts.push(factsOf(reader.slice(reader.u32()), importedFunctions, refer, init));
+  }
+  return facts;
+}
+
+interface CodePlan {
+  readonly facts: readonly FunctionFacts[];
+  /** 1 for each function that looks at the clock after its calls. */
+  readonly guarded: Uint8Array;
+  paramsOf(own: number): number;
+  readonly layout: MeterLayout;
+  readonly mutable: readonly MutableGlobal[];
+}
+
+function writeCode(section: ByteReader | undefined, plan: CodePlan): ByteWriter {
+  const { facts, guarded, paramsOf, layout, mutable } = plan;
+  const costOfCalling = (own: number) => Math.max(0, facts[own]?.paidByCaller ?? 0);
   const reader = again(section);
   const count = reader?.u32() ?? 0;
-  const out = new ByteWriter((section ? section.end - section.at : 0) * 2 + 64).u32(count + 1);
-  for (let i = 0; reader && i < count; i++) {
+  const out = new ByteWriter((section ? section.end - section.at : 0) * 2 + 64);
+  out.u32(count + injectedFunctions(layout).length);
+  for (let own = 0; reader && own < count; own++) {
     const body = reader.slice(reader.u32());
-    out.block(meterFunction(body, types[defined[i] ?? -1]?.params.length ?? 0, layout));
+    const paidByCaller = costOfCalling(own) > 0;
+    out.block(
+      meterFunction(
+        body,
+        { params: paramsOf(own), guarded: guarded[own] === 1, paidByCaller, costOfCalling },
+        layout,
+      ),
+    );
   }
-  const enter = new ByteWriter().u32(0).u8(0x20).u32(0).u8(0x24).u32(layout.fuel);
-  for (const [at, { index }] of mutable.entries()) {
-    enter
-      .u8(0x20)
-      .u32(at + 1)
-      .u8(0x24)
-      .u32(index);
-  }
-  return out.block(enter.u8(0x0b));
+  writeInjectedCode(out, layout, mutable);
+  return out;
 }

@@ -1,0 +1,204 @@
+/** What is added to a module: instructions that take fuel, and the functions that they call. */
+import { ByteWriter } from './bytes.ts';
+import type { MutableGlobal } from './types.ts';
+
+/** Where the injected parts stand in the rewritten module. */
+export interface MeterLayout {
+  /** Imported functions of the original; every index from here on moves up by `addedImports`. */
+  readonly importedFunctions: number;
+  readonly addedImports: number;
+  /** Index of the fuel global. */
+  readonly fuel: number;
+  /** Index of the first injected type: see `writeInjectedTypes`. */
+  readonly types: number;
+  /** Index of the first injected function. */
+  readonly functions: number;
+  /** Segments of data that memory is initialised from: each has a function for long ones. */
+  readonly initialised: readonly number[];
+}
+
+/** Injected imports, in their order. `refuel` gives more fuel, or none where `wait` is to give it later. */
+export const REFUEL = { module: 'gw:host', names: ['refuel', 'wait'] } as const;
+
+/** Bulk memory goes in pieces of this many bytes, with a look at the fuel after each. */
+const PIECE = 65_536;
+/** 2^3 bytes of it cost one unit. */
+const BULK_SHIFT = 3;
+
+type Bulk = 'memory.copy' | 'memory.fill';
+
+const fillCode = [0xfc, 11, 0] as const;
+const copyCode = [0xfc, 10, 0, 0] as const;
+
+/** Of the injected types. */
+const REFUEL_TYPE = 0; // () -> i32
+const REFILL_TYPE = 1; // () -> ()
+const BULK_TYPE = 2; // (i32, i32, i32) -> ()
+const ENTER_TYPE = 3; // (the fuel, and every mutable global) -> ()
+export const INJECTED_TYPES = 4;
+
+/** Of the injected functions, before those of `initialised`; the last is `enter`. */
+const REFILL = 0;
+const FILL = 1;
+const COPY = 2;
+const INIT = 3;
+
+const valueByte: Readonly<Record<MutableGlobal['type'], number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c };
+
+export function writeInjectedTypes(out: ByteWriter, mutable: readonly MutableGlobal[]): void {
+  out.u8(0x60).u8(0).u8(1).u8(0x7f);
+  out.u8(0x60).u8(0).u8(0);
+  out.u8(0x60).u8(3).u8(0x7f).u8(0x7f).u8(0x7f).u8(0);
+  out
+    .u8(0x60)
+    .u32(mutable.length + 1)
+    .u8(0x7f);
+  for (const { type } of mutable) out.u8(valueByte[type]);
+  out.u8(0);
+}
+
+export function writeInjectedImports(out: ByteWriter, { types }: MeterLayout): void {
+  for (const name of REFUEL.names) {
+    out
+      .name(REFUEL.module)
+      .name(name)
+      .u8(0)
+      .u32(types + REFUEL_TYPE);
+  }
+}
+
+/** Types of the injected functions, in their order. */
+export function injectedFunctions({ initialised }: Pick<MeterLayout, 'initialised'>): readonly number[] {
+  return [REFILL_TYPE, BULK_TYPE, BULK_TYPE, ...initialised.map(() => BULK_TYPE), ENTER_TYPE];
+}
+
+/** Index of the function that sets the fuel and every mutable global. */
+export function enterIndex({ functions, initialised }: MeterLayout): number {
+  return functions + INIT + initialised.length;
+}
+
+export function writeInjectedCode(out: ByteWriter, layout: MeterLayout, mutable: readonly MutableGlobal[]): void {
+  out.block(refillBody(layout));
+  out.block(forwards(layout, (body) => body.u8(0x20).u32(1).u8(0x20).u32(3).raw(new Uint8Array(fillCode)), false));
+  out.block(copyBody(layout));
+  for (const segment of layout.initialised) {
+    out.block(forwards(layout, (body) => initCode(body.u8(0x20).u32(1).u8(0x20).u32(3), segment), true));
+  }
+  const enter = new ByteWriter().u32(0).u8(0x20).u32(0).u8(0x24).u32(layout.fuel);
+  for (const [at, { index }] of mutable.entries()) {
+    enter
+      .u8(0x20)
+      .u32(at + 1)
+      .u8(0x24)
+      .u32(index);
+  }
+  out.block(enter.u8(0x0b));
+}
+
+/** fuel -= cost; if (fuel < 0) refill() */
+export function charge(out: ByteWriter, cost: number, layout: MeterLayout): void {
+  out.u8(0x23).u32(layout.fuel).u8(0x41).s32(cost).u8(0x6b).u8(0x24).u32(layout.fuel);
+  refillIfEmpty(out, layout);
+}
+
+export function refillIfEmpty(out: ByteWriter, { fuel, functions }: MeterLayout): void {
+  out.u8(0x23).u32(fuel).u8(0x41).s32(0).u8(0x48).u8(0x04).u8(0x40);
+  out.u8(0x10).u32(functions + REFILL).u8(0x0b);
+}
+
+/** Takes the place of the instruction: it goes on in pieces where its length, on top of the stack, is more than one. */
+export function chargeBulk(out: ByteWriter, what: Bulk, scratch: number, layout: MeterLayout): void {
+  const own = new ByteWriter(4).raw(new Uint8Array(what === 'memory.fill' ? fillCode : copyCode));
+  inPieces(out, own, what === 'memory.fill' ? FILL : COPY, scratch, layout);
+}
+
+export function chargeInit(out: ByteWriter, segment: number, scratch: number, layout: MeterLayout): void {
+  const own = initCode(new ByteWriter(8), segment);
+  inPieces(out, own, INIT + layout.initialised.indexOf(segment), scratch, layout);
+}
+
+function initCode(out: ByteWriter, segment: number): ByteWriter {
+  return out.u8(0xfc).u32(8).u32(segment).u8(0);
+}
+
+function inPieces(out: ByteWriter, own: ByteWriter, inFunction: number, scratch: number, layout: MeterLayout): void {
+  out.u8(0x22).u32(scratch).u8(0x20).u32(scratch).u8(0x41).s32(PIECE).u8(0x4b);
+  out
+    .u8(0x04)
+    .s32(layout.types + BULK_TYPE)
+    .u8(0x10)
+    .u32(layout.functions + inFunction);
+  out.u8(0x05).raw(own.take());
+  takeByLength(out, scratch, layout);
+  out.u8(0x0b);
+  refillIfEmpty(out, layout);
+}
+
+/** fuel -= length >>> BULK_SHIFT */
+function takeByLength(out: ByteWriter, length: number, { fuel }: MeterLayout): void {
+  out.u8(0x23).u32(fuel).u8(0x20).u32(length).u8(0x41).s32(BULK_SHIFT).u8(0x76).u8(0x6b).u8(0x24).u32(fuel);
+}
+
+/** fuel = refuel(); where that is none, fuel = wait() */
+function refillBody({ fuel, importedFunctions }: MeterLayout): ByteWriter {
+  const body = new ByteWriter(32).u32(0);
+  body.u8(0x10).u32(importedFunctions).u8(0x24).u32(fuel);
+  body.u8(0x23).u32(fuel).u8(0x45).u8(0x04).u8(0x40);
+  body
+    .u8(0x10)
+    .u32(importedFunctions + 1)
+    .u8(0x24)
+    .u32(fuel);
+  return body.u8(0x0b).u8(0x0b);
+}
+
+// Parameters of the functions below: 0 destination, 1 source or value, 2 length. Local 3 is the length of a piece.
+
+/** local 3 = min(length, PIECE), and its charge. */
+function nextPiece(body: ByteWriter, layout: MeterLayout): ByteWriter {
+  body.u8(0x20).u32(2).u8(0x41).s32(PIECE).u8(0x20).u32(2).u8(0x41).s32(PIECE).u8(0x49).u8(0x1b).u8(0x21).u32(3);
+  takeByLength(body, 3, layout);
+  refillIfEmpty(body, layout);
+  return body.u8(0x20).u32(2).u8(0x20).u32(3).u8(0x6b).u8(0x21).u32(2); // length -= piece
+}
+
+/** local += piece */
+function advance(body: ByteWriter, local: number): ByteWriter {
+  return body.u8(0x20).u32(local).u8(0x20).u32(3).u8(0x6a).u8(0x21).u32(local);
+}
+
+/** A loop from the first piece to the last; the destination is on the stack where `piece` begins. */
+function forwards(layout: MeterLayout, piece: (body: ByteWriter) => unknown, movesSource: boolean): ByteWriter {
+  const body = new ByteWriter(128).u32(1).u32(1).u8(0x7f);
+  forwardLoop(body, layout, piece, movesSource);
+  return body.u8(0x0b);
+}
+
+function forwardLoop(
+  body: ByteWriter,
+  layout: MeterLayout,
+  piece: (body: ByteWriter) => unknown,
+  movesSource: boolean,
+): void {
+  body.u8(0x03).u8(0x40);
+  nextPiece(body, layout);
+  body.u8(0x20).u32(0);
+  piece(body);
+  advance(body, 0);
+  if (movesSource) advance(body, 1);
+  body.u8(0x20).u32(2).u8(0x0d).u32(0).u8(0x0b);
+}
+
+/** From the end where the destination lies behind the source: the two may overlap. */
+function copyBody(layout: MeterLayout): ByteWriter {
+  const body = new ByteWriter(256).u32(1).u32(1).u8(0x7f);
+  const copy = new Uint8Array(copyCode);
+  body.u8(0x20).u32(0).u8(0x20).u32(1).u8(0x4d).u8(0x04).u8(0x40);
+  forwardLoop(body, layout, (to) => to.u8(0x20).u32(1).u8(0x20).u32(3).raw(copy), true);
+  body.u8(0x05).u8(0x03).u8(0x40);
+  nextPiece(body, layout);
+  for (const local of [0, 1]) body.u8(0x20).u32(local).u8(0x20).u32(2).u8(0x6a);
+  body.u8(0x20).u32(3).raw(copy);
+  body.u8(0x20).u32(2).u8(0x0d).u32(0).u8(0x0b);
+  return body.u8(0x0b).u8(0x0b);
+}
