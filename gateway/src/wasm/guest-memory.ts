@@ -3,13 +3,18 @@ import { HostCallError } from './failures.ts';
 
 /** Up to here a loop beats a call into the runtime's encoders. */
 const SHORT = 48;
+/** Bytes of one text: decoding more would hold up the event loop. */
+const MOST_TEXT = 1 << 20;
 
 export class GuestMemory {
   readonly #memory: WebAssembly.Memory;
+  readonly #charge: (length: number) => void;
   #bytes: Buffer;
 
-  constructor(memory: WebAssembly.Memory) {
+  /** `charge` is told how many bytes are read as text. */
+  constructor(memory: WebAssembly.Memory, charge: (length: number) => void) {
     this.#memory = memory;
+    this.#charge = charge;
     this.#bytes = Buffer.from(memory.buffer);
   }
 
@@ -37,15 +42,22 @@ export class GuestMemory {
     this.#start(pointer, length);
   }
 
+  #startOfText(pointer: number, length: number): number {
+    const start = this.#start(pointer, length);
+    if (length >>> 0 > MOST_TEXT) throw new HostCallError(`a text of ${length >>> 0} bytes, of at most ${MOST_TEXT}`);
+    this.#charge(length);
+    return start;
+  }
+
   /** UTF-8 text. */
   text(pointer: number, length: number): string {
-    const start = this.#start(pointer, length);
+    const start = this.#startOfText(pointer, length);
     return this.bytes.toString('utf8', start, start + (length >>> 0));
   }
 
   /** One character a byte, as HTTP's own elements are. */
   latin1(pointer: number, length: number): string {
-    const start = this.#start(pointer, length);
+    const start = this.#startOfText(pointer, length);
     return this.bytes.toString('latin1', start, start + (length >>> 0));
   }
 

@@ -6,8 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import { standaloneOutside } from '../tokens/standalone.ts';
+import { generatedModule } from './binary/generated-module.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
+import { SHAPES } from './binary/module-shapes.ts';
 import { rewriteModule } from './binary/rewrite.ts';
+import { stepsBetweenLooks } from './binary/step-counter.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 
 let runtime: PluginRuntime;
@@ -118,6 +121,40 @@ describe('what is admitted', () => {
       }),
     );
     await expect(module.bind({})).rejects.toThrow(/CPU time/);
+  });
+});
+
+/** Instructions, those that metering adds with them: about a millisecond of the slowest code that browsers run at first. */
+const MOST_STEPS = 1_000_000;
+
+describe('between two looks at the clock', () => {
+  it.each(SHAPES)('little runs of $name', ({ wasm, hook = 'on_request' }) => {
+    const { bytes } = rewriteModule(wasm(), 16 << 20);
+    expect(stepsBetweenLooks(bytes, hook, 40).most).toBeLessThan(MOST_STEPS);
+  });
+
+  it.each([
+    ['a fill of 16 MiB', 25],
+    ['data of 4 MiB, again and again', 100],
+    ['copies of 8 MiB, forwards', 100],
+    ['copies of 15 MiB, overlapping', 100],
+    ['fills of 64 KiB in a straight line', 100],
+    ['memory.grow by nothing', 100],
+    ['memory that is touched for the first time', 25],
+  ])('no more memory is filled or copied than a piece, in %s', (name, looks) => {
+    const shape = SHAPES.find((each) => each.name === name);
+    const { bytes } = rewriteModule(shape?.wasm() ?? moduleOf(), 16 << 20);
+    expect(stepsBetweenLooks(bytes, 'on_request', 100).looks).toBeGreaterThanOrEqual(looks);
+  });
+
+  it('little runs of any module', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const { bytes } = rewriteModule(generatedModule(seed), 16 << 20);
+        expect(stepsBetweenLooks(bytes, 'on_request', 20).most).toBeLessThan(MOST_STEPS);
+      }),
+      propertyRuns(300),
+    );
   });
 });
 

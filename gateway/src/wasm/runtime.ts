@@ -1,5 +1,6 @@
 /** Loads plugin modules and binds them to configs (design: plugins are WebAssembly; sdk/ABI.md). */
 import { hash } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { marked } from '../compiler/config-marks.ts';
 import type { Upstream } from '../exchange.ts';
@@ -22,6 +23,9 @@ import {
 } from './plugin.ts';
 import { InstanceCap, ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
+
+// Functions are compiled at load, off the event loop: a long one at its first call would hold it for 100 ms a megabyte.
+setFlagsFromString('--no-wasm-lazy-compilation');
 
 /** CPU milliseconds for a module's initialisers and for `init`: they run once for each config, at load. */
 const INIT_CPU_MS = 1_000;

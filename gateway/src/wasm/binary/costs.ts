@@ -7,8 +7,8 @@ import type { Instruction } from './instructions.ts';
 /** A call into the host; work by length is charged by the host itself. Also of a call through a table, which may be one. */
 export const HOST_CALL = 150;
 export const CALL = 4;
-/** `memory.grow` asks the operating system. Taken where it stands: every allocator has one, on a path that is rare. */
-export const GROW = 10_000;
+/** `memory.grow` asks the operating system. Taken where it runs: every allocator has one, on a path that is rare. */
+export const GROW_COST = 10_000;
 /** Bulk memory, beside what it is charged by length. */
 const BULK = 20;
 /** A load or store may miss every cache. */

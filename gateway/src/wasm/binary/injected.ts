@@ -1,5 +1,6 @@
 /** What is added to a module: instructions that take fuel, and the functions that they call. */
 import { ByteWriter } from './bytes.ts';
+import { GROW_COST } from './costs.ts';
 import type { MutableGlobal } from './types.ts';
 
 /** Where the injected parts stand in the rewritten module. */
@@ -34,14 +35,16 @@ const copyCode = [0xfc, 10, 0, 0] as const;
 const REFUEL_TYPE = 0; // () -> i32
 const REFILL_TYPE = 1; // () -> ()
 const BULK_TYPE = 2; // (i32, i32, i32) -> ()
-const ENTER_TYPE = 3; // (the fuel, and every mutable global) -> ()
-export const INJECTED_TYPES = 4;
+const GROW_TYPE = 3; // (i32) -> i32
+const ENTER_TYPE = 4; // (the fuel, and every mutable global) -> ()
+export const INJECTED_TYPES = 5;
 
 /** Of the injected functions, before those of `initialised`; the last is `enter`. */
 const REFILL = 0;
 const FILL = 1;
 const COPY = 2;
-const INIT = 3;
+const GROW = 3;
+const INIT = 4;
 
 const valueByte: Readonly<Record<MutableGlobal['type'], number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c };
 
@@ -49,6 +52,7 @@ export function writeInjectedTypes(out: ByteWriter, mutable: readonly MutableGlo
   out.u8(0x60).u8(0).u8(1).u8(0x7f);
   out.u8(0x60).u8(0).u8(0);
   out.u8(0x60).u8(3).u8(0x7f).u8(0x7f).u8(0x7f).u8(0);
+  out.u8(0x60).u8(1).u8(0x7f).u8(1).u8(0x7f);
   out
     .u8(0x60)
     .u32(mutable.length + 1)
@@ -69,7 +73,7 @@ export function writeInjectedImports(out: ByteWriter, { types }: MeterLayout): v
 
 /** Types of the injected functions, in their order. */
 export function injectedFunctions({ initialised }: Pick<MeterLayout, 'initialised'>): readonly number[] {
-  return [REFILL_TYPE, BULK_TYPE, BULK_TYPE, ...initialised.map(() => BULK_TYPE), ENTER_TYPE];
+  return [REFILL_TYPE, BULK_TYPE, BULK_TYPE, GROW_TYPE, ...initialised.map(() => BULK_TYPE), ENTER_TYPE];
 }
 
 /** Index of the function that sets the fuel and every mutable global. */
@@ -81,6 +85,7 @@ export function writeInjectedCode(out: ByteWriter, layout: MeterLayout, mutable:
   out.block(refillBody(layout));
   out.block(forwards(layout, (body) => body.u8(0x20).u32(1).u8(0x20).u32(3).raw(new Uint8Array(fillCode)), false));
   out.block(copyBody(layout));
+  out.block(growBody(layout));
   for (const segment of layout.initialised) {
     out.block(forwards(layout, (body) => initCode(body.u8(0x20).u32(1).u8(0x20).u32(3), segment), true));
   }
@@ -103,7 +108,10 @@ export function charge(out: ByteWriter, cost: number, layout: MeterLayout): void
 
 export function refillIfEmpty(out: ByteWriter, { fuel, functions }: MeterLayout): void {
   out.u8(0x23).u32(fuel).u8(0x41).s32(0).u8(0x48).u8(0x04).u8(0x40);
-  out.u8(0x10).u32(functions + REFILL).u8(0x0b);
+  out
+    .u8(0x10)
+    .u32(functions + REFILL)
+    .u8(0x0b);
 }
 
 /** Takes the place of the instruction: it goes on in pieces where its length, on top of the stack, is more than one. */
@@ -115,6 +123,11 @@ export function chargeBulk(out: ByteWriter, what: Bulk, scratch: number, layout:
 export function chargeInit(out: ByteWriter, segment: number, scratch: number, layout: MeterLayout): void {
   const own = initCode(new ByteWriter(8), segment);
   inPieces(out, own, INIT + layout.initialised.indexOf(segment), scratch, layout);
+}
+
+/** Takes the place of `memory.grow`. */
+export function growInPieces(out: ByteWriter, { functions }: MeterLayout): void {
+  out.u8(0x10).u32(functions + GROW);
 }
 
 function initCode(out: ByteWriter, segment: number): ByteWriter {
@@ -201,4 +214,21 @@ function copyBody(layout: MeterLayout): ByteWriter {
   body.u8(0x20).u32(3).raw(copy);
   body.u8(0x20).u32(2).u8(0x0d).u32(0).u8(0x0b);
   return body.u8(0x0b).u8(0x0b);
+}
+
+/**
+ * The operating system gives each page of memory when it is first written to, which takes it a thousand times what the
+ * instruction takes: so what is new is written to here, in pieces.
+ */
+function growBody(layout: MeterLayout): ByteWriter {
+  const body = new ByteWriter(64).u32(1).u32(1).u8(0x7f);
+  charge(body, GROW_COST, layout);
+  body.u8(0x20).u32(0).u8(0x40).u8(0).u8(0x22).u32(1); // local 1 = the size before, or -1
+  body.u8(0x41).s32(-1).u8(0x47).u8(0x20).u32(0).u8(0x41).s32(0).u8(0x47).u8(0x71).u8(0x04).u8(0x40);
+  body.u8(0x20).u32(1).u8(0x41).s32(16).u8(0x74).u8(0x41).s32(0).u8(0x20).u32(0).u8(0x41).s32(16).u8(0x74);
+  body
+    .u8(0x10)
+    .u32(layout.functions + FILL)
+    .u8(0x0b);
+  return body.u8(0x20).u32(1).u8(0x0b);
 }

@@ -6,6 +6,8 @@ export const MODULE_LIMITS = {
   types: 10_000,
   imports: 256,
   functions: 20_000,
+  /** Of one function's code: engines compile a function as a whole. */
+  functionBytes: 512 << 10,
   /** Declared locals of one function, beyond its parameters. */
   locals: 5_000,
   globals: 2_000,

@@ -8,9 +8,9 @@
  * `else`), so that no branch leads into the middle of a stretch from before its mark.
  */
 import { type ByteReader, ByteWriter } from './bytes.ts';
-import { CALL, costOf, GROW, HOST_CALL } from './costs.ts';
+import { CALL, costOf, HOST_CALL } from './costs.ts';
 import { entryCost, readLocals } from './function-facts.ts';
-import { charge, chargeBulk, chargeInit, type MeterLayout, refillIfEmpty } from './injected.ts';
+import { charge, chargeBulk, chargeInit, growInPieces, type MeterLayout, refillIfEmpty } from './injected.ts';
 import { type Instruction, readInstruction } from './instructions.ts';
 
 /** Units that are taken ahead at once; one instruction may cost more. */
@@ -32,7 +32,7 @@ interface Insertion {
   /** Where the original goes on. */
   readonly resume: number;
   /** `charge`: takes `value`; `look`: looks at the fuel; `index`: `value` is the function's new index. */
-  readonly kind: 'charge' | 'look' | 'index' | 'memory.init' | 'memory.copy' | 'memory.fill';
+  readonly kind: 'charge' | 'look' | 'index' | 'grow' | 'memory.init' | 'memory.copy' | 'memory.fill';
   value: number;
 }
 
@@ -69,6 +69,9 @@ export function meterFunction(body: ByteReader, plan: MeterPlan, layout: MeterLa
         break;
       case 'index':
         out.u32(value);
+        break;
+      case 'grow':
+        growInPieces(out, layout);
         break;
       case 'memory.init':
         chargeInit(out, value, scratch, layout);
@@ -151,7 +154,7 @@ class Scan {
         this.#look(end);
         break;
       case 'grow':
-        this.insertions.push({ at: start, kind: 'charge', value: GROW, resume: start });
+        this.insertions.push({ at: start, kind, value: 0, resume: end });
         break;
       case 'memory.init':
       case 'memory.copy':

@@ -31,6 +31,10 @@ const types = [
   [0x60, 0, 0], // 2: () -> ()
   [0x60, 2, 0x7f, 0x7f, 0], // 3: (i32, i32) -> ()
   [0x60, 1, 0x7f, 1, 0x7f], // 4: (i32) -> i32
+  [0x60, 3, 0x7f, 0x7f, 0x7f, 1, 0x7f], // 5: (i32, i32, i32) -> i32
+  [0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f], // 6: (i32, i32, i32, i32) -> i32
+  [0x60, 0, 1, 0x7c], // 7: () -> f64
+  [0x60, 2, 0x7f, 0x7f, 1, 0x7f], // 8: (i32, i32) -> i32
 ];
 
 export interface Parts {
@@ -39,7 +43,7 @@ export interface Parts {
   /** A raw import entry, after the functions. */
   readonly rawImport?: readonly number[];
   /** Exported functions, their types, and their code where it is not the one below. */
-  readonly functions?: readonly (readonly [string, type: number, code?: readonly number[]])[];
+  readonly functions?: readonly (readonly [string, type: number, code?: readonly number[] | Uint8Array])[];
   readonly memory?: readonly number[] | null;
   readonly exportMemory?: boolean;
   /** Body of every function of type 0. */
@@ -47,7 +51,7 @@ export interface Parts {
   /** Declarations of locals of every function. */
   readonly locals?: readonly number[];
   /** Further sections: id and content. */
-  readonly sections?: readonly (readonly [number, readonly number[]])[];
+  readonly sections?: readonly (readonly [number, readonly number[] | Uint8Array])[];
 }
 
 /** A module of a few functions; by default a middleware that does nothing. */
@@ -59,7 +63,7 @@ export function moduleOf(parts: Parts = {}): Uint8Array {
       ['on_request', 0],
     ],
   } = parts;
-  const raw = (bytes: readonly number[]) => new Uint8Array(bytes);
+  const raw = (bytes: readonly number[] | Uint8Array) => (bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes));
   const out = new ByteWriter().raw(raw([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
   const section = (id: number, content: ByteWriter) => out.u8(id).block(content);
   const given = (id: number) => {

@@ -361,7 +361,7 @@ function readCode(
   const reader = again(section);
   const facts: FunctionFacts[] = [];
   for (let left = reader?.u32() ?? 0; reader && left > 0; left--) {
-    facts.push(factsOf(reader.slice(reader.u32()), importedFunctions, refer, init));
+    facts.push(factsOf(reader.slice(limit('functionBytes', reader.u32())), importedFunctions, refer, init));
   }
   return facts;
 }
@@ -386,11 +386,7 @@ function writeCode(section: ByteReader | undefined, plan: CodePlan): ByteWriter 
     const body = reader.slice(reader.u32());
     const paidByCaller = costOfCalling(own) > 0;
     out.block(
-      meterFunction(
-        body,
-        { params: paramsOf(own), guarded: guarded[own] === 1, paidByCaller, costOfCalling },
-        layout,
-      ),
+      meterFunction(body, { params: paramsOf(own), guarded: guarded[own] === 1, paidByCaller, costOfCalling }, layout),
     );
   }
   writeInjectedCode(out, layout, mutable);

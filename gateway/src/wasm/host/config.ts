@@ -2,6 +2,9 @@
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
 
+/** What passing over a member's name costs, in bytes of work. */
+const NAME = 16;
+
 export const configFunctions: HostFunctions = {
   config_get: {
     signature: 'iiii:i',
@@ -17,8 +20,12 @@ export const configFunctions: HostFunctions = {
   },
   config_key: {
     signature: 'iiiii:i',
-    make: (call) => (pointer, length, index, buf, cap) =>
-      call.memory.writeText(call.binding.config.key(call.memory.text(pointer, length), index), buf, cap),
+    make: (call) => (pointer, length, index, buf, cap) => {
+      const { config } = call.binding;
+      const at = call.memory.text(pointer, length);
+      call.charge(Math.max(0, config.count(at)) * NAME);
+      return call.memory.writeText(config.key(at, index), buf, cap);
+    },
   },
   fail: {
     signature: 'ii:',
