@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project, ProjectPlugin } from '@gw/gateway/compiler';
 import { afterAll, describe, expect, it } from 'vitest';
+import { DISPATCHER_WASM } from '../../test/fixtures/specs/plugins.ts';
 import { GW } from '../../test/programs/gw.ts';
 import { compileProject } from './compile.ts';
 import { CompileThread } from './compile-thread.ts';
@@ -12,8 +13,6 @@ import { WorkerLimitError } from './worker-thread.ts';
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-/** A module that says nothing, and a plugin.toml that says it dispatches. */
-const WASM = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 const TOML = '[plugin]\nname = "echo"\nversion = "1.0.0"\ntype = "dispatcher"\n';
 const SCHEMA = { type: 'object', properties: { body: { type: 'string', default: '' } } };
 const SPEC = `openapi: 3.1.0
@@ -28,7 +27,7 @@ const PART = 'name: id\nin: path\nrequired: true\nschema: { type: integer }\n';
 
 const echo: ProjectPlugin = {
   name: 'echo',
-  wasm: WASM,
+  wasm: DISPATCHER_WASM,
   manifest: {
     name: 'echo',
     version: '1.0.0',
@@ -66,7 +65,7 @@ async function gwCompile(): Promise<{ readonly artifact_hash: string }> {
   await mkdir(join(folder, 'echo'));
   await writeFile(join(folder, 'specs', 'books.yaml'), SPEC);
   await writeFile(join(folder, 'specs', 'parts', 'id.yaml'), PART);
-  await writeFile(join(folder, 'echo', 'echo.wasm'), WASM);
+  await writeFile(join(folder, 'echo', 'echo.wasm'), DISPATCHER_WASM);
   await writeFile(join(folder, 'echo', 'plugin.toml'), TOML);
   await writeFile(join(folder, 'echo', 'config-schema.json'), JSON.stringify(SCHEMA));
   await writeFile(
@@ -102,7 +101,7 @@ describe('compileProject', () => {
     const inputs = project('');
     await compileProject(inputs);
     expect(inputs.files[1]?.bytes.length).toBe(Buffer.byteLength(SPEC));
-    expect(echo.wasm.length).toBe(8);
+    expect(echo.wasm.length).toBe(DISPATCHER_WASM.length);
   });
 
   it('gives diagnostics for what is wrong', async () => {

@@ -10,7 +10,7 @@ import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readArtifact } from '../../gateway/src/artifact/read.ts';
 import { compileCommand } from '../../gateway/src/cli/compile.ts';
-import { EMPTY_WASM } from '../fixtures/specs/plugins.ts';
+import { DISPATCHER_WASM } from '../fixtures/specs/plugins.ts';
 import { makeCertificate, OPENSSL } from '../serve/http.ts';
 import { runCommand } from './captured-run.ts';
 import { runGw } from './gw-process.ts';
@@ -29,7 +29,7 @@ async function packageOf(folder = ''): Promise<Buffer> {
   if (folder !== '') tar.entry({ name: folder, type: 'directory' });
   tar.entry({ name: `${folder}plugin.toml` }, TOML);
   tar.entry({ name: `${folder}config-schema.json` }, '{"type":"object"}');
-  tar.entry({ name: `${folder}echo.wasm` }, Buffer.from(EMPTY_WASM));
+  tar.entry({ name: `${folder}echo.wasm` }, Buffer.from(DISPATCHER_WASM));
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) if (chunk instanceof Buffer) chunks.push(chunk);
@@ -99,8 +99,8 @@ describe('a plugin by URL', () => {
   });
 
   it('is a bare module, which says nothing of itself: E1071', async () => {
-    routes = { '/echo.wasm': serves(EMPTY_WASM) };
-    await declare(`${base}/echo.wasm`, `sha256:${sha256(EMPTY_WASM)}`);
+    routes = { '/echo.wasm': serves(DISPATCHER_WASM) };
+    await declare(`${base}/echo.wasm`, `sha256:${sha256(DISPATCHER_WASM)}`);
     const { stderr } = await gwCompile();
     expect(stderr).toContain('E1071: plugin "echo" has no plugin.toml and no config-schema.json');
   });
@@ -152,13 +152,13 @@ describe('a plugin by URL', () => {
   });
 
   it('is refused with exit 2 and both hashes where it is another file', async () => {
-    routes = { '/echo': serves(EMPTY_WASM) };
+    routes = { '/echo': serves(DISPATCHER_WASM) };
     await declare(`${base}/echo?token=secret`, 'a'.repeat(64));
-    routes['/echo?token=secret'] = serves(EMPTY_WASM);
+    routes['/echo?token=secret'] = serves(DISPATCHER_WASM);
     const { code, stderr } = await gwCompile();
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `gw compile: plugin "echo": ${base}/echo has sha256 ${sha256(EMPTY_WASM)}, and gw.yaml asks for ${'a'.repeat(64)}\n`,
+      `gw compile: plugin "echo": ${base}/echo has sha256 ${sha256(DISPATCHER_WASM)}, and gw.yaml asks for ${'a'.repeat(64)}\n`,
     );
   });
 

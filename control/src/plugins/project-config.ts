@@ -17,7 +17,7 @@ const OF_THE_WHOLE = new Set([
   ...['anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'const', 'enum', '$ref', '$dynamicRef'],
 ]);
 
-/** The least module there is: what is checked is the config. */
+/** The least module there is, which is not loaded: what is checked is the config. */
 const MODULE = new Uint8Array([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
 
 /** What is wrong with a config by itself; the rest of the table is about documents, other plugins and upstreams. */
@@ -53,7 +53,7 @@ export async function faultsOfConfig({ manifest, configSchema, config }: ConfigT
     ],
     flags: { allowPlaintext: true },
   };
-  const { diagnostics } = await compile(project);
+  const { diagnostics } = await compile(project, { loadsPlugins: false });
   const base = `/paths/~1/get/x-gw-${isDispatcher ? 'dispatch' : 'middlewares/0'}/config`;
   return diagnostics
     .filter(({ severity, code }) => severity === 'error' && OF_THE_CONFIG.has(code))

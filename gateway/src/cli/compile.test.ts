@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
-import { EMPTY_WASM } from '../../../test/fixtures/specs/plugins.ts';
+import { DISPATCHER_WASM } from '../../../test/fixtures/specs/plugins.ts';
 import { readArtifact } from '../artifact/read.ts';
 import { compileCommand } from './compile.ts';
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await mkdir(at('specs'));
   await mkdir(at('echo'));
   await writeFile(at('specs', 'books.yaml'), SPEC);
-  await writeFile(at('echo', 'echo.wasm'), EMPTY_WASM);
+  await writeFile(at('echo', 'echo.wasm'), DISPATCHER_WASM);
   await writeFile(at('echo', 'plugin.toml'), TOML);
   await writeFile(at('echo', 'config-schema.json'), '{"type":"object"}');
   await writeFile(at('gw.yaml'), MANIFEST);

@@ -165,17 +165,21 @@ async function readPlugin(
   }
 }
 
-/** plugin.toml and config-schema.json beside the module are the module's where plugin.toml says so, or says no other. */
+/**
+ * plugin.toml and config-schema.json beside the module are the module's, unless plugin.toml names another module that
+ * is there, too.
+ */
 function readLocal(name: string, path: string): ProjectPlugin {
   const beside = (file: string) => join(dirname(path), file);
   const toml = beside('plugin.toml');
   const manifest = existsSync(toml) ? readFileSync(toml) : undefined;
-  const isOurs = manifest !== undefined && wasmFileOf(manifest.toString('utf8')) === basename(path);
+  const named = manifest && wasmFileOf(manifest.toString('utf8'));
+  const isOurs = named === undefined || named === basename(path) || !existsSync(beside(named));
   const schema = beside('config-schema.json');
   return readPluginPackage({
     wasm: readFileSync(path),
     name,
-    ...(isOurs ? { manifest } : {}),
-    ...(existsSync(schema) && (isOurs || manifest === undefined) ? { configSchema: readFileSync(schema) } : {}),
+    ...(isOurs && manifest ? { manifest } : {}),
+    ...(isOurs && existsSync(schema) ? { configSchema: readFileSync(schema) } : {}),
   });
 }

@@ -13,6 +13,7 @@ import type { BoundUse } from './admitted-headers.ts';
 import { checkConditions, type ReadCondition } from './conditions.ts';
 import { mapMarked, marked } from './config-marks.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
+import type { BoundConfig, PluginLoad } from './load-check.ts';
 import type { Plugins, PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
 
@@ -27,6 +28,8 @@ export class Binder {
   readonly #diagnostics: Diagnostics;
   readonly #readCondition: ReadCondition | null;
   readonly #configs = new Map<string, Bound>();
+  /** By plugin and config. */
+  readonly #bound = new Map<string, BoundConfig & { readonly name: string }>();
 
   constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, readCondition: ReadCondition | null) {
     this.#plugins = plugins;
@@ -61,8 +64,20 @@ export class Binder {
     for (const { pointer, message } of conditions.errors) {
       this.#diagnostics.add('E1032', placeIn(declared, pointer), `plugin "${name}": ${message}`);
     }
+    if (errors.length === 0) this.#note(name, resolved, placeOf(at));
     const use: PluginUse = { name, config: resolved };
     return { plugin, use, conditionHeaders: conditions.headers };
+  }
+
+  #note(name: string, config: JsonObject, place: Place): void {
+    const key = `${name}\0${JSON.stringify(config)}`;
+    if (!this.#bound.has(key)) this.#bound.set(key, { name, config, place });
+  }
+
+  /** What the gateway will load: every plugin that is declared, with the configs that operations bind it to. */
+  get loads(): readonly PluginLoad[] {
+    const configs = Map.groupBy(this.#bound.values(), ({ name }) => name);
+    return this.#plugins.all.map((plugin) => ({ plugin, configs: configs.get(plugin.name) ?? [] }));
   }
 
   /** Default, then project, then operation, by property, in one order (D1); equal configs are validated once. */

@@ -9,6 +9,7 @@ import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { Binder } from './bind.ts';
 import type { ReadCondition } from './conditions.ts';
+import type { PluginLoad } from './load-check.ts';
 import type { ParsedSpec } from './parse.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
@@ -29,6 +30,8 @@ export interface Compiled {
   readonly references: readonly SourceFile[];
   readonly routes: RoutesFile;
   readonly plugins: readonly PreparedPlugin[];
+  /** What the gateway has to be able to load; more than the artifact holds. */
+  readonly loads: readonly PluginLoad[];
   readonly mcp: Manifest['mcp'];
 }
 
@@ -45,7 +48,8 @@ export function checkAndBind(
   ]);
   const plugins = new Plugins(project.plugins, diagnostics);
   const schemas = new SchemaTable(documents, diagnostics, (file) => names.get(file) ?? file);
-  const deps = { documents, diagnostics, schemas, binder: new Binder(plugins, project, diagnostics, readCondition) };
+  const binder = new Binder(plugins, project, diagnostics, readCondition);
+  const deps = { documents, diagnostics, schemas, binder };
   const conflicts = new Conflicts(diagnostics);
   const operations = specs.flatMap(({ spec, base }) => {
     const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;
@@ -68,6 +72,7 @@ export function checkAndBind(
       schemas: schemas.finish(),
     },
     plugins: plugins.used,
+    loads: binder.loads,
     mcp: mcpOf(specs, diagnostics),
   };
 }

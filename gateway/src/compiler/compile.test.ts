@@ -347,7 +347,9 @@ describe('hostile documents', () => {
     expect(await codesOf(text)).toEqual([]);
     const properties = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, { $ref: '#' }]));
     const files = [{ name: 'a.yaml', bytes: Buffer.from(text) }];
-    const plugins = fakePlugins.map((plugin) => ({ ...plugin, configSchema: { type: 'object', properties } }));
+    const plugins = fakePlugins
+      .slice(0, 1)
+      .map((plugin) => ({ ...plugin, configSchema: { type: 'object', properties } }));
     const { diagnostics } = await compile({ specs: ['a.yaml'], files, plugins, flags: {} });
     expect(diagnostics).toMatchObject([{ code: 'E1042' }]);
   });

@@ -10,6 +10,7 @@ import { Documents } from '../spec/documents.ts';
 import { checkAndBind } from './check.ts';
 import { conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
+import { checkLoads } from './load-check.ts';
 import { parse } from './parse.ts';
 import type { Project } from './project.ts';
 import { read } from './read.ts';
@@ -52,8 +53,13 @@ export type CompileResult =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
+export interface CompileOptions {
+  /** Loads the modules as serving does; default true. */
+  readonly loadsPlugins?: boolean;
+}
+
 /** Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch` (D9). */
-export async function compile(project: Project): Promise<CompileResult> {
+export async function compile(project: Project, { loadsPlugins = true }: CompileOptions = {}): Promise<CompileResult> {
   const diagnostics = new Diagnostics({ production: project.flags.production === true });
   const sources = read(project, diagnostics);
   const documents = new Documents(sources.files, diagnostics);
@@ -73,6 +79,7 @@ export async function compile(project: Project): Promise<CompileResult> {
     if (!(error instanceof RangeError)) throw error;
     diagnostics.add('E1004', null, 'the documents nest or refer to each other too deeply');
   }
+  if (compiled && loadsPlugins) await checkLoads(compiled.loads, diagnostics);
   if (!compiled || diagnostics.hasErrors) return refused();
   const { bytes, manifest, tarSha256 } = await emit(compiled, project.flags, signer);
   return {

@@ -20,11 +20,12 @@ export interface PreparedPlugin {
   readonly config: JsonObject;
 }
 
-/** Prepares a plugin when an operation first uses it: what is not used is neither checked nor bundled. */
+/** Prepares a plugin when an operation first uses it. What none uses is checked all the same, but not bundled. */
 export class Plugins {
   readonly #declared: ReadonlyMap<string, ProjectPlugin>;
   readonly #diagnostics: Diagnostics;
   readonly #prepared = new Map<string, PreparedPlugin | null>();
+  readonly #used = new Set<string>();
 
   constructor(declared: readonly ProjectPlugin[], diagnostics: Diagnostics) {
     this.#declared = new Map(declared.map((plugin) => [plugin.name, plugin]));
@@ -37,6 +38,11 @@ export class Plugins {
 
   /** Undefined where it is not declared; null where it is not usable (E1042). */
   use(name: string): PreparedPlugin | null | undefined {
+    this.#used.add(name);
+    return this.#get(name);
+  }
+
+  #get(name: string): PreparedPlugin | null | undefined {
     const known = this.#prepared.get(name);
     if (known !== undefined) return known;
     const plugin = this.#declared.get(name);
@@ -48,7 +54,16 @@ export class Plugins {
 
   /** Those that have been used, by name. */
   get used(): readonly PreparedPlugin[] {
-    return [...this.#prepared.values()].filter((each) => each !== null).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#usable([...this.#used].sort());
+  }
+
+  /** All that are declared, by name. */
+  get all(): readonly PreparedPlugin[] {
+    return this.#usable(this.names);
+  }
+
+  #usable(names: readonly string[]): readonly PreparedPlugin[] {
+    return names.flatMap((name) => this.#get(name) ?? []);
   }
 
   #prepare(plugin: ProjectPlugin): PreparedPlugin | null {
@@ -58,8 +73,19 @@ export class Plugins {
       this.#diagnostics.add('E1042', null, `plugin "${name}": ${module.why}`);
       return null;
     }
+    const declared = plugin.manifest?.name ?? name;
+    if (declared !== name) {
+      this.#diagnostics.add(
+        'E1042',
+        null,
+        `plugin "${name}": its plugin.toml is that of "${declared}"`,
+        `Name the plugin ${declared} where it is declared and used, or give it a plugin.toml of its own.`,
+      );
+      return null;
+    }
     const missing = [...(plugin.manifest ? [] : ['plugin.toml']), ...(configSchema ? [] : ['config-schema.json'])];
-    if (missing.length > 0) this.#diagnostics.add('E1071', null, `plugin "${name}" has no ${missing.join(' and no ')}`);
+    if (missing.length > 0 && this.#used.has(name))
+      this.#diagnostics.add('E1071', null, `plugin "${name}" has no ${missing.join(' and no ')}`);
     try {
       return {
         name,

@@ -28,7 +28,7 @@ export interface PluginManifest {
 export interface ProjectPlugin {
   /** The name under which specs use it. */
   readonly name: string;
-  /** Absent where a bare `.wasm` was bundled (E1071): then type comes from its exports, capabilities from its imports. */
+  /** Absent where a bare `.wasm` was bundled (E1071): then its type comes from its exports, and it has no capability (D48). */
   readonly manifest?: PluginManifest;
   readonly wasm: Uint8Array;
   readonly configSchema?: JsonObject;

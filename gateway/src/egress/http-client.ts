@@ -65,6 +65,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
+/** What makes calls; the client of a process also closes. */
+export type HttpCaller = Pick<HttpClient, 'call'>;
+
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #agent: Agent;

@@ -1,6 +1,6 @@
 /** Asks an authorization server about opaque tokens (RFC 7662). */
 import { CircuitBreaker } from '../egress/breaker.ts';
-import type { HttpClient } from '../egress/http-client.ts';
+import type { HttpCaller } from '../egress/http-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import { get, type Obj } from '../spec/json.ts';
@@ -33,7 +33,7 @@ const B64TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export class Introspector implements TokenVerifier {
   readonly #rules: IntrospectionRules;
-  readonly #client: HttpClient;
+  readonly #client: HttpCaller;
   readonly #outage: Outage;
   readonly #breaker = new CircuitBreaker();
   readonly #authorization: string;
@@ -41,7 +41,7 @@ export class Introspector implements TokenVerifier {
   /** By digest: requests with the same token share one question. */
   readonly #asking = new Map<string, Promise<TokenClaims>>();
 
-  constructor(rules: IntrospectionRules, client: HttpClient, outage: Outage) {
+  constructor(rules: IntrospectionRules, client: HttpCaller, outage: Outage) {
     this.#rules = rules;
     this.#client = client;
     this.#outage = outage;

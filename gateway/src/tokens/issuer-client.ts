@@ -1,5 +1,5 @@
 /** What is asked of an issuer: JSON objects, of bounded size, in bounded time. */
-import { type HttpCall, HttpCallError, type HttpClient } from '../egress/http-client.ts';
+import { type HttpCall, HttpCallError, type HttpCaller } from '../egress/http-client.ts';
 import { messageOf } from '../message-of.ts';
 import { get, type Obj } from '../spec/json.ts';
 import { strictObject } from './strict-json.ts';
@@ -10,7 +10,7 @@ const MAX_DISCOVERY = 256 << 10;
 const MAX_KEY_SET = 1 << 20;
 
 /** The object that an issuer answers with. Rejects with IssuerUnavailable. */
-export async function askIssuer(client: HttpClient, call: HttpCall): Promise<Obj> {
+export async function askIssuer(client: HttpCaller, call: HttpCall): Promise<Obj> {
   const { status, body } = await answerOf(client, call);
   const { origin, pathname } = new URL(call.url);
   if (status !== 200) throw new IssuerUnavailable(`${origin}${pathname} answered with status ${status}`);
@@ -20,7 +20,7 @@ export async function askIssuer(client: HttpClient, call: HttpCall): Promise<Obj
   return object;
 }
 
-async function answerOf(client: HttpClient, call: HttpCall) {
+async function answerOf(client: HttpCaller, call: HttpCall) {
   try {
     return await client.call({ ...call, headers: ['accept', 'application/json', ...(call.headers ?? [])] });
   } catch (error) {
@@ -29,7 +29,7 @@ async function answerOf(client: HttpClient, call: HttpCall) {
   }
 }
 
-export function fetchKeySet(client: HttpClient, url: string, timeoutMs: number): Promise<Obj> {
+export function fetchKeySet(client: HttpCaller, url: string, timeoutMs: number): Promise<Obj> {
   return askIssuer(client, { method: 'GET', url, timeoutMs, maxBytes: MAX_KEY_SET });
 }
 
@@ -41,7 +41,7 @@ export interface Issuer {
 }
 
 /** Where the issuer says that its keys are (OpenID Connect Discovery 1.0, section 4). Rejects with IssuerUnavailable. */
-export async function discoverKeySet(client: HttpClient, issuer: Issuer, timeoutMs: number): Promise<string> {
+export async function discoverKeySet(client: HttpCaller, issuer: Issuer, timeoutMs: number): Promise<string> {
   const url = `${issuer.url.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = await askIssuer(client, { method: 'GET', url, timeoutMs, maxBytes: MAX_DISCOVERY });
   const named = get(document, 'issuer');

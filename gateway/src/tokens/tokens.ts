@@ -1,5 +1,5 @@
 /** Verifiers of tokens, and the keys of issuers that they share: over the plugins and artifacts of a process. */
-import type { HttpClient } from '../egress/http-client.ts';
+import type { HttpCaller } from '../egress/http-client.ts';
 import { Introspector } from './introspector.ts';
 import { discoverKeySet, fetchKeySet } from './issuer-client.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
@@ -25,12 +25,12 @@ interface Shared {
 }
 
 export class Tokens {
-  readonly #client: HttpClient;
+  readonly #client: HttpCaller;
   readonly #log: TokenLog;
   /** By what they are fetched from and how. */
   readonly #shared = new Map<string, Shared>();
 
-  constructor(client: HttpClient, log: TokenLog) {
+  constructor(client: HttpCaller, log: TokenLog) {
     this.#client = client;
     this.#log = log;
   }
@@ -98,7 +98,7 @@ export class Tokens {
 }
 
 /** Both steps of discovery have `timeoutMs` together. */
-export function keyFetcher(client: HttpClient, keys: Extract<KeyRules, { kind: 'url' | 'issuer' }>, timeoutMs: number) {
+export function keyFetcher(client: HttpCaller, keys: Extract<KeyRules, { kind: 'url' | 'issuer' }>, timeoutMs: number) {
   if (keys.kind === 'url') return () => fetchKeySet(client, keys.url, timeoutMs);
   let known: string | null = null;
   return async (again: boolean) => {

@@ -6,6 +6,11 @@ export class HostCallError extends Error {}
 /** The call used up its CPU time (D31). */
 export class CpuExceeded extends Error {}
 
+/** Whether that is why it failed, whatever was said around it. */
+export function isCpuExceeded(error: unknown): boolean {
+  return error instanceof CpuExceeded || (error instanceof Error && isCpuExceeded(error.cause));
+}
+
 /** No instance for the call: all are in use, and it or others like it hold their share of them. */
 export class Overloaded extends Error {}
 

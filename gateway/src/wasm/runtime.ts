@@ -1,6 +1,5 @@
 /** Loads plugin modules and binds them to configs (design: plugins are WebAssembly; sdk/ABI.md). */
 import { hash } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { marked } from '../compiler/config-marks.ts';
 import type { Upstream } from '../exchange.ts';
@@ -8,6 +7,7 @@ import { checkExports, checkImports, INITIALIZE } from './abi.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding, Hook } from './call.ts';
+import { compileModule } from './compile-module.ts';
 import { ConfigView } from './config-view.ts';
 import { HOST_FUNCTIONS } from './host/registry.ts';
 import type { Instance } from './instance.ts';
@@ -23,9 +23,6 @@ import {
 } from './plugin.ts';
 import { InstanceCap, ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
-
-// Functions are compiled at load, off the event loop: a long one at its first call would hold it for 100 ms a megabyte.
-setFlagsFromString('--no-wasm-lazy-compilation');
 
 /** CPU milliseconds for a module's initialisers and for `init`: they run once for each config, at load. */
 const INIT_CPU_MS = 1_000;
@@ -60,7 +57,7 @@ class Runtime implements PluginRuntime {
       const hooks = checkExports(plugin, exports);
       const initialiser = exports.some(({ name }) => name === INITIALIZE);
       const code = {
-        module: await WebAssembly.compile(bytes),
+        module: await compileModule(bytes),
         imports: imports.map(({ name }) => name),
         entries: [...hooks, ...(initialiser ? [INITIALIZE] : [])],
         mutableGlobals,

@@ -1,0 +1,115 @@
+/**
+ * Whether `gw serve` would load the plugins of a project: each module is loaded, and each config bound to it, within
+ * the gateway's limits, and what serving would say is E1042 (D48). Nothing outside the project is asked or read.
+ */
+import { hash } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
+import type { Json, JsonObject } from '../artifact/format.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import { Directories } from '../directory/directories.ts';
+import { EgressGuard } from '../egress/guard.ts';
+import { messageOf } from '../message-of.ts';
+import type { Diagnostics, Place } from '../spec/diagnostic.ts';
+import { MemoryCacheStore } from '../state/memory-cache-store.ts';
+import { MemoryState } from '../state/memory-state.ts';
+import { Tokens } from '../tokens/tokens.ts';
+import { createPluginRuntime, isCpuExceeded, type LoadedModule, type PluginRuntime } from '../wasm/index.ts';
+import { isReference } from './config-schema.ts';
+import { artifactPlugin, type PreparedPlugin } from './plugins.ts';
+
+/** A config that an operation binds a plugin to. */
+export interface BoundConfig {
+  readonly config: JsonObject;
+  readonly place: Place;
+}
+
+export interface PluginLoad {
+  readonly plugin: PreparedPlugin;
+  /** Each once. */
+  readonly configs: readonly BoundConfig[];
+}
+
+/** What this process has loaded before: long-lived doors compile the same plugins again and again. By digest. */
+const known = new BoundedMap<true>(10_000);
+
+/** Reports the first fault of each plugin. */
+export async function checkLoads(all: readonly PluginLoad[], diagnostics: Diagnostics): Promise<void> {
+  const loads = all.filter((load) => !known.use(digestOf(load)));
+  if (loads.length === 0) return;
+  const outside = nothingOutside();
+  const runtime = createPluginRuntime({
+    state: new MemoryState(),
+    ...outside,
+    openUpstream: (url) => ({ name: url }),
+    log: () => {},
+    observe: () => () => {},
+  });
+  try {
+    for (const load of loads) {
+      const fault = await faultOf(load, runtime);
+      if (fault === null) known.set(digestOf(load), true, 1);
+      else diagnostics.add('E1042', fault.place, fault.message, fault.hint);
+    }
+  } finally {
+    runtime.close();
+    outside.close();
+  }
+}
+
+function digestOf({ plugin, configs }: PluginLoad): string {
+  return hash('sha256', JSON.stringify([artifactPlugin(plugin), configs.map(({ config }) => config)]), 'base64');
+}
+
+interface Fault {
+  readonly place: Place | null;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+async function faultOf({ plugin, configs }: PluginLoad, runtime: PluginRuntime): Promise<Fault | null> {
+  let module: LoadedModule;
+  try {
+    module = await runtime.load(artifactPlugin(plugin), plugin.wasm);
+  } catch (error) {
+    return { place: null, message: messageOf(error) };
+  }
+  for (const { config, place } of configs) {
+    try {
+      (await module.bind(config)).close();
+    } catch (error) {
+      // What a reference stands for is not known here, and a plugin may well refuse its name.
+      if (holdsReference(config) && !isCpuExceeded(error)) continue;
+      return { place, message: messageOf(error), hint: 'Correct the config, or the `init` of the plugin.' };
+    }
+  }
+  return null;
+}
+
+function holdsReference(value: Json): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(holdsReference);
+  return isReference(value);
+}
+
+/** What plugins may open in `init`, and nothing of it behind: compiling asks no network and no file (D2). */
+function nothingOutside() {
+  const never = new Promise<never>(() => {});
+  const http = { call: () => never };
+  const guard = new EgressGuard({ allowInternal: false, allow: [] });
+  const tokens = new Tokens(http, () => {}).scope();
+  const directories = new Directories({
+    guard,
+    log: () => {},
+    cache: new MemoryCacheStore(),
+    // Some certificate: which one it will be is not known here.
+    readPem: () => rootCertificates[0] ?? '',
+  });
+  return {
+    http,
+    tokens,
+    directories,
+    close: () => {
+      tokens.close();
+      directories.close();
+    },
+  };
+}
