@@ -8,7 +8,7 @@ import { MemoryState } from './state/memory-state.ts';
 import { standaloneOutside } from './tokens/standalone.ts';
 import { createPluginRuntime } from './wasm/index.ts';
 
-export { inspectModule } from './compiler/wasm-module.ts';
+export { type Bodies, type Inspected, inspectModule } from './compiler/wasm-module.ts';
 
 export interface PackageFault {
   readonly file: 'config-schema.json' | 'module';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compile, type Project, type ProjectPlugin } from '../../gateway/src/compiler/index.ts';
+import { type CompileOptions, compile, type Project, type ProjectPlugin } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { type LoggingProcess, type LogLine, loggingProcess } from '../logging-process.ts';
 import { GW } from '../programs/gw.ts';
@@ -31,6 +31,7 @@ export async function compileSpec(
   document: object,
   builtin: readonly string[],
   others: readonly ProjectPlugin[] = [],
+  options: CompileOptions = {},
 ): Promise<Uint8Array> {
   const project: Project = {
     specs: ['api.json'],
@@ -38,7 +39,7 @@ export async function compileSpec(
     plugins: [...builtin.map((name) => loadBuiltinPlugin(name)), ...others],
     flags: { allowPlaintext: true, sourceDateEpoch: 0 },
   };
-  const result = await compile(project);
+  const result = await compile(project, options);
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics, null, 2));
   return result.artifact;
 }

@@ -135,7 +135,7 @@ describe('plugins that see bodies', () => {
   });
 });
 
-it('a plugin that imports what it did not declare stops the start, and the reason names the import', async () => {
+it('a plugin that imports what it did not declare neither compiles nor starts, and the reason names the import', async () => {
   const looper = fixture('looper');
   if (!looper.manifest) throw new Error('the fixture has a manifest');
   const undeclared = { ...looper, manifest: { ...looper.manifest, host_functions: [] } };
@@ -147,7 +147,9 @@ it('a plugin that imports what it did not declare stops the start, and the reaso
   const { mkdtempSync, writeFileSync, rmSync } = await import('node:fs');
   const dir = mkdtempSync(join((await import('node:os')).tmpdir(), 'gw-undeclared-'));
   try {
-    writeFileSync(join(dir, 'a.gwa'), await compileSpec(document, ['mock'], [undeclared]));
+    await expect(compileSpec(document, ['mock'], [undeclared])).rejects.toThrow(/imports gw_abi_1\.host_log, which its plugin\.toml does not declare/);
+    // As a compiler makes it that does not look.
+    writeFileSync(join(dir, 'a.gwa'), await compileSpec(document, ['mock'], [undeclared], { loadsPlugins: false }));
     const result = await refusedStart([
       '--artifact',
       join(dir, 'a.gwa'),

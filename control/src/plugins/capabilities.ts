@@ -1,6 +1,7 @@
-/** `capabilities` of a registration: what plugin.toml would say, with what the module says of itself below it (D15). */
+/** `capabilities` of a registration: what plugin.toml would say (D15). What it does not declare is not granted (D48). */
 import { type PluginManifest, PluginPackageError } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
+import type { Bodies } from '@gw/gateway/plugin-check';
 import { manifestFrom } from '@gw/gateway/plugin-config';
 import { ControlError } from '../errors.ts';
 import { checkStorable } from '../http/storable.ts';
@@ -12,11 +13,11 @@ const KNOWN: ReadonlySet<string> = new Set([...OF_PLUGIN, ...OF_CAPABILITIES]);
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Of the form's text: an array of host functions, or an object. Throws 422. */
-export function readCapabilities(text: string | undefined): Given {
+/** Of the form's text: an array of host functions, which cannot say `bodies`, or an object. Throws 422. */
+export function readCapabilities(text: string | undefined, bodies: Bodies): Given {
   if (text === undefined) return {};
   const given = readJson(text, 'capabilities');
-  if (Array.isArray(given)) return { host_functions: given };
+  if (Array.isArray(given)) return { host_functions: given, ...bodies };
   if (typeof given !== 'object' || given === null) {
     throw fieldFault('capabilities', 'must be an array of host functions, or an object');
   }
@@ -26,19 +27,14 @@ export function readCapabilities(text: string | undefined): Given {
 }
 
 /** Throws 422, with the name of the field that is wrong. */
-export function manifestOf(
-  { name, version, type, description }: PluginInput,
-  given: Given,
-  inspected: Omit<PluginManifest, 'name'>,
-): PluginManifest {
-  const { host_functions, request_body, response_body } = inspected;
+export function manifestOf({ name, version, type, description }: PluginInput, given: Given): PluginManifest {
   const of = (names: readonly string[]) =>
     Object.fromEntries(Object.entries(given).filter(([each]) => names.includes(each)));
   const about = { name, version, type, ...(description ? { description } : {}) };
   try {
     return manifestFrom({
       plugin: { ...of(OF_PLUGIN), ...about },
-      capabilities: { host_functions, request_body, response_body, ...of(OF_CAPABILITIES) },
+      capabilities: of(OF_CAPABILITIES),
     });
   } catch (error) {
     if (!(error instanceof PluginPackageError)) throw error;

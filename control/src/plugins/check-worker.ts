@@ -1,6 +1,6 @@
 /** The thread in which plugins and configs of strangers are tried: modules run in it, and patterns of schemas. */
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
-import { faultOfPackage, inspectModule, type PackageFault } from '@gw/gateway/plugin-check';
+import { faultOfPackage, type Inspected, inspectModule, type PackageFault } from '@gw/gateway/plugin-check';
 import type { ProblemError } from '../errors.ts';
 import { answerTasks } from '../worker-thread.ts';
 import { type ConfigToCheck, faultsOfConfig } from './project-config.ts';
@@ -16,7 +16,7 @@ export type CheckTask =
   | ({ readonly kind: 'config' } & ConfigToCheck);
 
 export type CheckResult =
-  | { readonly kind: 'inspect'; readonly inspected: ReturnType<typeof inspectModule> }
+  | { readonly kind: 'inspect'; readonly inspected: Inspected }
   | { readonly kind: 'package'; readonly fault: PackageFault | null }
   | { readonly kind: 'config'; readonly faults: readonly ProblemError[] };
 

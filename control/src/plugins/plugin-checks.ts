@@ -1,6 +1,5 @@
 /** Tries plugins and configs in a thread of their own, within limits. */
-import type { PluginManifest } from '@gw/gateway/compiler';
-import type { PackageFault } from '@gw/gateway/plugin-check';
+import type { Inspected, PackageFault } from '@gw/gateway/plugin-check';
 import type { ProblemError } from '../errors.ts';
 import { WorkerLimitError, WorkerThread } from '../worker-thread.ts';
 import type { CheckResult, CheckTask } from './check-worker.ts';
@@ -17,9 +16,7 @@ export class PluginChecks {
   readonly #thread = new WorkerThread<CheckTask, CheckResult>({ file, name: 'gw-plugin-check', work: 'checking it' });
 
   /** What the module says of itself by its imports and exports, or why it is none. */
-  async inspect(
-    wasm: Uint8Array,
-  ): Promise<{ readonly manifest: Omit<PluginManifest, 'name'> } | { readonly why: string }> {
+  async inspect(wasm: Uint8Array): Promise<Inspected> {
     const result = await this.#limited({ kind: 'inspect', wasm });
     if ('limit' in result) return { why: result.limit };
     if (result.kind !== 'inspect') throw mixedUp();

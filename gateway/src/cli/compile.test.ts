@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
 import { DISPATCHER_WASM } from '../../../test/fixtures/specs/plugins.ts';
 import { readArtifact } from '../artifact/read.ts';
+import { moduleOf } from '../wasm/binary/module-of.ts';
 import { compileCommand } from './compile.ts';
 
 const SPEC = `openapi: 3.1.0
@@ -37,6 +38,22 @@ const gwCompile = (args: readonly string[] = [], env: Record<string, string> = {
   runCommand(compileCommand, ['-m', at('gw.yaml'), '-o', at('out.gwa'), ...args], env);
 
 describe('gw compile', () => {
+  it('exits 2 for a plugin that serving would refuse, used or not', async () => {
+    await writeFile(at('idle.wasm'), moduleOf({ imports: [['gw_abi_1', 'host_log']] }));
+    await writeFile(at('gw.yaml'), `${MANIFEST}  idle: { path: idle.wasm }\n`);
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(2);
+    expect(stderr).toContain('E1042: plugin "idle" imports gw_abi_1.host_log, which its plugin.toml does not declare');
+    expect(await readdir(folder)).not.toContain('out.gwa');
+  });
+
+  it('takes plugin.toml for that of the module where the one that it names is not there', async () => {
+    await writeFile(at('echo', 'plugin.toml'), TOML.replace('echo', 'other'));
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(2);
+    expect(stderr).toContain('E1042: plugin "echo": its plugin.toml is that of "other"');
+  });
+
   it('writes the artifact and one line about it', async () => {
     const { code, stdout } = await gwCompile();
     expect(code).toBe(0);

@@ -2,7 +2,15 @@
 import { messageOf } from '../message-of.ts';
 import type { PluginManifest } from './project.ts';
 
-export type Inspected = { readonly manifest: Omit<PluginManifest, 'name'> } | { readonly why: string };
+export type Bodies = Pick<PluginManifest, 'request_body' | 'response_body'>;
+
+export type Inspected =
+  | {
+      readonly manifest: Omit<PluginManifest, 'name'>;
+      /** Which bodies it would have to declare, by its imports and exports. */
+      readonly bodies: Bodies;
+    }
+  | { readonly why: string };
 
 /** Type from the exports. What it does not declare it does not get (D48), and nothing declares it here. */
 export function inspectModule(wasm: Uint8Array): Inspected {
@@ -16,7 +24,13 @@ export function inspectModule(wasm: Uint8Array): Inspected {
     return { why: `it is not a valid WebAssembly module: ${messageOf(error)}` };
   }
   const exports = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
+  const imports = new Set(WebAssembly.Module.imports(module).map(({ name }) => name));
+  const needed = (part: string) => {
+    if (exports.has(`on_${part}_chunk`)) return 'stream';
+    return imports.has(`${part}_body_length`) ? 'buffer' : 'none';
+  };
   return {
+    bodies: { request_body: needed('request'), response_body: needed('response') },
     manifest: {
       version: '0.0.0',
       type: exports.has('dispatch') ? 'dispatcher' : 'middleware',

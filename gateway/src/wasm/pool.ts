@@ -6,7 +6,7 @@ import { Overloaded } from './failures.ts';
 import { type Home, Instance, type ModuleCode } from './instance.ts';
 import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
-import { isBusy, nextTurn, SLICE_MS, spend } from './turns.ts';
+import { account, isBusy, nextTurn, SLICE_MS } from './turns.ts';
 
 /** How long a call waits for an instance, in milliseconds. */
 const WAIT_MS = 10_000;
@@ -235,7 +235,7 @@ export class ModulePool implements Home {
     try {
       const started = performance.now();
       const instance = new Instance(this.#code, this.#binding, this, direct);
-      spend(performance.now() - started);
+      account(performance.now() - started);
       return instance;
     } catch (error) {
       this.#cap.freed();

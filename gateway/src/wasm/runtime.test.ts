@@ -12,6 +12,8 @@ import { MemoryState } from '../state/memory-state.ts';
 import type { RateLimitStore } from '../state/rate-limit-store.ts';
 import type { State } from '../state/state.ts';
 import { standaloneOutside } from '../tokens/standalone.ts';
+import { plugin as growing } from './binary/module-of.ts';
+import { SHAPES } from './binary/module-shapes.ts';
 import { createPluginRuntime, PluginLoadError, type PluginServices } from './index.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
@@ -267,6 +269,28 @@ describe('CPU time', () => {
     // Ten calls of 25 ms in slices: were they not sliced, there would be one or two turns.
     expect(gaps.length).toBeGreaterThan(30);
     expect(at(0.5)).toBeLessThan(20);
+  });
+
+  it('is in slices also where memory grows', async () => {
+    const runtime = createPluginRuntime(services);
+    const shape = SHAPES.find(({ name }) => name === 'memory that has grown, and a loop');
+    const bad = await (await runtime.load(growing(), shape?.wasm() ?? new Uint8Array())).bind({});
+    // Past the point from which quick modules are called directly: none of these is quick.
+    for (let i = 0; i < 3; i++) await bad.onRequest(recordedExchange({}));
+    let turns = 0;
+    let running = true;
+    const endless = Promise.all(Array.from({ length: 8 }, () => bad.onRequest(recordedExchange({})))).then((all) => {
+      running = false;
+      return all;
+    });
+    while (running) {
+      await immediate();
+      turns++;
+    }
+    expect(await endless).toEqual(Array(8).fill(1));
+    // Eight calls of 25 ms: in one piece each there would be eight turns or less.
+    expect(turns).toBeGreaterThan(50);
+    runtime.close();
   });
 
   it('spent waiting does not count', async () => {

@@ -24,12 +24,16 @@ export function isBusy(): boolean {
   return waiting.length > head || isSpent(0);
 }
 
-/** A call has run for so many milliseconds. */
+/** Work for a call that goes on took so many milliseconds: an instance was made. */
+export function account(ms: number): void {
+  if (ms < NOTABLE_MS) return;
+  spentMs += ms;
+  schedule();
+}
+
+/** A call has run for so many milliseconds, and has ended or waits: if there is time left, it is the next one's. */
 export function spend(ms: number): void {
-  if (ms >= NOTABLE_MS) {
-    spentMs += ms;
-    schedule();
-  }
+  account(ms);
   if (waiting.length > head && !isSpent(0)) resumeOne();
 }
 

@@ -73,15 +73,17 @@ describe.each(DATABASE_AT_HAND)('the registry on %s', (_name, kind, absent) => {
       expect((await control.ask(location, { headers })).status).toBe(304);
     });
 
-    it('takes capabilities from the module where the form names none, or host functions alone', async () => {
+    it('takes bodies from the module where the form lists host functions alone, and grants nothing that it leaves out', async () => {
       const form = { name: 'caller-two', type: 'dispatcher', file: CALLER };
-      const bare: unknown = await (await register({ ...form, version: '1.0.0' })).json();
-      const listed: unknown = await (
-        await register({ ...form, version: '1.0.1', capabilities: '["host_http_call"]' })
-      ).json();
-      for (const plugin of [bare, listed]) {
-        expect(plugin).toMatchObject({ capabilities: ['host_http_call'], request_body: 'buffer', config_schema: null });
-      }
+      const bare = await register({ ...form, version: '1.0.0' });
+      expect(bare.status).toBe(422);
+      expect(await bare.text()).toContain('a gateway would not load it');
+      const listed = await register({ ...form, version: '1.0.1', capabilities: '["host_http_call"]' });
+      expect(await listed.json()).toMatchObject({
+        capabilities: ['host_http_call'],
+        request_body: 'buffer',
+        config_schema: null,
+      });
     });
 
     it('never replaces a version, and does a repeated registration once', async () => {

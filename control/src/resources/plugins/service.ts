@@ -59,11 +59,10 @@ export class Plugins {
   async register(actor: Actor, input: PluginInput, wasm: Uint8Array): Promise<VersionedPlugin> {
     actor.mustBeGlobal('admin');
     const { name, version } = input;
-    const given = readCapabilities(input.capabilities);
     const configSchema = readSchema(input.config_schema);
     const inspected = await this.#checks.inspect(wasm);
     if ('why' in inspected) throw invalid('/file', inspected.why);
-    const manifest = manifestOf(input, given, inspected.manifest);
+    const manifest = manifestOf(input, readCapabilities(input.capabilities, inspected.bodies));
     const fault = await this.#checks.faultOf({ manifest, wasm, configSchema });
     if (fault?.file === 'config-schema.json') throw fieldFault('config_schema', `is not usable: ${fault.message}`);
     if (fault) throw invalid('/file', fault.message.replaceAll('its plugin.toml', 'the registration'));
