@@ -147,7 +147,9 @@ it('a plugin that imports what it did not declare neither compiles nor starts, a
   const { mkdtempSync, writeFileSync, rmSync } = await import('node:fs');
   const dir = mkdtempSync(join((await import('node:os')).tmpdir(), 'gw-undeclared-'));
   try {
-    await expect(compileSpec(document, ['mock'], [undeclared])).rejects.toThrow(/imports gw_abi_1\.host_log, which its plugin\.toml does not declare/);
+    await expect(compileSpec(document, ['mock'], [undeclared])).rejects.toThrow(
+      /imports gw_abi_1\.host_log, which its plugin\.toml does not declare/,
+    );
     // As a compiler makes it that does not look.
     writeFileSync(join(dir, 'a.gwa'), await compileSpec(document, ['mock'], [undeclared], { loadsPlugins: false }));
     const result = await refusedStart([
