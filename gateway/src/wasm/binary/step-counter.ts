@@ -20,7 +20,7 @@ function counted(wasm: Uint8Array): Uint8Array<ArrayBuffer> {
     if (id === 6) {
       steps = section.u32();
       const rest = section.bytes.subarray(section.at, section.end);
-      const own = new Uint8Array([0x7f, 1, 0x41, 0, 0x0b]);
+      const own = new Uint8Array([0x7e, 1, 0x42, 0, 0x0b]);
       out.u8(id).block(
         new ByteWriter()
           .u32(steps + 1)
@@ -49,7 +49,7 @@ function countedCode(section: ByteReader, steps: number): ByteWriter {
   const count = section.u32();
   out.u32(count);
   const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
-  const step = new ByteWriter().u8(0x23).u32(steps).u8(0x41).u8(1).u8(0x6a).u8(0x24).u32(steps).take();
+  const step = new ByteWriter().u8(0x23).u32(steps).u8(0x42).u8(1).u8(0x7c).u8(0x24).u32(steps).take();
   for (let left = count; left > 0; left--) {
     const code = section.slice(section.u32());
     const start = code.at;
@@ -86,7 +86,7 @@ export function stepsBetweenLooks(metered: Uint8Array, name: string, looks: numb
   let seen = 0;
   const look = () => {
     most = Math.max(most, Number(globalOf(STEPS).value));
-    globalOf(STEPS).value = 0;
+    globalOf(STEPS).value = 0n;
   };
   const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
   for (const { module: from, name: fn } of WebAssembly.Module.imports(module)) {
