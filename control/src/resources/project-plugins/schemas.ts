@@ -1,10 +1,10 @@
 /** Plugin configuration of projects in the REST API (reference 3, section 2). */
-import type { ProjectPlugin as CompilerPlugin } from '@gw/gateway/compiler';
+import type { JsonObject } from '@gw/gateway/artifact';
 import Type, { type Static } from 'typebox';
 import { AnyObject, Closed, Name, Named, pageQuery, Timestamp } from '../../http/schema-types.ts';
 import { Version } from '../plugins/schemas.ts';
 
-const Config = (description: string) => Type.Unsafe<NonNullable<CompilerPlugin['config']>>(AnyObject(description));
+const Config = (description: string) => Type.Unsafe<JsonObject>(AnyObject(description));
 
 export const ProjectPlugin = Named(
   'ProjectPlugin',
