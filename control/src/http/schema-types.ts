@@ -1,6 +1,12 @@
 /** Types that many schemas of the REST API use (reference 3, section 2). */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 
+/** What JSON can be, as the compiler has it too. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
 /** As the server writes them: `urn:uuid:` before one, or capitals, are another text, which no database column equals. */
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 

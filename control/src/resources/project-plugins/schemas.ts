@@ -1,7 +1,6 @@
 /** Plugin configuration of projects in the REST API (reference 3, section 2). */
-import type { JsonObject } from '@gw/gateway/artifact';
 import Type, { type Static } from 'typebox';
-import { AnyObject, Closed, Name, Named, pageQuery, Timestamp } from '../../http/schema-types.ts';
+import { AnyObject, Closed, type JsonObject, Name, Named, pageQuery, Timestamp } from '../../http/schema-types.ts';
 import { Version } from '../plugins/schemas.ts';
 
 const Config = (description: string) => Type.Unsafe<JsonObject>(AnyObject(description));
