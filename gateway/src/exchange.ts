@@ -121,6 +121,11 @@ export class Exchange {
   readBody: () => Promise<Uint8Array>;
   /** The body in memory, once something has read or replaced it. */
   body: Uint8Array | null = null;
+  /**
+   * To be asked before the body in memory is parsed as JSON: whether it is refused, with `answer`, because readers of it
+   * could differ (D47). Content types other than JSON count where whoever asks parses them all the same.
+   */
+  refusesJson: (ofAnyType: boolean) => boolean = refusesNothing;
 
   requestId = '';
   traceId = '';
@@ -210,6 +215,10 @@ export class Exchange {
     this.#closeListeners = null;
     if (listeners) for (const listener of listeners) listener();
   }
+}
+
+function refusesNothing(): boolean {
+  return false;
 }
 
 function noBody(): Promise<Uint8Array> {

@@ -56,6 +56,11 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
   return null;
 }
 
+/** The problem for a header of one value that came in several lines: readers behind us could take any of them (D47). */
+export function repeatedHeader(name: string): Problem {
+  return problem('malformed-request', `There is more than one ${name} header.`);
+}
+
 function malformed(detail: string): Refusal {
   return { reason: 'malformed', problem: problem('malformed-request', detail) };
 }

@@ -10,7 +10,7 @@ const BASELINE = new Admission([]);
 
 /** Every request, health included: load balancers are to go elsewhere. */
 export function refuseWithoutArtifact(x: Exchange, { client, recorder, dev }: PipelineOptions): void {
-  x.headers = BASELINE.admit(x.rawHeaders);
+  x.headers = BASELINE.admit(x.rawHeaders).headers;
   x.clientIp = client.of(x.peer, x.headers);
   identify(x);
   const detail = 'This gateway waits for its first artifact from the control plane.';

@@ -21,7 +21,7 @@ import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
 import { holdResponse } from './held-response.ts';
 import { corsOnRefusal, runRequestHook, runResponseHook } from './hooks.ts';
-import { checkLimits, type RequestLimits } from './limits.ts';
+import { checkLimits, type RequestLimits, repeatedHeader } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from './reserved/reserved.ts';
 import { applyStaged, setResponse } from './response.ts';
@@ -92,10 +92,11 @@ class Course implements ProxyEvents, BodyReading {
     const x = this.#x;
     const refusal = checkLimits(x, this.#options.limits);
     const match = refusal ? null : this.#gw.router.find(x.method, x.path);
-    this.#admit(match?.value ?? null);
+    const repeated = this.#admit(match?.value ?? null);
     identify(x);
     if (this.#options.tracing !== null) x.trace = this.#options.tracing.begin(x);
     if (refusal) return this.#refuse(refusal.reason, refusal.problem);
+    if (repeated !== null) return this.#refuse('malformed', repeatedHeader(repeated));
     if (x.path.startsWith(RESERVED_PREFIX)) return this.#answer(await reserved(x, this.#gw, this.#options.reserved));
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
     const op = match.value;
@@ -135,13 +136,15 @@ class Course implements ProxyEvents, BodyReading {
     return this.#dispatch(op);
   }
 
-  #admit(op: LoadedOperation | null): void {
+  /** The name of a header that has one value and came in several lines, or null. */
+  #admit(op: LoadedOperation | null): string | null {
     const x = this.#x;
     const admission = op?.admission ?? this.#gw.baseline;
-    x.headers = admission.admit(x.rawHeaders);
-    x.clientIp = this.#options.client.of(x.peer, x.headers);
-    const dropped = (x.rawHeaders.length - x.headers.length) / 2;
+    const { headers, dropped, repeated } = admission.admit(x.rawHeaders);
+    x.headers = headers;
+    x.clientIp = this.#options.client.of(x.peer, headers);
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
+    return repeated;
   }
 
   /** No operation has this path, or none with this method: preflight, 404 or 405. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface Upstream {
   readonly url: string;
   /** Requests so far. */
-  readonly seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
+  readonly seen: (Pick<IncomingMessage, 'headers' | 'rawHeaders'> & { method: string; url: string; body: string })[];
   close(): Promise<void>;
 }
 
@@ -19,7 +19,8 @@ export async function startUpstream(
     request.on('error', () => {});
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString();
-      seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+      const { method = '', url = '', headers, rawHeaders } = request;
+      seen.push({ method, url, headers, rawHeaders, body });
       answer(request, response, body);
     });
   });

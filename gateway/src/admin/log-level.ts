@@ -1,5 +1,6 @@
 /** `/log-level` of the admin port: reads and changes what is logged, until the process ends. */
 import type { Exchange } from '../exchange.ts';
+import { parseTextOnce } from '../json/parse-once.ts';
 import { problem } from '../problems.ts';
 import { isObject } from '../spec/json.ts';
 import { type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
@@ -30,7 +31,7 @@ export async function changeLogLevel(x: Exchange, state: LogLevelState): Promise
 
 function levelOf(text: string): Level | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseTextOnce(text);
     return isObject(value) ? LOG_LEVELS.find((each) => each === value['level']) : undefined;
   } catch {
     return undefined;

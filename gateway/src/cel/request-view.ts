@@ -2,6 +2,7 @@
 import { type CelInput, type CelMap, celList } from '@bufbuild/cel';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type Exchange, type HeaderList, joinedHeader } from '../exchange.ts';
+import { parseTextOnce } from '../json/parse-once.ts';
 import { jsonValue, mapOf } from './json-value.ts';
 import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.ts';
 
@@ -86,7 +87,7 @@ function bodyText({ body }: Exchange): string {
 function parsed(text: string, part: RequestPart): unknown {
   if (text === '') return null;
   try {
-    return JSON.parse(text);
+    return parseTextOnce(text);
   } catch {
     throw new PartUnreadable(`request.${part} is not JSON`);
   }

@@ -44,10 +44,40 @@ describe('request header admission (reference 1, section 2.6)', () => {
     expect(new Admission([]).decide('authorization')).toBeNull();
   });
 
-  it('keeps order and repeated headers, and names what it dropped', () => {
-    const raw = ['Host', 'a', 'Cookie', 'c', 'Accept', '1', 'accept', '2'];
-    expect(admission.admit(raw)).toEqual(['host', 'a', 'accept', '1', 'accept', '2']);
+  it('keeps the order, and counts and names what it dropped', () => {
+    const raw = ['Host', 'a', 'Cookie', 'c', 'Accept', '1'];
+    expect(admission.admit(raw)).toEqual({ headers: ['host', 'a', 'accept', '1'], dropped: 1, repeated: null });
     expect(admission.dropped(raw)).toEqual(['cookie']);
+  });
+
+  it('joins several lines of a list, in any spelling, where the first stood', () => {
+    const raw = ['Accept', '1', 'Host', 'a', 'accept', '2', 'X-Api-Key', 'k', 'ACCEPT', '', 'x-api-key', 'l'];
+    const headers = ['accept', '1, 2, ', 'host', 'a', 'x-api-key', 'k, l'];
+    expect(admission.admit(raw)).toEqual({ headers, dropped: 0, repeated: null });
+    const cookies = ['Cookie', 'a=1', 'cookie', 'b=2'];
+    expect(new Admission(['cookie']).admit(cookies).headers).toEqual(['cookie', 'a=1; b=2']);
+  });
+
+  it.each(['content-type', 'Authorization', 'User-Agent', 'if-range', 'Origin', 'Sec-WebSocket-Key'])(
+    'names %s where it comes in several lines',
+    (name) => {
+      const raw = ['Accept', '*', name, 'a', name.toUpperCase(), 'a'];
+      expect(admission.admit(raw).repeated).toBe(name.toLowerCase());
+      // Once is not twice, in one request or in several.
+      expect(admission.admit(raw.slice(0, 4)).repeated).toBeNull();
+      expect(admission.admit(raw.slice(0, 4)).repeated).toBeNull();
+    },
+  );
+
+  it('joins lines also of names that it does not remember', () => {
+    const all = new Admission(['*']);
+    for (let i = 0; i < 2000; i++) all.admit([`x-flood-${i}`, 'a']);
+    expect(all.admit(['x-new', 'a', 'X-New', 'b', 'x-flood-1', 'c']).headers).toEqual([
+      'x-new',
+      'a, b',
+      'x-flood-1',
+      'c',
+    ]);
   });
 
   it('ends what Connection names here, in all its fields, but not the proxy chain nor what frames the message', () => {
@@ -64,9 +94,9 @@ describe('request header admission (reference 1, section 2.6)', () => {
       '*',
     ];
     raw.push('connection', ' ACCEPT ,host,x-forwarded-for,,connection');
-    expect(admission.admit(raw)).toEqual([
-      ...['connection', 'X-API-Key, close', 'host', 'a', 'x-forwarded-for', '::1'],
-      ...['connection', ' ACCEPT ,host,x-forwarded-for,,connection'],
+    expect(admission.admit(raw).headers).toEqual([
+      ...['connection', 'X-API-Key, close,  ACCEPT ,host,x-forwarded-for,,connection'],
+      ...['host', 'a', 'x-forwarded-for', '::1'],
     ]);
   });
 

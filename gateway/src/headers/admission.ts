@@ -3,6 +3,7 @@
  * that it, its security schemes and its plugins declare; all others are dropped before anything sees them.
  */
 import type { HeaderList } from '../exchange.ts';
+import { joinRepeated } from './repeated-lines.ts';
 
 /** Admitted for every operation. `*` at the end makes a prefix. */
 export const BASELINE: readonly string[] = [
@@ -28,11 +29,29 @@ const RESERVED_PREFIX = 'x-auth-';
 /** Decisions remembered by the name's spelling; past it, names are decided anew each time. */
 const CACHE_LIMIT = 512;
 
+/** What is left of a request's headers. */
+export interface Admitted {
+  /** Names in lower case, each once: several lines of a list are one value (D47). */
+  readonly headers: HeaderList;
+  /** Lines that were dropped. */
+  readonly dropped: number;
+  /** Of a header that has one value and came in several lines; null where there is none. */
+  readonly repeated: string | null;
+}
+
+/** A name that is admitted, in lower case. */
+interface AdmittedName {
+  readonly name: string;
+  /** The request in which it was seen last. */
+  seenIn: number;
+}
+
 export class Admission {
   readonly #names = new Set<string>();
   readonly #prefixes: string[] = [];
-  /** Spelling as received, to the lower-case name, or null where it is dropped. */
-  readonly #decided = new Map<string, string | null>();
+  /** Spelling as received, to the name, or null where it is dropped. */
+  readonly #decided = new Map<string, AdmittedName | null>();
+  #requests = 0;
 
   /** `declared`: lower-case names beyond the baseline. */
   constructor(declared: readonly string[]) {
@@ -44,14 +63,22 @@ export class Admission {
 
   /** The lower-case name, or null where it is dropped. */
   decide(name: string): string | null {
-    const known = this.#decided.get(name);
+    return this.#decide(name)?.name ?? null;
+  }
+
+  #decide(spelling: string): AdmittedName | null {
+    const known = this.#decided.get(spelling);
     if (known !== undefined) return known;
-    const lower = name.toLowerCase();
+    const name = spelling.toLowerCase();
     const admitted =
-      !lower.startsWith(RESERVED_PREFIX) &&
-      (this.#names.has(lower) || this.#prefixes.some((prefix) => lower.startsWith(prefix)));
-    const decision = admitted ? lower : null;
-    if (this.#decided.size < CACHE_LIMIT) this.#decided.set(name, decision);
+      !name.startsWith(RESERVED_PREFIX) &&
+      (this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix)));
+    // Spellings of one name have it in common. One that is not remembered counts as seen: it may have come twice.
+    const decision = admitted ? (this.#decided.get(name) ?? { name, seenIn: this.#requests }) : null;
+    if (this.#decided.size < CACHE_LIMIT) {
+      this.#decided.set(spelling, decision);
+      if (decision !== null) this.#decided.set(name, decision);
+    }
     return decision;
   }
 
@@ -59,25 +86,32 @@ export class Admission {
    * The admitted part of headers as they arrived. Those that `Connection` names end here (RFC 9110, section 7.6.1),
    * before a plugin adds any: no client can have those taken out.
    */
-  admit(raw: readonly string[]): HeaderList {
+  admit(raw: readonly string[]): Admitted {
+    const request = ++this.#requests;
     const admitted: string[] = [];
     let nominated: Set<string> | null = null;
+    let mayRepeat = false;
     for (let i = 0; i < raw.length; i += 2) {
-      const name = this.decide(raw[i] as string);
-      if (name === null) continue;
+      const decision = this.#decide(raw[i] as string);
+      if (decision === null) continue;
+      const { name } = decision;
       const value = raw[i + 1] as string;
       admitted.push(name, value);
+      if (decision.seenIn === request) mayRepeat = true;
+      decision.seenIn = request;
       if (name === 'connection' && value !== 'keep-alive' && value !== 'close') {
         nominated ??= new Set();
         for (const option of value.split(',')) nominated.add(option.trim().toLowerCase());
       }
     }
-    return nominated === null ? admitted : without(admitted, nominated);
+    const headers = nominated === null ? admitted : without(admitted, nominated);
+    const dropped = (raw.length - headers.length) / 2;
+    return { headers, dropped, repeated: mayRepeat ? joinRepeated(headers) : null };
   }
 
   /** Names that were dropped, for the log. */
   dropped(raw: readonly string[]): string[] {
-    return raw.filter((name, i) => i % 2 === 0 && this.decide(name) === null).map((name) => name.toLowerCase());
+    return raw.filter((name, i) => i % 2 === 0 && this.#decide(name) === null).map((name) => name.toLowerCase());
   }
 }
 

@@ -1,6 +1,7 @@
 /** The request that `/trace` is asked to send through the pipeline. */
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { parseTextOnce } from '../json/parse-once.ts';
 
 const token = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", description });
@@ -37,7 +38,7 @@ export class TraceRequestError extends Error {}
 export function readTraceRequest(text: string): TraceRequest {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseTextOnce(text);
   } catch {
     throw new TraceRequestError(
       'Send JSON such as {"method": "GET", "target": "/books", "headers": [["accept", "*/*"]]}.',

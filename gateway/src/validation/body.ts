@@ -1,5 +1,7 @@
 /** Validates bodies by content type and JSON Schema (reference 1, section 4.3; D12). */
 import type { Content, FormField, RequestBody } from '../artifact/format.ts';
+import { RepeatedMember } from '../json/escaped-names.ts';
+import { parseOnce } from '../json/parse-once.ts';
 import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { failed, type Reading, readParts, readUrlencoded } from './form.ts';
@@ -25,8 +27,11 @@ const isDeep = ({ style, content_type }: FormField) => style === 'deepObject' &&
 /** What bodies of declared content types must be. */
 export class ContentRules {
   readonly #rules: readonly MediaRule[];
+  readonly #parse: (json: Uint8Array) => unknown;
 
-  constructor(content: Content, schemas: Schemas) {
+  /** `parse`: how JSON is read. Default: as requests are, with no member twice (D47). */
+  constructor(content: Content, schemas: Schemas, parse = parseOnce) {
+    this.#parse = parse;
     this.#rules = Object.entries(content)
       .map(([range, { schema, fields, types }]) => ({
         range,
@@ -45,14 +50,14 @@ export class ContentRules {
   readerOf(media: string): ((contentType: string, body: Uint8Array) => Reading) | null | undefined {
     const rule = this.#ruleOf(media);
     if (!rule) return undefined;
-    return rule.validate === null ? null : readerOf(rule, media);
+    return rule.validate === null ? null : this.#readerOf(rule, media);
   }
 
   /** Null where the body holds. Throws StepsExceeded. */
   errors(contentType: string, body: Uint8Array): readonly ProblemError[] | null {
     const media = mediaTypeOf(contentType);
     const rule = this.#ruleOf(media);
-    const read = rule?.validate ? readerOf(rule, media) : null;
+    const read = rule?.validate ? this.#readerOf(rule, media) : null;
     if (!rule?.validate || !read) return null;
     try {
       const reading = read(contentType, body);
@@ -68,21 +73,21 @@ export class ContentRules {
   #ruleOf(media: string): MediaRule | undefined {
     return this.#rules.find(({ range }) => covers(range, media));
   }
-}
 
-/** How a body of this type becomes a value; null where we do not read such bodies. */
-function readerOf({ fields, types }: MediaRule, media: string) {
-  if (isJson(media)) return readJson;
-  if (media === 'application/x-www-form-urlencoded' && fields) {
-    return (_: string, body: Uint8Array) => decoded(body, (text) => readUrlencoded(fields, text));
+  /** How a body of this type becomes a value; null where we do not read such bodies. */
+  #readerOf({ fields, types }: MediaRule, media: string) {
+    if (isJson(media)) return (_: string, body: Uint8Array) => readJson(body, this.#parse);
+    if (media === 'application/x-www-form-urlencoded' && fields) {
+      return (_: string, body: Uint8Array) => decoded(body, (text) => readUrlencoded(fields, text));
+    }
+    if (media === 'multipart/form-data' && fields) {
+      return (contentType: string, body: Uint8Array) => readParts(fields, contentType, body);
+    }
+    if (media.startsWith('text/') && types) {
+      return (_: string, body: Uint8Array) => decoded(body, (text) => ({ value: readAs(text, types) }));
+    }
+    return null;
   }
-  if (media === 'multipart/form-data' && fields) {
-    return (contentType: string, body: Uint8Array) => readParts(fields, contentType, body);
-  }
-  if (media.startsWith('text/') && types) {
-    return (_: string, body: Uint8Array) => decoded(body, (text) => ({ value: readAs(text, types) }));
-  }
-  return null;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -97,12 +102,13 @@ function decoded(body: Uint8Array, read: (text: string) => Reading): Reading {
   return read(text);
 }
 
-function readJson(_contentType: string, body: Uint8Array): Reading {
+/** `parse` takes the bytes of a JSON text. */
+function readJson(body: Uint8Array, parse: (bytes: Uint8Array) => unknown): Reading {
   try {
-    return { value: JSON.parse(decoder.decode(body)) };
+    return { value: parse(body) };
   } catch (error) {
     if (error instanceof RangeError) throw error;
-    return failed('/', 'is not valid JSON in UTF-8');
+    return failed('/', error instanceof RepeatedMember ? error.message : 'is not valid JSON in UTF-8');
   }
 }
 

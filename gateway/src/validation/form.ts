@@ -1,5 +1,6 @@
 /** Reads forms as the object that their schema describes (OpenAPI 3.1, sections 4.8.14.4 and 4.8.15). */
 import type { FormField } from '../artifact/format.ts';
+import { parseOnce, parseTextOnce } from '../json/parse-once.ts';
 import type { ProblemError } from '../problems.ts';
 import { covers, isJson } from './media-type.ts';
 import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
@@ -72,7 +73,7 @@ function readText(field: FormField, text: string): unknown {
     return readAs(text, field.types.includes('array') ? (field.item_types ?? []) : field.types);
   }
   try {
-    return JSON.parse(text);
+    return parseTextOnce(text);
   } catch {
     return MALFORMED;
   }
@@ -111,8 +112,7 @@ function readPartOf(field: FormField, { filename, type, body }: Part): unknown {
   const isText = json || (filename === undefined && (type === undefined || type.startsWith('text/')));
   if (!isText) return body.toString('latin1');
   try {
-    const text = utf8.decode(body);
-    return json ? JSON.parse(text) : readText(field, text);
+    return json ? parseOnce(body) : readText(field, utf8.decode(body));
   } catch {
     return MALFORMED;
   }

@@ -1,11 +1,14 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (D12). */
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';
+import { RepeatedMember } from '../json/escaped-names.ts';
+import { repeatsName } from '../json/member-names.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { RequestTrace } from '../telemetry/request-trace.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
+import { isJson, mediaTypeOf } from './media-type.ts';
 import { invalid, tooManySteps } from './refusals.ts';
 
 /** Bytes of bodies that the process holds in memory at once. */
@@ -47,6 +50,21 @@ export function needsReading(x: Exchange, reading: BodyReading): boolean | undef
   if ('reads' in head) return head.reads;
   refuseFault(x, reading, head);
   return undefined;
+}
+
+/** The value for `Exchange.refusesJson`: looks at the body as it was sent, once. */
+function jsonCheck(x: Exchange, reading: BodyReading, sent: Uint8Array): (ofAnyType: boolean) => boolean {
+  let repeats: boolean | undefined;
+  return (ofAnyType) => {
+    // What a plugin has put in its place is not the client's; what is compressed is no text.
+    if (x.body !== sent || headerOf(x.headers, 'content-encoding') !== undefined) return false;
+    if (!ofAnyType && !isJson(mediaTypeOf(headerOf(x.headers, 'content-type')))) return false;
+    repeats ??= repeatsName(sent);
+    if (!repeats) return false;
+    const reason = new RepeatedMember().message;
+    refuseFault(x, reading, { kind: 'invalid', errors: [{ in: 'body', field: '/', reason }] });
+    return true;
+  };
 }
 
 /** The value for `Exchange.readBody`. */
@@ -96,12 +114,15 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     throw error instanceof Interrupted ? error : new Interrupted('the body did not arrive', { cause: error });
   }
   const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
-  const fault = reads ? reading.validator?.validate(headerOf(x.headers, 'content-type'), body, x.patternSteps) : null;
+  const contentType = headerOf(x.headers, 'content-type');
+  const fault = reads ? reading.validator?.validate(contentType, body, x.patternSteps) : null;
   if (fault) {
     refuseFault(x, reading, fault);
     throw new Interrupted('the body is not valid');
   }
   x.body = body;
+  // What was validated as JSON has no member twice.
+  if (!reads || !isJson(mediaTypeOf(contentType))) x.refusesJson = jsonCheck(x, reading, body);
   return body;
 }
 

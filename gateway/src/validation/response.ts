@@ -1,6 +1,7 @@
 /** Validates responses against the API description, where an operation asks for it (`x-gw-validate-response`, D4). */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type HeaderList, headerOf } from '../exchange.ts';
+import { parseLast } from '../json/parse-once.ts';
 import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { ContentRules } from './body.ts';
@@ -22,7 +23,9 @@ export class ResponseValidator {
     this.#limit = limit;
     this.#steps = schemas.steps;
     this.#responses = new Map(
-      Object.entries(responses).map(([status, content]) => [status.toUpperCase(), new ContentRules(content, schemas)]),
+      Object.entries(responses).map(([status, content]) => {
+        return [status.toUpperCase(), new ContentRules(content, schemas, parseLast)];
+      }),
     );
   }
 

@@ -1,5 +1,6 @@
 /** `host_cel_compile` and `host_cel_evaluate`: conditions on requests in the Common Expression Language. */
 import type { Condition } from '../../cel/expression.ts';
+import { Interrupted } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import type { Call } from '../call.ts';
 import type { ConfigView } from '../config-view.ts';
@@ -52,6 +53,7 @@ export const celFunctions: HostFunctions = {
       if (!condition.parts.has('body_json')) return evaluate(call, condition);
       return withBody(call, (body) => {
         call.charge(body?.length ?? 0);
+        if (call.request().refusesJson(true)) throw new Interrupted('the body has a member twice');
         return evaluate(call, condition);
       });
     },

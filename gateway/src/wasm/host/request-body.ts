@@ -1,5 +1,6 @@
 /** The request's body in memory, for plugins that declare `request_body = "buffer"`. */
 import { hash } from 'node:crypto';
+import { Interrupted } from '../../exchange.ts';
 import type { BodyNeed, Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
@@ -47,6 +48,7 @@ export const requestBodyFunctions: HostFunctions = {
       if (x.body === null && x.bodyStream !== null) {
         throw new HostCallError('request_body_read before request_body_length');
       }
+      if (x.refusesJson(false)) throw new Interrupted('the body has a member twice');
       call.charge(cap);
       return x.body === null ? 0 : call.memory.writeFrom(x.body, offset, buf, cap);
     },
