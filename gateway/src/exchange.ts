@@ -18,6 +18,8 @@ export interface BodyStream extends Readable {
   readonly received: number;
   /** Bytes past which it breaks off, because a plugin wants no more; Infinity where none says so. */
   readonly limit: number;
+  /** More of it is to come, and the gateway would take it. */
+  readonly waitsForClient: boolean;
   /** Lowers `limit`. */
   limitTo(bytes: number): void;
 }

@@ -4,6 +4,7 @@
  * response hooks, standard headers, metrics.
  */
 import type { Writable } from 'node:stream';
+import type { BufferBudget } from './buffer-budget.ts';
 import { type ProxyEvents, proxy } from './egress/proxy.ts';
 import {
   type Answer,
@@ -19,7 +20,7 @@ import {
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import type { ClientAddress } from './headers/client-ip.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
-import { holdResponse } from './held-response.ts';
+import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 import { corsOnRefusal, runRequestHook, runResponseHook } from './hooks.ts';
 import { checkLimits, type RequestLimits, repeatedHeader } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
@@ -35,9 +36,9 @@ import type { Recorder } from './telemetry/recorder.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 import { BodyTooLarge } from './transport/body.ts';
 import { notAcceptable } from './validation/accept.ts';
+import type { ArrivingBodies } from './validation/arriving-bodies.ts';
 import {
   type BodyReading,
-  type BufferBudget,
   bodyReader,
   mustBeRead,
   needsReading,
@@ -52,7 +53,10 @@ export interface PipelineOptions {
   readonly limits: RequestLimits;
   readonly reserved: ReservedOptions;
   readonly client: ClientAddress;
+  /** Of bodies of requests, and of responses, that are in memory. */
   readonly budget: BufferBudget;
+  readonly responseBudget: BufferBudget;
+  readonly arriving: ArrivingBodies;
   readonly recorder: Recorder;
   /** Null: no request is traced. */
   readonly tracing: Pick<Tracing, 'begin'> | null;
@@ -179,7 +183,8 @@ class Course implements ProxyEvents, BodyReading {
         }
       }
     }
-    if (op.response !== null) this.#check = new ResponseCheck(op.response, this.#options.recorder, x);
+    if (op.response !== null)
+      this.#check = new ResponseCheck(op.response, this.#options.recorder, x, this.#options.responseBudget);
     this.#dispatchedAt = performance.now();
     x.trace?.dispatches(op.dispatcher.name);
     const decided = op.dispatcher.dispatch(x);
@@ -214,6 +219,10 @@ class Course implements ProxyEvents, BodyReading {
 
   get budget() {
     return this.#options.budget;
+  }
+
+  get arriving() {
+    return this.#options.arriving;
   }
 
   get maxBodySize() {
@@ -305,17 +314,23 @@ class Course implements ProxyEvents, BodyReading {
   #collect(op: LoadedOperation): Writable {
     const x = this.#x;
     this.#buffering = true;
+    const bytes = new HeldResponseBytes(x, this.#options.responseBudget);
     return holdResponse({
       limit: this.#options.maxBufferedResponse,
+      bytes,
       whole: (body) => {
         x.responseBody = body;
         changeHeader(x.responseHeaders, 'remove', 'content-length', '');
-        return this.#responseHooks(op).then(() => this.#send());
+        return this.#responseHooks(op).then(() => {
+          this.#send();
+          bytes.sent();
+        });
       },
       overflow: () => {
         this.failed(x, problem('upstream-failed', 'The upstream sent more than the gateway holds.'), 'too large');
         return Promise.resolve(null);
       },
+      refused: () => this.#answer({ problem: noRoom() }),
       failed: (error) => this.crashed(error),
     });
   }

@@ -1,7 +1,8 @@
 /** Response validation in a request's life: what is held, what is reported, what is withheld. */
 import type { Writable } from 'node:stream';
+import type { BufferBudget } from './buffer-budget.ts';
 import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from './exchange.ts';
-import { holdResponse } from './held-response.ts';
+import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 import { type Problem, problem } from './problems.ts';
 import type { Recorder } from './telemetry/recorder.ts';
 import type { ResponseValidator } from './validation/response.ts';
@@ -21,9 +22,11 @@ export interface JudgedResponse {
 export class ResponseCheck {
   readonly #validator: ResponseValidator;
   readonly #recorder: Recorder;
+  readonly #budget: BufferBudget;
 
   /** Made before the request goes on: an encoded answer could not be validated, so none is asked for. */
-  constructor(validator: ResponseValidator, recorder: Recorder, x: Exchange) {
+  constructor(validator: ResponseValidator, recorder: Recorder, x: Exchange, budget: BufferBudget) {
+    this.#budget = budget;
     this.#validator = validator;
     this.#recorder = recorder;
     changeHeader(x.headers, 'set', 'accept-encoding', 'identity');
@@ -44,8 +47,10 @@ export class ResponseCheck {
   hold(x: Exchange, status: number, headers: HeaderList, then: JudgedResponse): Writable | null {
     if (this.#skips(x, status, headers)) return null;
     then.holds(true);
+    const bytes = new HeldResponseBytes(x, this.#budget);
     return holdResponse({
       limit: this.#validator.limit,
+      bytes,
       whole: async (body) => {
         const refused = this.#judge(x, status, headers, body);
         if (refused) return then.withheld(refused);
@@ -53,6 +58,7 @@ export class ResponseCheck {
         const sink = await then.open();
         if (sink === null) return;
         sink.end(body);
+        bytes.sent();
         then.sent(body.length);
       },
       overflow: async () => {
@@ -60,6 +66,7 @@ export class ResponseCheck {
         then.holds(false);
         return then.open();
       },
+      refused: () => then.withheld(noRoom()),
       failed: then.failed,
     });
   }

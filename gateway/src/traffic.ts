@@ -1,6 +1,7 @@
 /** What serves the traffic port: this process, or the workers that it looks after (reference 1, section 1). */
 import type { AddressInfo } from 'node:net';
 import type { Artifact } from './artifact/index.ts';
+import { BufferBudget } from './buffer-budget.ts';
 import { EgressGuard } from './egress/guard.ts';
 import { HttpClient } from './egress/http-client.ts';
 import type { Exchange } from './exchange.ts';
@@ -24,7 +25,7 @@ import { SHARES_PORTS } from './transport/reserve-port.ts';
 import type { KeyPair } from './transport/tls.ts';
 import { expiryOf } from './transport/tls-expiry.ts';
 import { createTransport, type TlsSettings, type Transport, type TransportLimits } from './transport/transport.ts';
-import { BufferBudget } from './validation/read-body.ts';
+import { ArrivingBodies } from './validation/arriving-bodies.ts';
 import { DEFAULT_LIMITS } from './wasm/plugin.ts';
 
 /** An artifact as it was read, and its compressed bytes. */
@@ -57,6 +58,8 @@ export interface Traffic {
 
 /** Between pings of an HTTP/2 connection (reference 1, section 4.3). */
 const PING_INTERVAL_MS = 20_000;
+/** Milliseconds at most between looks at bodies that arrive. */
+const SWEEP_MS = 250;
 /** Milliseconds that the last spans get, whatever is left of the time for closing. */
 const FLUSH_MS = { least: 500, most: 5_000 };
 
@@ -94,6 +97,9 @@ export class LocalTraffic implements Traffic {
   readonly #metrics = new Metrics();
   readonly #guard: EgressGuard;
   readonly #budget: BufferBudget;
+  readonly #responseBudget: BufferBudget;
+  readonly #arriving: ArrivingBodies;
+  readonly #sweeping: NodeJS.Timeout;
   readonly #http: HttpClient;
   readonly #tokens: Tokens;
   readonly #recorder: Recorder;
@@ -109,8 +115,13 @@ export class LocalTraffic implements Traffic {
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
     this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
+    this.#responseBudget = new BufferBudget(options.maxHeldResponseBytes / options.workers);
+    const bodyDeadlineMs = options.bodyDeadline * 1000;
+    this.#arriving = new ArrivingBodies({ minBodyRate: options.minBodyRate, bodyDeadlineMs });
+    const often = Math.max(20, Math.min(SWEEP_MS, bodyDeadlineMs > 0 ? bodyDeadlineMs / 4 : SWEEP_MS));
+    this.#sweeping = setInterval(() => this.#arriving.sweep(performance.now()), often).unref();
     this.#http = new HttpClient({
-      budget: this.#budget,
+      budget: this.#responseBudget,
       guard: this.#guard,
       allowPlaintext: options.allowPlaintextUpstream || options.dev,
       maxResponseBytes: options.maxUpstreamResponseBytes,
@@ -183,6 +194,7 @@ export class LocalTraffic implements Traffic {
   async close(timeoutMs: number): Promise<void> {
     const until = performance.now() + timeoutMs;
     await this.#transport.close(timeoutMs);
+    clearInterval(this.#sweeping);
     this.#generation?.retire();
     void this.#http.close();
     await this.#deps.state.close();
@@ -217,6 +229,8 @@ export class LocalTraffic implements Traffic {
       reserved: options,
       client: new ClientAddress(options.trustedProxies),
       budget: this.#budget,
+      responseBudget: this.#responseBudget,
+      arriving: this.#arriving,
       recorder: this.#recorder,
       tracing: this.#tracing,
       dev: options.dev,

@@ -51,6 +51,7 @@ export interface RequestInit {
 
 /** A request's body that reads as one chunk. */
 class RecordedBody extends Readable implements BodyStream {
+  readonly waitsForClient = false;
   received = 0;
   limit = Number.POSITIVE_INFINITY;
   #bytes: Uint8Array | null;

@@ -1,10 +1,10 @@
 /** Whole HTTP calls through the egress guard, for plugins and for what the gateway itself asks of others. */
 import { Agent, type Dispatcher } from 'undici';
+import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import type { Span } from '../telemetry/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
-import type { BufferBudget } from '../validation/read-body.ts';
 import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 
@@ -53,7 +53,7 @@ export interface HttpClientOptions {
   readonly allowPlaintext: boolean;
   /** `GW_MAX_UPSTREAM_RESPONSE_BYTES`. */
   readonly maxResponseBytes: number;
-  /** Bytes in memory of answers that are not whole yet, together with bodies of requests (`--max-buffered-bytes`). */
+  /** Bytes in memory of answers that are not whole yet, together with responses that are held (`--max-held-response-bytes`). */
   readonly budget: BufferBudget;
 }
 
@@ -166,7 +166,7 @@ export class HttpClient {
       });
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
-      const body = await read(response, most, url, this.#options.budget);
+      const body = await read(response, most, url, this.#options.budget.hold(x?.clientIp ?? ''));
       return { status: response.statusCode, headers: headerList(response.headers), body };
     } catch (error) {
       span?.failed(failureOf(signal.aborted ? signal.reason : error, url).failure);
@@ -181,7 +181,7 @@ async function read(
   { headers, body }: Dispatcher.ResponseData,
   most: number,
   url: URL,
-  budget: BufferBudget,
+  holding: Holding,
 ): Promise<Buffer> {
   const tooLarge = () => new HttpCallError('too-large', `${nameOf(url)} answered with more than ${most} bytes`);
   if (Number(headers['content-length']) > most) {
@@ -194,13 +194,13 @@ async function read(
     for await (const chunk of body) {
       // Leaving the loop destroys the stream, and with it the connection.
       if (length + chunk.length > most) throw tooLarge();
-      if (!budget.take(chunk.length)) throw new HttpCallError('failed', 'the gateway holds as many bytes as it may');
+      if (!holding.take(chunk.length)) throw new HttpCallError('failed', 'the gateway holds as many bytes as it may');
       length += chunk.length;
       chunks.push(chunk);
     }
     return Buffer.concat(chunks, length);
   } finally {
-    budget.give(length);
+    holding.release();
   }
 }
 

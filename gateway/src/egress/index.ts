@@ -1,5 +1,5 @@
 /** HTTP calls through the egress guard, for programs that fetch what their users name (D2, D26). */
-export { BufferBudget } from '../validation/read-body.ts';
+export { BufferBudget } from '../buffer-budget.ts';
 export { createConnector, EgressRefused } from './connector.ts';
 export { EgressGuard, type EgressOptions } from './guard.ts';
 export { type HttpAnswer, type HttpCall, HttpCallError, HttpClient } from './http-client.ts';

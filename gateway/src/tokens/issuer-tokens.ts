@@ -1,7 +1,8 @@
 /** Tokens of one issuer that whoever runs the process has named, such as who may sign in to the control plane. */
+
+import { BufferBudget } from '../buffer-budget.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
-import { BufferBudget } from '../validation/read-body.ts';
 import { ALGORITHMS } from './jws.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 import { Outage, type TokenLog } from './outage.ts';

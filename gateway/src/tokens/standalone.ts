@@ -1,10 +1,10 @@
 /** What plugins need of the outside where no gateway is around them: tests and benchmarks, on open egress. */
 import { readFileSync } from 'node:fs';
+import { BufferBudget } from '../buffer-budget.ts';
 import { Directories } from '../directory/directories.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import { MemoryCacheStore } from '../state/memory-cache-store.ts';
-import { BufferBudget } from '../validation/read-body.ts';
 import type { TokenLog } from './outage.ts';
 import { Tokens } from './tokens.ts';
 

@@ -5,6 +5,7 @@ import { BodyTooLarge } from '../transport/body.ts';
 /** A request's body that is there already, under the limits of one that arrives. */
 export class GivenBody extends Readable implements BodyStream {
   readonly #bytes: Uint8Array;
+  readonly waitsForClient = false;
   received = 0;
   limit = Number.POSITIVE_INFINITY;
 

@@ -1,4 +1,5 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (D12). */
+import type { BufferBudget } from '../buffer-budget.ts';
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
@@ -7,30 +8,16 @@ import { type Problem, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { RequestTrace } from '../telemetry/request-trace.ts';
 import { BodyTooLarge } from '../transport/body.ts';
+import { type ArrivingBodies, BodyRefused } from './arriving-bodies.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
 import { isJson, mediaTypeOf } from './media-type.ts';
 import { invalid, tooManySteps } from './refusals.ts';
 
-/** Bytes of bodies that the process holds in memory at once. */
-export class BufferBudget {
-  readonly #most: number;
-  #used = 0;
-  constructor(most: number) {
-    this.#most = most;
-  }
-  take(bytes: number): boolean {
-    if (this.#used + bytes > this.#most) return false;
-    this.#used += bytes;
-    return true;
-  }
-  give(bytes: number): void {
-    this.#used -= bytes;
-  }
-}
-
 export interface BodyReading {
   readonly validator: BodyValidator | null;
+  /** Of bytes of bodies that the process holds in memory at once. */
   readonly budget: BufferBudget;
+  readonly arriving: ArrivingBodies;
   readonly maxBodySize: number;
   refuse(x: Exchange, reason: ValidationReason, answer: Problem): void;
 }
@@ -94,24 +81,31 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   const stream = x.bodyStream;
   if (stream === null) return NOTHING;
   const chunks: Uint8Array[] = [];
-  let held = 0;
-  x.onClose(() => reading.budget.give(held));
+  const holding = reading.budget.hold(x.clientIp);
+  x.onClose(() => holding.release());
+  const arriving = reading.arriving.add(stream);
+  holding.evictable = arriving;
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-      if (!reading.budget.take(chunk.length)) {
+      if (!holding.take(chunk.length)) {
         x.answer = { problem: problem('overloaded', 'The gateway holds as many request bodies as it may. Try again.') };
         throw new Interrupted('no memory for the body');
       }
-      held += chunk.length;
       chunks.push(chunk);
     }
   } catch (error) {
-    if (error instanceof BodyTooLarge && error.limit !== null) {
+    holding.release();
+    if (error instanceof BodyRefused) x.answer = { problem: error.problem };
+    else if (error instanceof BodyTooLarge && error.limit !== null) {
       x.answer = { problem: pastLimit(error.received, error.limit) };
     } else if (error instanceof BodyTooLarge) {
       reading.refuse(x, 'body-size', tooLarge(error.received, reading.maxBodySize));
     }
     throw error instanceof Interrupted ? error : new Interrupted('the body did not arrive', { cause: error });
+  } finally {
+    // From now on it is not the client that delays its end.
+    reading.arriving.delete(arriving);
+    holding.evictable = null;
   }
   const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
   const contentType = headerOf(x.headers, 'content-type');

@@ -5,8 +5,8 @@ import type { BodyNeed, Call } from '../call.ts';
 import { HostCallError } from '../failures.ts';
 import type { HostFunctions } from './host-function.ts';
 
-/** The transport has its own, shorter limits on slow senders; this one makes sure that no wait is for ever. */
-const BODY_DEADLINE_MS = 300_000;
+/** Slow senders have limits of their own (`--body-timeout`, `--min-body-rate`, `--body-deadline`); this one is no shorter. */
+const BODY_DEADLINE_MS = 86_400_000;
 
 /** By their numbers in sdk/ABI.md. */
 const DIGESTS = ['sha256', 'sha512'] as const;

@@ -1,0 +1,105 @@
+/** Bodies that are on their way into memory: how fast they come, and for how long (D45). */
+import type { Evictable } from '../buffer-budget.ts';
+import type { BodyStream } from '../exchange.ts';
+import { type Problem, problem } from '../problems.ts';
+
+/** Seconds over which a body's rate is taken. */
+const WINDOW = 10;
+const SECOND_MS = 1000;
+
+/** Why a body is read no further. */
+export class BodyRefused extends Error {
+  readonly problem: Problem;
+  constructor(detail: string) {
+    super(detail);
+    this.problem = problem('request-timeout', detail);
+  }
+}
+
+export interface ArrivalLimits {
+  /** Bytes a second; 0: no limit. */
+  readonly minBodyRate: number;
+  /** Milliseconds until a body must be there; 0: no limit. */
+  readonly bodyDeadlineMs: number;
+}
+
+export class ArrivingBodies {
+  readonly #limits: ArrivalLimits;
+  readonly #bodies = new Set<ArrivingBody>();
+
+  constructor(limits: ArrivalLimits) {
+    this.#limits = limits;
+  }
+
+  /** `now`: as for `sweep`. */
+  add(stream: BodyStream, now = performance.now()): ArrivingBody {
+    const body = new ArrivingBody(stream, now);
+    this.#bodies.add(body);
+    return body;
+  }
+
+  /** It has come, or comes no more. */
+  delete(body: ArrivingBody): void {
+    this.#bodies.delete(body);
+  }
+
+  /** To be called every second at least; `now` is on the monotonic clock. */
+  sweep(now: number): void {
+    for (const body of this.#bodies) {
+      const refusal = body.judge(now, this.#limits);
+      if (refusal === null) continue;
+      this.#bodies.delete(body);
+      body.refuse(refusal);
+    }
+  }
+}
+
+export class ArrivingBody implements Evictable {
+  readonly #stream: BodyStream;
+  readonly #startedAt: number;
+  /** Bytes that came in each of the last seconds in which the client was waited for, oldest first. */
+  readonly #seconds: number[] = [];
+  /** Where the second under way began, and how much had come then. */
+  #secondAt: number;
+  #before = 0;
+
+  constructor(stream: BodyStream, now: number) {
+    this.#stream = stream;
+    this.#startedAt = now;
+    this.#secondAt = now;
+  }
+
+  rate(now: number): number {
+    const elapsed = this.#seconds.length * SECOND_MS + Math.max(1, now - this.#secondAt);
+    return (this.#stream.received - this.#before + this.#recent()) / elapsed;
+  }
+
+  evict(): void {
+    this.refuse('The gateway holds as many request bodies as it may, and this one comes most slowly. Try again.');
+  }
+
+  refuse(detail: string): void {
+    this.#stream.destroy(new BodyRefused(detail));
+  }
+
+  /** Why it is read no further; null where it is. */
+  judge(now: number, { minBodyRate, bodyDeadlineMs }: ArrivalLimits): string | null {
+    if (bodyDeadlineMs > 0 && now - this.#startedAt >= bodyDeadlineMs) {
+      return `The request body did not arrive within ${bodyDeadlineMs / 1000} seconds.`;
+    }
+    if (now - this.#secondAt < SECOND_MS) return null;
+    const { received, waitsForClient } = this.#stream;
+    if (waitsForClient) this.#seconds.push(received - this.#before);
+    this.#before = received;
+    this.#secondAt = now;
+    if (this.#seconds.length > WINDOW) this.#seconds.shift();
+    if (this.#seconds.length < WINDOW || this.#recent() >= minBodyRate * WINDOW) return null;
+    return `The request body arrived more slowly than ${minBodyRate} bytes a second.`;
+  }
+
+  #recent(): number {
+    let bytes = 0;
+    for (const each of this.#seconds) bytes += each;
+    return bytes;
+  }
+}
