@@ -1,6 +1,7 @@
 /** A running gateway: what starts, in order, and stops in the reverse of it. */
 import type { AddressInfo } from 'node:net';
 import { serveAdmin } from './admin/admin.ts';
+import { AdminCallers } from './admin/caller.ts';
 import { watchSource } from './artifact/index.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { messageOf } from './message-of.ts';
@@ -62,7 +63,9 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   }
 
   const ofLink = linkRegistry(() => connected?.figures() ?? null);
+  const boundName = options.adminBind ? [options.adminBind.host] : [];
   const admin = createAdmin(options, {
+    callers: new AdminCallers([...boundName, ...options.adminHosts]),
     artifact: () => served.artifact,
     draining: () => draining,
     accepting: () => accepting,

@@ -64,7 +64,11 @@ describe.skipIf(!hasHelm)(`the gateway's chart${withoutHelm}`, () => {
     spec: {
       tls: { secret: 'shop-tls', minVersion: '1.3', clientAuth: 'required', clientCaSecret: 'clients' },
       secrets: { env: ['shop-env'], directory: 'shop-files' },
-      serve: { trustedProxies: ['10.0.0.0/8'], state: { url: { secret: 'redis', key: 'url' }, timeoutMs: 100 } },
+      serve: {
+        trustedProxies: ['10.0.0.0/8'],
+        adminHosts: ['gw.internal'],
+        state: { url: { secret: 'redis', key: 'url' }, timeoutMs: 100 },
+      },
       egress: { allow: ['inventory'] },
       allowPlaintext: true,
     },
@@ -73,7 +77,12 @@ describe.skipIf(!hasHelm)(`the gateway's chart${withoutHelm}`, () => {
       ...['controlPlane.projectId=7f1d0a51-9c1e-4a5f-8f0e-6a6d3f3f3f10', 'controlPlane.keySecret.name=shop-key'],
       ...['controlPlane.keySecret.caKey=ca.crt', 'tls.secret=shop-tls', 'tls.clientAuth=required'],
       ...['tls.clientCaSecret=clients', 'secrets.env={shop-env}', 'secrets.directory=shop-files'],
-      ...['serve.trustedProxies={10.0.0.0/8}', 'serve.state.urlSecret.name=redis', 'serve.state.timeoutMs=100'],
+      ...[
+        'serve.trustedProxies={10.0.0.0/8}',
+        'serve.adminHosts={gw.internal}',
+        'serve.state.urlSecret.name=redis',
+        'serve.state.timeoutMs=100',
+      ],
       ...['egress.allow={inventory}', 'allowPlaintext=true'],
     ],
   } as const;

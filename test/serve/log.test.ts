@@ -60,7 +60,8 @@ describe('the log level', () => {
     running.push(gw);
     return gw;
   };
-  const put = (gw: Gateway, body: string) => fetch(`${gw.admin}/log-level`, { method: 'PUT', body });
+  const put = (gw: Gateway, body: string) =>
+    fetch(`${gw.admin}/log-level`, { method: 'PUT', body, headers: { 'content-type': 'application/json' } });
   const level = async (gw: Gateway) => jsonOf(await fetch(`${gw.admin}/log-level`));
   const request = async (gw: Gateway, id: string) => {
     const response = await fetch(`${gw.url}/open/${id}`, { headers: { 'x-not-admitted': '1' } });

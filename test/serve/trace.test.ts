@@ -67,7 +67,10 @@ describe.each([
   });
 
   const ask = (body: unknown, method = 'POST') =>
-    fetch(`${gw.admin}/trace`, { method, ...(method === 'POST' ? { body: JSON.stringify(body) } : {}) });
+    fetch(`${gw.admin}/trace`, {
+      method,
+      ...(method === 'POST' ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}),
+    });
   const trace = async (request: object) => {
     const answer = await ask(request);
     expect(answer.status).toBe(200);

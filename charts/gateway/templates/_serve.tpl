@@ -10,7 +10,7 @@
 - 0.0.0.0:8080
 - --admin-bind
 - 0.0.0.0:8081
-{{- range $name, $value := omit $v.serve "trustedProxies" "state" }}
+{{- range $name, $value := omit $v.serve "trustedProxies" "adminHosts" "state" }}
 {{- if not (kindIs "invalid" $value) }}
 - --{{ regexReplaceAll "([A-Z])" $name "-${1}" | lower }}
 - {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
@@ -28,6 +28,10 @@
 {{- end }}
 {{- range $v.serve.trustedProxies }}
 - --trusted-proxies
+- {{ . | quote }}
+{{- end }}
+{{- range $v.serve.adminHosts }}
+- --admin-hosts
 - {{ . | quote }}
 {{- end }}
 {{- range $v.egress.allow }}

@@ -4,11 +4,13 @@ import type { Artifact } from '../artifact/index.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { healthOf } from '../health.ts';
 import { problem } from '../problems.ts';
+import type { AdminCallers } from './caller.ts';
 import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 import { type TraceState, tracePage } from './trace.ts';
 
 export interface AdminState extends LogLevelState, TraceState {
+  readonly callers: AdminCallers;
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
@@ -36,10 +38,14 @@ export function serveAdmin(x: Exchange, state: AdminState): void {
 }
 
 async function answer(x: Exchange, state: AdminState): Promise<Page & { headers: HeaderList }> {
-  if (x.path === '/log-level' && x.method === 'PUT')
-    return { ...(await changeLogLevel(x, state)), headers: NOT_STORED };
-  if (x.path === '/trace' && x.method === 'POST') return { ...(await tracePage(x, state)), headers: NOT_STORED };
-  if (x.path === '/trace' || (x.method !== 'GET' && x.method !== 'HEAD')) return wrongMethod(x.path);
+  const changes = (x.path === '/log-level' && x.method === 'PUT') || (x.path === '/trace' && x.method === 'POST');
+  if (!changes && (x.path === '/trace' || (x.method !== 'GET' && x.method !== 'HEAD'))) return wrongMethod(x.path);
+  const refusal = state.callers.refusal(x);
+  if (refusal !== null) return { ...problemPage(refusal), headers: NOT_STORED };
+  if (changes) {
+    const changing = x.path === '/trace' ? tracePage(x, state) : changeLogLevel(x, state);
+    return { ...(await changing), headers: NOT_STORED };
+  }
   return { ...(await page(x, state)), headers: NOT_STORED };
 }
 

@@ -62,7 +62,11 @@ function offered(...words: string[]): string[] {
 describe('gw completion', () => {
   it('completes commands, options and values in bash', () => {
     expect(offered('gw', 'v')).toEqual(['validate', 'verify']);
-    expect(offered('gw', 'serve', '--max-h')).toEqual(['--max-headers', '--max-header-size']);
+    expect(offered('gw', 'serve', '--max-h')).toEqual([
+      '--max-headers',
+      '--max-header-size',
+      '--max-held-response-bytes',
+    ]);
     expect(offered('gw', 'serve', '--log-format', '')).toEqual(['json', 'pretty']);
     expect(offered('gw', 'init', '-t', 'm')).toEqual(['minimal']);
   });

@@ -53,6 +53,7 @@ async function ask(admin: string, target: string, flags: Flags): Promise<TraceRe
   try {
     answer = await fetch(new URL('/trace', admin), {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(traceRequestOf(target, flags)),
     });
   } catch (error) {

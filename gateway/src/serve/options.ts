@@ -269,6 +269,12 @@ export const SERVE_OPTIONS = {
     help: 'admin address, or "off"',
     pods: BY_OPERATOR,
   },
+  adminHosts: {
+    type: 'list',
+    value: 'name',
+    help: 'name that the admin port is asked by, besides addresses and localhost',
+    pods: { help: 'names that the admin port of pods is asked by, besides addresses, localhost and `kubectl gw`' },
+  },
   egressAllow: {
     type: 'list',
     value: 'cidr-or-host',

@@ -6,7 +6,7 @@ import { LABEL_PROJECT } from '../objects/names.ts';
 import { isRecord } from '../runtime/kube-object.ts';
 import type { Cluster } from './cluster.ts';
 import { logLines } from './log-stream.ts';
-import { adminPath, isReady, podsOf } from './pods.ts';
+import { adminRequest, isReady, podsOf } from './pods.ts';
 
 export type Collected =
   | { readonly path: string; readonly content: unknown }
@@ -77,7 +77,7 @@ async function* ofPod(cluster: Cluster, pod: Pod, tail: number): AsyncGenerator<
   }
   if (!isReady(pod)) return;
   for (const page of ADMIN_PAGES) {
-    yield attempt(`${folder}${page}.txt`, () => text(cluster, adminPath(pod, page)));
+    yield attempt(`${folder}${page}.txt`, () => text(cluster, adminRequest(pod, page)));
   }
 }
 
@@ -102,8 +102,8 @@ async function log(
   return joined(logLines(api, pod, options));
 }
 
-function text({ api }: Cluster, path: string): Promise<string> {
-  return joined(api.lines({ method: 'GET', path, accept: '*/*' }));
+function text({ api }: Cluster, request: ReturnType<typeof adminRequest>): Promise<string> {
+  return joined(api.lines({ method: 'GET', ...request, accept: '*/*' }));
 }
 
 async function joined(lines: AsyncIterable<string>): Promise<string> {

@@ -2,6 +2,7 @@
 import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
 import { reportsReady } from '../controllers/gateway-project/pod-state.ts';
 import { ADMIN_PORT, podLabels } from '../objects/names.ts';
+import type { ApiRequest } from '../runtime/api-server.ts';
 import type { Cluster } from './cluster.ts';
 
 export function isReady(pod: Pod): boolean {
@@ -13,7 +14,12 @@ export function podsOf({ objects }: Cluster, project: GatewayProject): Promise<r
   return objects.list(pods, { namespace: project.metadata.namespace ?? '', labels: podLabels(project) });
 }
 
-/** Path of a pod's admin port behind the API server's proxy: needs the right `pods/proxy`, as port-forwards do theirs. */
-export function adminPath({ metadata }: Pod, path: string): string {
+/** A page of a pod's admin port behind the API server's proxy: needs the right `pods/proxy`, as port-forwards do theirs. */
+export function adminRequest(pod: Pod, path: string): Pick<ApiRequest, 'path' | 'headers'> {
+  // The proxy sends on the name that the API server was asked by, which is none of the gateway's.
+  return { path: adminPath(pod, path), headers: { 'sec-gw-admin': '1' } };
+}
+
+function adminPath({ metadata }: Pod, path: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(metadata.namespace ?? '')}/pods/${encodeURIComponent(metadata.name)}:${ADMIN_PORT}/proxy${path}`;
 }

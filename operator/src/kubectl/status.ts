@@ -8,7 +8,7 @@ import type { AddCommand } from '../cli/program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { age, type Format, formatted, outputOption, shortHash } from './output.ts';
-import { adminPath, isReady, podsOf } from './pods.ts';
+import { adminRequest, isReady, podsOf } from './pods.ts';
 
 interface Flags extends ClusterFlags {
   readonly allNamespaces?: boolean;
@@ -128,7 +128,7 @@ async function podLine({ api }: Cluster, pod: Pod): Promise<PodLine> {
     return { ...line, problem: [waiting?.reason, waiting?.message].filter(Boolean).join(': ') || 'not ready' };
   }
   try {
-    const body = await api.json({ method: 'GET', path: adminPath(pod, '/ready') });
+    const body = await api.json({ method: 'GET', ...adminRequest(pod, '/ready') });
     const hash = typeof body === 'object' && body !== null && 'artifact_hash' in body ? body.artifact_hash : undefined;
     return { ...line, serves: String(hash) };
   } catch (error) {

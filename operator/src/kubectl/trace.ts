@@ -4,7 +4,7 @@ import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
 import type { AddCommand } from '../cli/program.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { type Format, formatted, outputOption } from './output.ts';
-import { adminPath, isReady, podsOf } from './pods.ts';
+import { adminRequest, isReady, podsOf } from './pods.ts';
 
 interface Flags extends ClusterFlags, TraceFlags {
   readonly pod?: string;
@@ -34,7 +34,7 @@ It is a real request: plugins count it and the upstream gets it. It needs the ri
         const pod = await podFor(cluster, project, flags.pod);
         const report = await cluster.api.json({
           method: 'POST',
-          path: adminPath(pod, '/trace'),
+          ...adminRequest(pod, '/trace'),
           body: traceRequestOf(target, flags),
         });
         // The gateway's own answer: its type and ours are one.

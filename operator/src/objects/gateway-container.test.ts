@@ -25,13 +25,14 @@ it('has the times of a project, and leaves out those that it does not set', () =
 
 it('has no option that gw serve does not know', () => {
   const known = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'cli.md'), 'utf8');
-  const { trustedProxies, state, ...plain } = serveSchema.properties;
+  const { trustedProxies, adminHosts, state, ...plain } = serveSchema.properties;
   const sampleOf = (schema: Schema) =>
     schema.enum?.[0] ?? ((schema.minimum ?? 0) > 100 ? schema.minimum : SAMPLES[schema.type ?? '']);
   const every = Object.entries<Schema>(plain).map(([name, schema]) => [name, sampleOf(schema)]);
   const line = argumentsOf({
     ...Object.fromEntries(every),
     trustedProxies: ['10.0.0.0/8'],
+    adminHosts: ['gw.internal'],
     state: { url: { secret: 'redis', key: 'url' }, timeoutMs: 100 },
   });
   const options = line.filter((each) => each.startsWith('--'));

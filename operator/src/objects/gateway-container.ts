@@ -99,7 +99,7 @@ export function serveArguments(project: GatewayProject, drainDelay?: number): re
 /** What the project says of `gw serve`, wherever it runs; options that it leaves out keep the program's defaults. */
 export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
-  const { trustedProxies, state, ...plain } = serve;
+  const { trustedProxies, adminHosts, state, ...plain } = serve;
   const option = (name: string, value: string | number | boolean | undefined) =>
     value === undefined ? [] : [name, String(value)];
   return [
@@ -110,6 +110,7 @@ export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?
     ...option('--state-prefix', state && `${metadata.namespace}.${metadata.name}`),
     ...option('--state-timeout-ms', state?.timeoutMs),
     ...(trustedProxies ?? []).flatMap((cidr) => option('--trusted-proxies', cidr)),
+    ...(adminHosts ?? []).flatMap((host) => option('--admin-hosts', host)),
     ...(egress?.allow ?? []).flatMap((target) => option('--egress-allow', target)),
     ...(allowPlaintext ? ['--allow-plaintext-upstream'] : []),
   ];

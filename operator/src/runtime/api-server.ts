@@ -44,6 +44,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Further ones, for what is behind the server's proxies. */
+  readonly headers?: { readonly [name: string]: string };
   readonly signal?: AbortSignal;
   /** Milliseconds that `lines` waits for the next one; 0 for ever. Default: somewhat more than watches are silent. */
   readonly silenceMs?: number;
@@ -132,6 +134,7 @@ export class ApiServer {
       method: call.method,
       dispatcher: await this.#dispatcher(options),
       headers: {
+        ...call.headers,
         ...authorization(options),
         accept: call.accept ?? 'application/json',
         'user-agent': 'gw-operator',

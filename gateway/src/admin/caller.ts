@@ -1,0 +1,66 @@
+/**
+ * Who may ask the admin port, which knows no credentials: not a page in somebody's browser, whatever name it gave the
+ * gateway's address (DNS rebinding) and wherever it is from (cross-site requests).
+ */
+import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { Admission } from '../headers/admission.ts';
+import { parseAddress } from '../headers/client-ip.ts';
+import { type Problem, problem } from '../problems.ts';
+import { mediaTypeOf } from '../validation/media-type.ts';
+
+/** What probes and scrapers ask for, by whatever name; it tells nothing that is worth a page's trouble. */
+const OPEN = new Set(['/health', '/ready', '/metrics']);
+
+/**
+ * Set by programs whose way to the gateway does not keep its name: the API server's proxy of pods sends on the name that
+ * it was asked by itself. No page can set a header that begins with `Sec-` (Fetch standard, forbidden request-headers).
+ */
+export const ADMIN_CLIENT = 'sec-gw-admin';
+
+const HEADERS = new Admission([ADMIN_CLIENT]);
+
+export class AdminCallers {
+  readonly #names: ReadonlySet<string>;
+
+  /** Names, without ports, that it is asked by besides addresses and `localhost`. */
+  constructor(names: readonly string[]) {
+    this.#names = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
+  }
+
+  /** Why the request gets no answer, or null. */
+  refusal(x: Exchange): Problem | null {
+    if (OPEN.has(x.path)) return null;
+    const { headers, repeated } = HEADERS.admit(x.rawHeaders);
+    if (x.fault !== null) return problem('malformed-request', x.fault);
+    if (repeated !== null) return problem('malformed-request', `There is more than one ${repeated} header.`);
+    const host = headerOf(headers, 'host');
+    if (host !== undefined && headerOf(headers, ADMIN_CLIENT) === undefined && !this.#knows(host)) {
+      return problem(
+        'forbidden',
+        `The admin port is not asked by the name "${nameOf(host)}": use its address or localhost, or allow the name with --admin-hosts.`,
+      );
+    }
+    return x.method === 'POST' || x.method === 'PUT' ? changeRefusal(headers, host, x.scheme) : null;
+  }
+
+  #knows(host: string): boolean {
+    const name = nameOf(host);
+    return parseAddress(name.replace(/^\[|\]$/g, '')) !== undefined || this.#names.has(name);
+  }
+}
+
+/** Of a request that does something. */
+function changeRefusal(headers: HeaderList, host: string | undefined, scheme: string): Problem | null {
+  const origin = headerOf(headers, 'origin');
+  if (origin !== undefined && origin.toLowerCase() !== `${scheme}://${host?.toLowerCase()}`) {
+    return problem('forbidden', 'The admin port takes no requests from pages of other origins.');
+  }
+  // Pages may send text and forms anywhere, and ask nobody before.
+  if (mediaTypeOf(headerOf(headers, 'content-type')) === 'application/json') return null;
+  return problem('unsupported-media-type', 'Content-Type must be application/json.');
+}
+
+/** Lower case, without port and without the root's dot. */
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+}
