@@ -173,7 +173,7 @@ describe('repeated members', () => {
         const written = (value: unknown) =>
           JSON.stringify(value)?.replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
         parseTextOnce(JSON.stringify(other));
-        expect(inTime(() => parseTextOnce(written(one) ?? ''))).toEqual(one);
+        expect(JSON.stringify(inTime(() => parseTextOnce(written(one) ?? '')))).toBe(JSON.stringify(one));
       }),
       propertyRuns(2000),
     );
