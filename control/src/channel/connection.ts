@@ -1,5 +1,6 @@
 /** One WebSocket of the data-plane channel: what it may send, what it is told, how it ends. */
 import { randomUUID } from 'node:crypto';
+import { clientNetwork } from '@gw/gateway/client-network';
 import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link-protocol';
 import type { WebSocket } from 'ws';
 import type { Admission, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
@@ -12,6 +13,8 @@ export interface ConnectionLimits {
 interface ConnectionEvents {
   /** A text message, whole. */
   message(connection: Connection, text: string): void;
+  /** We close it, and wait for the other end. */
+  closing(connection: Connection): void;
   /** Once. */
   ended(connection: Connection): void;
 }
@@ -20,6 +23,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Connection {
   readonly address: string | null;
+  /** Whom it counts for. */
+  readonly network: string;
   readonly openedAt: number = performance.now();
   /** When it last said anything. */
   heardAt: number = this.openedAt;
@@ -42,6 +47,7 @@ export class Connection {
   reason: DisconnectReason = 'closed';
   readonly #socket: WebSocket;
   readonly #limits: ConnectionLimits;
+  readonly #events: ConnectionEvents;
   #messages = 0;
   /** The host's calls about it, one after the other. */
   #turn: Promise<void> = Promise.resolve();
@@ -50,15 +56,21 @@ export class Connection {
   constructor(socket: WebSocket, address: string | null, limits: ConnectionLimits, events: ConnectionEvents) {
     this.#socket = socket;
     this.address = address;
+    this.network = clientNetwork(address ?? '');
     this.#limits = limits;
+    this.#events = events;
     socket.on('message', (data, isBinary) => {
       if (!this.#heard()) return;
       if (isBinary) this.refuse('malformed', 'Messages are text.');
       else events.message(this, data.toString());
     });
     socket.on('ping', () => void this.#heard());
-    // What is wrong with a socket ends it, and `close` follows.
-    socket.on('error', () => {});
+    socket.on('pong', () => void this.#heard());
+    // A message past its limit, or none of WebSocket: the library has sent its close code, and nothing more is read.
+    socket.on('error', () => {
+      socket.pause();
+      this.#closes('malformed');
+    });
     this.gone = new Promise((resolve) => {
       socket.once('close', () => {
         this.ended = true;
@@ -131,6 +143,12 @@ export class Connection {
     this.#close(CLOSE_CODES[reason].code, reason);
   }
 
+  /** As `refuse`, without waiting for the other end. */
+  dismiss(reason: CloseReason, detail: string): void {
+    this.refuse(reason, detail);
+    this.cut(reason);
+  }
+
   goodbye(afterMs: number): void {
     if (this.#ending) return;
     this.say({ type: 'goodbye', after_ms: afterMs });
@@ -155,9 +173,15 @@ export class Connection {
 
   #close(code: number, reason: DisconnectReason): void {
     if (this.#ending) return;
+    this.#closes(reason);
+    this.#socket.close(code, reason);
+  }
+
+  #closes(reason: DisconnectReason): void {
+    if (this.ended || this.closingSince !== null) return;
     this.reason = reason;
     this.closingSince = performance.now();
-    this.#socket.close(code, reason);
+    this.#events.closing(this);
   }
 
   /** False where it no longer counts. */

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { KEY, LinkServer, PROJECT } from '../../../test/serve/link-server.ts';
+import { hello, Peer } from '../../../test/serve/link-peer.ts';
+import { LinkServer, PROJECT } from '../../../test/serve/link-server.ts';
 import type { ChannelOptions } from './ports.ts';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
@@ -17,58 +18,6 @@ const notice = (id: string) => ({
   size: 1,
   path: '/artifacts/x',
 });
-const hello = (over: object = {}) => ({
-  type: 'hello',
-  api_key: KEY,
-  project_id: PROJECT,
-  name: 'edge',
-  instance_id: 'i-1',
-  gw_version: '0.8.0',
-  artifact_versions: [6],
-  artifact_hash: null,
-  labels: {},
-  ...over,
-});
-
-/** A data plane that says what it is told to. */
-class Peer {
-  readonly heard: Record<string, unknown>[] = [];
-  readonly socket: WebSocket;
-  readonly closed: Promise<number>;
-  readonly #waiting = new Set<() => void>();
-
-  constructor(url: string) {
-    this.socket = new WebSocket(url, ['gw.data-plane.v1'], { perMessageDeflate: false });
-    this.socket.on('error', () => {});
-    this.socket.on('message', (data) => {
-      this.heard.push(JSON.parse(data.toString()));
-      for (const look of [...this.#waiting]) look();
-    });
-    this.closed = new Promise((resolve) => this.socket.once('close', resolve));
-  }
-
-  async say(message: object | string): Promise<void> {
-    if (this.socket.readyState === WebSocket.CONNECTING) await once(this.socket, 'open');
-    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  }
-
-  until(type: string, members: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-    return new Promise((resolve) => {
-      const look = () => {
-        const found = this.heard.find(
-          (message) =>
-            message['type'] === type && Object.entries(members).every(([name, value]) => message[name] === value),
-        );
-        if (!found) return;
-        this.#waiting.delete(look);
-        resolve(found);
-      };
-      this.#waiting.add(look);
-      look();
-    });
-  }
-}
-
 describe('the data-plane channel', () => {
   let host: LinkServer;
   const start = async (options: ChannelOptions = {}) => {
@@ -295,7 +244,7 @@ describe('the data-plane channel', () => {
   });
 
   it('answers upgrades that it does not take with a problem document', async () => {
-    await start({ maxConnections: 1 });
+    await start({ maxConnections: 1, maxSilent: 0 });
     const answer = async (path: string, protocol: string) => {
       const socket = new WebSocket(host.url.replace('/ws/data-plane', path), [protocol]);
       socket.on('error', () => {});

@@ -16,6 +16,7 @@ import {
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Connection } from './connection.ts';
 import { DriftWatch } from './drift-watch.ts';
+import { Newcomers } from './newcomers.ts';
 import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason, Wanted } from './ports.ts';
 import { Project } from './project.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
@@ -27,14 +28,19 @@ const DEFAULTS: Required<ChannelOptions> = {
   driftGraceMs: 60_000,
   pollMs: 30_000,
   maxConnections: 10_000,
+  maxSilent: 2_000,
+  maxAdmissions: 16,
   maxWaitingBytes: 64 << 10,
   maxMessages: 100,
 };
+/** Of a message, frames and pieces that the network made of it: 16 KiB come in twelve packets. */
+const PIECES = { maxFragments: 512, maxBufferedChunks: 512 };
 /** Heartbeats that may be missed. */
 const MISSED = 3;
 /** The host has this many times as long to answer a hello as there is for one to come. */
 const HOST_TIMES = 2;
 const UNAVAILABLE = 'The control plane cannot answer now: try again.';
+const FULL = 'Too many data planes are connected: run another replica of the control plane, or fewer data planes.';
 /** Milliseconds in which messages are counted. */
 const MESSAGE_WINDOW_MS = 10_000;
 /** Milliseconds that the other end has to answer a close. */
@@ -46,6 +52,7 @@ export class DataPlaneChannel {
   readonly #drift: DriftWatch;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection>();
+  readonly #newcomers: Newcomers;
   /** Of those that have been let in, by the host's id. */
   readonly #planes = new Map<string, Connection>();
   /** Those that have a data plane connected. */
@@ -65,10 +72,12 @@ export class DataPlaneChannel {
     this.#options = { ...DEFAULTS, ...options };
     const { heartbeatMs, helloMs, driftGraceMs, pollMs } = this.#options;
     this.#drift = new DriftWatch(ports, driftGraceMs);
+    this.#newcomers = new Newcomers(this.#options, (connection, hello) => this.#letIn(connection, hello));
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       maxPayload: MAX_MESSAGE_BYTES,
+      ...PIECES,
       perMessageDeflate: false,
       handleProtocols: () => SUBPROTOCOL,
     });
@@ -96,7 +105,7 @@ export class DataPlaneChannel {
       const detail = `Offer the WebSocket subprotocol ${SUBPROTOCOL}: this control plane speaks no other.`;
       return refuseUpgrade(socket, { status: 400, type: 'bad-request', detail });
     }
-    if (this.#draining || this.#connections.size >= this.#options.maxConnections) {
+    if (this.#draining || !this.#hasRoom()) {
       const detail = this.#draining ? 'This control plane is closing.' : 'Too many data planes are connected.';
       return refuseUpgrade(socket, { status: 503, type: 'unavailable', detail });
     }
@@ -221,12 +230,25 @@ export class DataPlaneChannel {
     return [...this.#connections].filter(({ plane }) => (plane === null ? !admitted : admitted && fits(plane)));
   }
 
+  /** Makes it, where others have said nothing. */
+  #hasRoom(): boolean {
+    const { maxConnections, maxSilent } = this.#options;
+    const isFull = this.#connections.size >= maxConnections + maxSilent;
+    const yielding = this.#newcomers.makeRoom(isFull);
+    if (yielding) this.#connections.delete(yielding);
+    return !isFull || yielding !== undefined;
+  }
+
   #open(socket: WebSocket, address: string | null): void {
     const connection = new Connection(socket, address, this.#options, {
       message: (from, text) => this.#heard(from, text),
+      closing: (from) => {
+        if (!from.plane) this.#newcomers.refused(from);
+      },
       ended: (from) => this.#ended(from),
     });
     this.#connections.add(connection);
+    this.#newcomers.add(connection);
   }
 
   #heard(connection: Connection, text: string): void {
@@ -246,10 +268,16 @@ export class DataPlaneChannel {
   #greet(connection: Connection, hello: Hello): void {
     if (connection.greeted) return connection.refuse('malformed', 'There is one "hello".');
     connection.greeted = true;
-    this.#admit(connection, hello).catch((error: unknown) => {
+    this.#newcomers.greeted(connection, hello);
+  }
+
+  async #letIn(connection: Connection, hello: Hello): Promise<void> {
+    try {
+      await this.#admit(connection, hello);
+    } catch (error) {
       this.#ports.failed(error);
       connection.refuse('unavailable', UNAVAILABLE);
-    });
+    }
   }
 
   async #admit(connection: Connection, hello: Hello): Promise<void> {
@@ -259,8 +287,10 @@ export class DataPlaneChannel {
     const { dataPlaneId, projectId, keyId } = admission;
     if (connection.barred.has(keyId)) return connection.refuse('revoked', 'The API key was revoked.');
     if (connection.barred.has(projectId)) return connection.refuse('unknown-project', 'The project was deleted.');
-    const plane = connection.admit(hello, admission);
     const other = this.#planes.get(dataPlaneId);
+    if (!other && !this.#hasShare(projectId)) return connection.refuse('too-many', FULL);
+    this.#newcomers.admitted(hello);
+    const plane = connection.admit(hello, admission);
     other?.refuse('replaced', 'Another connection has this instance id: give each instance a --cache-dir of its own.');
     this.#planes.set(dataPlaneId, connection);
     const project = this.#projects.get(projectId) ?? new Project();
@@ -278,6 +308,23 @@ export class DataPlaneChannel {
       artifact: project.wanted !== null && reads(plane, project.wanted) ? noticeOf(project.wanted) : null,
     });
     this.#drift.compare(connection, project);
+  }
+
+  /**
+   * Whether one more of the project may be let in. Where all places are taken, and another project has more of them, the
+   * latest of the one that has most makes room: no project keeps the others out.
+   */
+  #hasShare(projectId: string): boolean {
+    if (this.#planes.size < this.#options.maxConnections) return true;
+    let largest: Project | undefined;
+    for (const project of this.#projects.values()) {
+      if (project.connections.size > (largest?.connections.size ?? 0)) largest = project;
+    }
+    const own = this.#projects.get(projectId)?.connections.size ?? 0;
+    if (!largest || largest.connections.size <= own + 1) return false;
+    const latest = [...largest.connections].at(-1);
+    latest?.dismiss('too-many', FULL);
+    return latest !== undefined;
   }
 
   #reported(connection: Connection, status: Status): void {
@@ -324,6 +371,7 @@ export class DataPlaneChannel {
 
   #ended(connection: Connection): void {
     this.#connections.delete(connection);
+    this.#newcomers.gone(connection);
     const { reason, plane } = connection;
     this.#closed.set(reason, (this.#closed.get(reason) ?? 0) + 1);
     if (plane === null) return;

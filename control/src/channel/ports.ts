@@ -107,8 +107,19 @@ export interface ChannelOptions {
   readonly driftGraceMs?: number;
   /** Milliseconds between asking what is wanted again; default 30,000. */
   readonly pollMs?: number;
-  /** Connections, those without a hello included; default 10,000. Past it, 503. */
+  /**
+   * Data planes that are let in; default 10,000. Past it, one of the project that has most makes room for one of another
+   * project, and what does not fit is refused as `too-many`.
+   */
   readonly maxConnections?: number;
+  /**
+   * Connections that have said no hello, or were refused and have not gone; default 2,000. Past it the oldest
+   * of the address (IPv6: /64) that has most of them is cut off for each that comes. An upgrade gets 503 only where none
+   * of them is left.
+   */
+  readonly maxSilent?: number;
+  /** Hellos that the host is asked about at once; default 16. The others wait, and addresses take turns. */
+  readonly maxAdmissions?: number;
   /** Bytes that wait for one data plane to read them; default 65,536. Past it, it is cut off. */
   readonly maxWaitingBytes?: number;
   /** Messages that one data plane may send in ten seconds; default 100. */

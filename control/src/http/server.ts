@@ -13,6 +13,7 @@ import { observeRequests } from '../telemetry/requests.ts';
 import { consoleRoutes } from '../ui/routes.ts';
 import { refuseClient } from './client-error.ts';
 import { eventStreams } from './event-stream.ts';
+import { limitIdleSockets } from './idle-sockets.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
 import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
@@ -52,6 +53,8 @@ export interface ServerOptions {
 
 /** Milliseconds for a request to arrive, its body included: a slow client does not hold its connection for ever. */
 export const REQUEST_TIMEOUT_MS = 300_000;
+/** Milliseconds for its head. */
+const HEADERS_TIMEOUT_MS = 15_000;
 /** Bytes of a JSON body. */
 const MAX_JSON = 1 << 20;
 
@@ -71,6 +74,8 @@ export async function createServer(control: ControlPlane, options: ServerOptions
     ...(options.tls ? { serverFactory: options.tls.factory } : {}),
     clientErrorHandler: refuseClient,
   });
+  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  limitIdleSockets(app.server);
   for (const schema of NAMED_SCHEMAS) app.addSchema(schema);
   app.setValidatorCompiler(validatorCompiler(NAMED_SCHEMAS));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));

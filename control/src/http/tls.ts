@@ -11,6 +11,9 @@ export interface ServerTls {
   stop(): void;
 }
 
+/** Milliseconds for a handshake. */
+const HANDSHAKE_MS = 10_000;
+
 /** `requestTimeout`: milliseconds for a request to arrive. Rejects with what to do where the files are no pair. */
 export async function serverTls(paths: KeyPairPaths, requestTimeout: number, log: Logger): Promise<ServerTls> {
   const pair = await readKeyPair(paths);
@@ -26,7 +29,8 @@ export async function serverTls(paths: KeyPairPaths, requestTimeout: number, log
     refused: (reason) => log.warn({ reason }, 'the certificate has changed, and cannot be used: the one before is'),
   });
   const factory: FastifyServerFactory = (handler) => {
-    server = createServer({ ...options, cert: current.cert, key: current.key }, handler);
+    const handshakeTimeout = HANDSHAKE_MS;
+    server = createServer({ ...options, handshakeTimeout, cert: current.cert, key: current.key }, handler);
     server.requestTimeout = requestTimeout;
     server.setTimeout(0);
     return server;

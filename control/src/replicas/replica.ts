@@ -41,7 +41,8 @@ export class Replica {
       revived: () => reclaim(db.kysely, replicaId, channel.planes()),
     });
     metrics.onScrape(() => {
-      const { connected, drifted } = channel.counts();
+      const { connected, pending, drifted } = channel.counts();
+      metrics.set('gw_control_data_planes_pending', {}, pending);
       metrics.set('gw_control_data_planes_connected', {}, connected);
       metrics.set('gw_control_data_planes_drifted', {}, drifted);
     });

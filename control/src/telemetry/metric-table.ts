@@ -58,6 +58,11 @@ const table = {
     help: 'Data planes that are connected to this replica',
     labels: {},
   },
+  gw_control_data_planes_pending: {
+    type: 'gauge',
+    help: 'Connections to this replica that have not been let in: without a hello, or with one that is not answered',
+    labels: {},
+  },
   gw_control_data_planes_drifted: {
     type: 'gauge',
     help: 'Data planes of this replica that serve something else than what is wanted',

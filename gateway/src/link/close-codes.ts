@@ -21,7 +21,11 @@ const table = {
   },
   disconnected: { code: 4410, retry: 'backoff', when: 'someone disconnected this data plane; nothing is revoked' },
   replaced: { code: 4411, retry: 'slow', when: 'another connection came with the same instance id' },
-  'too-many': { code: 4429, retry: 'backoff', when: 'too many data planes, or too many messages of this one' },
+  'too-many': {
+    code: 4429,
+    retry: 'backoff',
+    when: 'too many data planes, messages of this one, or connections without a hello',
+  },
   'too-slow': { code: 4430, retry: 'backoff', when: 'the data plane does not read what is sent to it' },
   unavailable: { code: 4503, retry: 'backoff', when: 'the control plane cannot answer now, its database for one' },
 } as const satisfies Record<string, CloseCode>;

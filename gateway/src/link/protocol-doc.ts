@@ -69,6 +69,8 @@ ${closes.join('\n')}
 
 Upgrades may be answered with 503 (too many connections, or closing).
 
+Connections that have said no hello, or were refused and have not gone, are 2,000 at most. For each that comes then the oldest of the address that has most of them (IPv6: of the /64) is cut off with 4429, so a data plane says hello as soon as it is connected. Hellos are answered 16 at once: addresses, and keys that were let in before, take turns. Of 10,000 data planes no project keeps the others out: where all places are taken, the latest of the project that has most of them goes, also with 4429.
+
 ## Drift
 
 The control plane compares what a data plane says it serves with what is wanted. Where they differ for longer than a grace (60 s by default) and no deployment is in progress, that is drift: an entry in the audit log there, and here \`drift\`, which shows as \`drift_detected\` in [/provenance](production.md) and as \`gw_artifact_drift\` in the [metrics](metrics.md).

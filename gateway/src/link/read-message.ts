@@ -1,7 +1,7 @@
 /** Reads messages of the link: what came over the wire is nothing until its schema says so. */
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { get, isObject } from '../spec/json.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
 import { MAX_MESSAGE_BYTES, TO_CONTROL, TO_DATA_PLANE, type ToControl, type ToDataPlane } from './messages.ts';
 
 /** The message says what is wrong, by member, and holds nothing of the message itself. */
@@ -10,7 +10,7 @@ export class MalformedMessage extends Error {}
 type Reader<M> = (text: string) => M | null;
 
 /** Null for a type that is not known: a newer peer may say more. Throws MalformedMessage. */
-function reader<M>(checks: ReadonlyMap<string, (value: unknown) => M>): Reader<M> {
+function reader<M>(checks: ReadonlyMap<string, (value: Obj) => M>): Reader<M> {
   return (text) => {
     if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
       throw new MalformedMessage(`a message may have ${MAX_MESSAGE_BYTES} bytes`);
@@ -32,18 +32,23 @@ function parse(text: string): unknown {
   }
 }
 
-function check<T extends TSchema>(type: string, schema: T): (value: unknown) => Static<T> {
+/** Members that are not known are left out: they would be kept for as long as the message is. */
+function check<T extends TObject>(type: string, schema: T): (value: Obj) => Static<T> {
   const validator = Compile(schema);
+  const members = Object.keys(schema.properties);
   return (value) => {
-    if (validator.Check(value)) return value;
-    const [first] = validator.Errors(value);
+    const known: unknown = Object.fromEntries(
+      members.filter((name) => Object.hasOwn(value, name)).map((name) => [name, value[name]]),
+    );
+    if (validator.Check(known)) return known;
+    const [first] = validator.Errors(known);
     throw new MalformedMessage(`"${type}"${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}`);
   };
 }
 
 /** What a data plane says. */
 export const readToControl: Reader<ToControl> = reader(
-  new Map<string, (value: unknown) => ToControl>([
+  new Map<string, (value: Obj) => ToControl>([
     ['hello', check('hello', TO_CONTROL.hello)],
     ['status', check('status', TO_CONTROL.status)],
     ['heartbeat', check('heartbeat', TO_CONTROL.heartbeat)],
@@ -52,7 +57,7 @@ export const readToControl: Reader<ToControl> = reader(
 
 /** What a control plane says. */
 export const readToDataPlane: Reader<ToDataPlane> = reader(
-  new Map<string, (value: unknown) => ToDataPlane>([
+  new Map<string, (value: Obj) => ToDataPlane>([
     ['welcome', check('welcome', TO_DATA_PLANE.welcome)],
     ['refused', check('refused', TO_DATA_PLANE.refused)],
     ['artifact', check('artifact', TO_DATA_PLANE.artifact)],

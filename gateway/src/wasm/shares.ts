@@ -1,6 +1,6 @@
 /** Who holds how many plugin instances while its calls wait, by module and by client (D44). */
+import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
-import { networkOf } from '../headers/client-ip.ts';
 import type { Call } from './call.ts';
 
 /** A module: what shares are kept for is compared by identity. */
@@ -18,7 +18,7 @@ export class Shares {
   }
 
   add(module: Module, call: Call, x: Exchange): void {
-    const client = networkOf(x.clientIp);
+    const client = clientNetwork(x.clientIp);
     this.#calls.set(call, { module, client });
     count(this.#modules, module, 1);
     count(this.#clients, client, 1);
@@ -34,7 +34,7 @@ export class Shares {
 
   /** Whether module and client hold less than their part of all, where all that hold some, or want one, have equal parts. */
   isBelow(module: Module, x: Exchange): boolean {
-    return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, networkOf(x.clientIp));
+    return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, clientNetwork(x.clientIp));
   }
 
   /**
@@ -42,7 +42,7 @@ export class Shares {
    * where that of `module` is below, or of such a client. Undefined where there is none.
    */
   mostAbove(module: Module, x: Exchange): Call | undefined {
-    const client = networkOf(x.clientIp);
+    const client = clientNetwork(x.clientIp);
     const modules = this.#share(this.#modules, module);
     const clients = this.#share(this.#clients, client);
     const moduleIsBelow = this.#hasLess(this.#modules, module);

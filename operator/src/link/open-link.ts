@@ -81,6 +81,7 @@ async function keepWriting(
 function countConnections(registry: Registry, host: LinkHost): void {
   const gauges = [
     ['gw_operator_link_connected', 'Data planes that hold the link', () => host.counts().connected],
+    ['gw_operator_link_pending', 'Connections that have not been let in', () => host.counts().pending],
     ['gw_operator_link_drifted', 'Those that serve something else than is wanted', () => host.counts().drifted],
     ['gw_operator_link_applied', 'Artifacts that data planes have taken', () => host.counts().appliedTotal],
     ['gw_operator_link_refused', 'Artifacts that data planes have refused', () => host.counts().refusedTotal],

@@ -6,6 +6,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
+import { limitIdleSockets } from '@gw/control/idle-sockets';
 
 export interface HttpsServerOptions {
   readonly host: string;
@@ -87,6 +88,7 @@ export class HttpsServer implements HttpsRoutes {
     server.requestTimeout = REQUEST_MS;
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     server.maxConnections = MAX_CONNECTIONS;
+    limitIdleSockets(server);
     server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
     this.#server = server;
     return new Promise((resolve, reject) => {

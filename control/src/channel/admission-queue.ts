@@ -1,0 +1,85 @@
+/**
+ * Hellos on their way to the host, which answers so many at once. Keys that were let in before, and the networks of all
+ * others, take turns: a guess of a key is waited for by other guesses of its network.
+ */
+import { hash } from 'node:crypto';
+import { BoundedMap } from '@gw/gateway/bounded-map';
+import { ByNetwork } from '@gw/gateway/by-network';
+import type { Hello } from '@gw/gateway/link-protocol';
+import type { Connection } from './connection.ts';
+
+/** Keys that are remembered, as hashes. */
+const MAX_KNOWN = 20_000;
+
+interface Waiting {
+  /** Whose turn it takes: a key's, or a network's. */
+  readonly network: string;
+  readonly connection: Connection;
+  readonly hello: Hello;
+}
+
+export class AdmissionQueue {
+  readonly #limit: number;
+  readonly #admit: (connection: Connection, hello: Hello) => Promise<void>;
+  readonly #known = new BoundedMap<true>(MAX_KNOWN);
+  readonly #turns = new ByNetwork<Waiting>();
+  /** Those that wait with keys that are not known. */
+  readonly #strangers = new ByNetwork<Connection>();
+  readonly #waiting = new Map<Connection, Waiting>();
+  #running = 0;
+
+  /** `limit`: of those that `admit` is at work on. It must not reject. */
+  constructor(limit: number, admit: (connection: Connection, hello: Hello) => Promise<void>) {
+    this.#limit = limit;
+    this.#admit = admit;
+  }
+
+  enter(connection: Connection, hello: Hello): void {
+    const key = hashOf(hello);
+    const isKnown = this.#known.get(key) !== undefined;
+    const waiting = { network: isKnown ? `key ${key}` : connection.network, connection, hello };
+    this.#waiting.set(connection, waiting);
+    this.#turns.add(waiting);
+    if (!isKnown) this.#strangers.add(connection);
+    this.#next();
+  }
+
+  /** It waits no longer. */
+  leave(connection: Connection): void {
+    const waiting = this.#waiting.get(connection);
+    if (!waiting) return;
+    this.#waiting.delete(connection);
+    this.#turns.delete(waiting);
+    this.#strangers.delete(connection);
+  }
+
+  /** The key opens something. */
+  know(hello: Hello): void {
+    this.#known.set(hashOf(hello), true);
+  }
+
+  /** Of those with keys that are not known, the one that has waited longest at the network with most of them. */
+  takeStranger(): Connection | undefined {
+    const stranger = this.#strangers.takeOldestOfBusiest();
+    if (stranger) this.leave(stranger);
+    return stranger;
+  }
+
+  #next(): void {
+    while (this.#running < this.#limit) {
+      const next = this.#turns.takeInTurn();
+      if (!next) return;
+      this.leave(next.connection);
+      this.#running++;
+      // A host that never answers holds its place no longer than the connection lasts.
+      void Promise.race([this.#admit(next.connection, next.hello), next.connection.gone]).then(() => {
+        this.#running--;
+        this.#next();
+      });
+    }
+  }
+}
+
+function hashOf({ api_key }: Hello): string {
+  return hash('sha256', api_key, 'base64');
+}

@@ -1,0 +1,64 @@
+/**
+ * Connections that have not been let in: silent ones, those whose hello waits for the host, and those that were refused
+ * and have not gone. They have limits of their own, and where one is reached the network that holds most pays.
+ */
+import { ByNetwork } from '@gw/gateway/by-network';
+import type { Hello } from '@gw/gateway/link-protocol';
+import { AdmissionQueue } from './admission-queue.ts';
+import type { Connection } from './connection.ts';
+
+export interface NewcomerLimits {
+  readonly maxSilent: number;
+  readonly maxAdmissions: number;
+}
+
+const CROWDED = 'Too many connections wait to be let in: say hello at once, and come again.';
+
+export class Newcomers {
+  readonly #maxSilent: number;
+  readonly #queue: AdmissionQueue;
+  /** They have said nothing, or nothing that counts. */
+  readonly #silent = new ByNetwork<Connection>();
+
+  /** `admit` must not reject. */
+  constructor(
+    { maxSilent, maxAdmissions }: NewcomerLimits,
+    admit: (connection: Connection, hello: Hello) => Promise<void>,
+  ) {
+    this.#maxSilent = maxSilent;
+    this.#queue = new AdmissionQueue(maxAdmissions, admit);
+  }
+
+  add(connection: Connection): void {
+    this.#silent.add(connection);
+  }
+
+  greeted(connection: Connection, hello: Hello): void {
+    this.#silent.delete(connection);
+    this.#queue.enter(connection, hello);
+  }
+
+  /** It was let in: those with its key are no strangers. */
+  admitted(hello: Hello): void {
+    this.#queue.know(hello);
+  }
+
+  /** It was refused: until the other end has closed it counts as silent. */
+  refused(connection: Connection): void {
+    this.#queue.leave(connection);
+    this.#silent.add(connection);
+  }
+
+  gone(connection: Connection): void {
+    this.#silent.delete(connection);
+    this.#queue.leave(connection);
+  }
+
+  /** The connection that goes, so that another one may come; undefined where none needs to, or none can. */
+  makeRoom(isFull: boolean): Connection | undefined {
+    if (!isFull && this.#silent.size < this.#maxSilent) return undefined;
+    const yielding = this.#silent.takeOldestOfBusiest() ?? this.#queue.takeStranger();
+    yielding?.dismiss('too-many', CROWDED);
+    return yielding;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Connections on which no request is under way: silent ones, TLS handshakes and heads that do not end, and those kept
+ * alive. A server has so many; for one more, the one that has idled longest at the address with most of them is closed.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { ByNetwork } from '@gw/gateway/by-network';
+import { clientNetwork } from '@gw/gateway/client-network';
+
+/** More than any client keeps that asks now and then; some 10 KB each, and 50 with TLS. */
+const MAX_IDLE = 2_000;
+
+interface Idle {
+  readonly network: string;
+  readonly socket: Socket;
+}
+
+/** `server`: of node:http or node:https, before it listens. `max`: default 2,000. */
+export function limitIdleSockets(server: Server, max = MAX_IDLE): void {
+  const idle = new ByNetwork<Idle>();
+  /** By the address of the other end: a request over TLS knows another socket than the one that was accepted. */
+  const open = new Map<string, Idle>();
+  server.on('connection', (socket: Socket) => {
+    const connection = { network: clientNetwork(socket.remoteAddress ?? ''), socket };
+    const name = nameOf(socket);
+    if (idle.size >= max) idle.takeOldestOfBusiest()?.socket.destroy();
+    open.set(name, connection);
+    idle.add(connection);
+    socket.once('close', () => {
+      idle.delete(connection);
+      if (open.get(name) === connection) open.delete(name);
+    });
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const connection = open.get(nameOf(socket));
+    if (!connection) return;
+    idle.delete(connection);
+    response.once('close', () => {
+      if (!connection.socket.destroyed) idle.add(connection);
+    });
+  });
+  server.on('upgrade', ({ socket }: IncomingMessage) => {
+    const connection = open.get(nameOf(socket));
+    if (connection) idle.delete(connection);
+  });
+}
+
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
