@@ -1,6 +1,8 @@
 /** Who may what: API tokens, their roles and projects, data-plane keys, and how all of it ends (reference 3, section 5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { eventually } from '../eventually.ts';
+import { compiled } from './compiling.ts';
 import { DATABASE_AT_HAND, unopenedDatabase } from './database.ts';
 import { ADMIN_TOKEN, type AskInit, type ControlServer, startControl } from './server.ts';
 
@@ -71,6 +73,8 @@ describe.each(DATABASE_AT_HAND)('access on %s', (_name, kind, absent) => {
         ['viewer', `/projects/${project}`, {}, 200],
         ['viewer', `/projects/${project}`, { method: 'PUT', json: body }, 403],
         ['editor', `/projects/${project}`, { method: 'PUT', json: body }, 200],
+        ['editor', `/projects/${project}`, { method: 'PUT', json: { ...body, upstreams: {} } }, 200],
+        ['deployer', `/projects/${project}`, { method: 'PUT', json: { name: 'renamed' } }, 403],
         ['editor', '/projects', { method: 'POST', json: { name: 'new' } }, 403],
         ['editor', '/audit', {}, 403],
         ['deployer', '/tokens', {}, 403],
@@ -88,6 +92,81 @@ describe.each(DATABASE_AT_HAND)('access on %s', (_name, kind, absent) => {
           expected,
         ]);
       }
+    });
+
+    it('lets nobody rename a project who may not create one: names are unique over all', async () => {
+      const { token: ours } = await token({ role: 'admin', project_id: project });
+      const rename = (name: string, init: AskInit = {}) =>
+        problem(`/projects/${project}`, { method: 'PUT', json: { name }, ...init });
+      // The same for a name that is taken and one that is not.
+      expect(await rename('foreign', { token: ours })).toEqual([403, 'forbidden']);
+      expect(await rename('free', { token: ours })).toEqual([403, 'forbidden']);
+      expect(await rename('foreign')).toEqual([409, 'conflict']);
+      expect((await control.get<{ name: string }>(`/projects/${project}`)).name).toBe('ours');
+    });
+
+    it('shows secrets in plugin configs to no viewer, wherever they stand', async () => {
+      const secret = 'planted-plain-secret';
+      const { id } = await create<Created>('/projects', { name: 'with-secrets' });
+      const config = { keys: [{ id: 'a', secret }] };
+      const binding = { name: 'hmac-auth', config };
+      const document = {
+        openapi: '3.1.0',
+        info: { title: 'Secrets', version: '1' },
+        'x-gw-middlewares': [binding],
+        components: { securitySchemes: { hmac: { type: 'http', scheme: 'signature' } } },
+        security: [{ hmac: [] }],
+        paths: {
+          '/a': {
+            get: {
+              'x-gw-middlewares': [binding],
+              'x-gw-dispatch': { name: 'mock' },
+              responses: { 200: { description: 'OK' } },
+            },
+          },
+        },
+      };
+      const plugins = await control.get<{ name: string; version: string }[]>('/plugins?limit=200');
+      const plugin = (name: string, value: object) => {
+        const plugin_version = plugins.find((each) => each.name === name)?.version;
+        return create(`/projects/${id}/plugins`, { plugin_name: name, plugin_version, enabled: true, config: value });
+      };
+      await plugin('hmac-auth', config);
+      await plugin('mock', {});
+      const body = new FormData();
+      body.append('file', new Blob([JSON.stringify(document)]), 'secrets.json');
+      const spec = await control.get<Created>(`/projects/${id}/specs`, { method: 'POST', body });
+      const compilation = await compiled(control, `/projects/${id}`);
+      const { artifact_id } = compilation;
+      expect(artifact_id, JSON.stringify(compilation.errors)).toBeDefined();
+      const { token: viewer } = await token({ role: 'viewer', project_id: id });
+      const { token: editor } = await token({ role: 'editor', project_id: id });
+      const { token: deployer } = await token({ role: 'deployer', project_id: id });
+      const { paths } = parse(await (await control.ask('/openapi')).text()) as {
+        paths: Record<string, { get?: unknown }>;
+      };
+      const seen: [path: string, status: number][] = [];
+      for (const [template, { get }] of Object.entries(paths)) {
+        if (!get || template.endsWith('/events')) continue;
+        const path = template
+          .replace(/^\/projects\/\{id\}/, `/projects/${id}`)
+          .replace(/^\/specs\/\{id\}/, `/specs/${spec.id}`)
+          .replace(/^\/artifacts\/\{id\}/, `/artifacts/${artifact_id}`)
+          .replace(/^\/compilations\/\{id\}/, `/compilations/${compilation.id}`);
+        if (path.includes('{')) continue;
+        const answer = await control.ask(path, { token: viewer });
+        expect([path, (await answer.text()).includes(secret)]).toEqual([path, false]);
+        seen.push([path, answer.status]);
+      }
+      expect(seen.filter(([, each]) => each === 403).map(([path]) => path)).toEqual(
+        expect.arrayContaining([`/artifacts/${artifact_id}/download`, `/specs/${spec.id}/content`]),
+      );
+      expect(seen.filter(([, each]) => each === 200).length).toBeGreaterThan(12);
+      const operations = await control.get(`/projects/${id}/operations`, { token: viewer });
+      expect(JSON.stringify(operations)).toContain('[redacted]');
+      expect(await status(`/specs/${spec.id}/content`, { token: editor })).toBe(200);
+      expect(await status(`/artifacts/${artifact_id}/download`, { token: editor })).toBe(403);
+      expect(await status(`/artifacts/${artifact_id}/download`, { token: deployer })).toBe(200);
     });
 
     it('shows a token of one project nothing of another, nor that it is there', async () => {

@@ -194,8 +194,8 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
           json: { name: `seen-${role}`, role, project_id: project },
         });
       const viewer = await ui.open(`/ui/projects/${project}/artifacts`, { token: (await make('viewer')).token });
-      await viewer.getByRole('button', { name: 'Download' }).waitFor();
-      for (const name of ['Deploy', 'Compile', 'Delete']) {
+      await viewer.getByRole('table', { name: 'Artifacts' }).waitFor();
+      for (const name of ['Deploy', 'Compile', 'Delete', 'Download']) {
         expect(await viewer.getByRole('button', { name }).count(), name).toBe(0);
       }
       for (const name of ['Tokens', 'Audit', 'Keys', 'Settings']) {
@@ -204,6 +204,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       const token = await make('deployer');
       const deployer = await ui.open(`/ui/projects/${project}/artifacts`, { token: token.token });
       await deployer.getByRole('button', { name: 'Deploy' }).waitFor();
+      await deployer.getByRole('button', { name: 'Download' }).waitFor();
 
       // Whose token is revoked is told, and asked for another.
       await ui.control.ask(`/tokens/${token.id}`, { method: 'DELETE' });

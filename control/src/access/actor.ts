@@ -11,6 +11,8 @@ export interface ActorOptions {
   readonly role: Role;
   /** The one project that the actor may see; null: all of them, and what belongs to none. */
   readonly projectId?: string | null;
+  /** A data plane, by its key: it may fetch artifacts of its project. Default false. */
+  readonly isDataPlane?: boolean;
   /** Of the HTTP request, for the audit log. */
   readonly requestId?: string | null;
   readonly expiresAt?: Date | null;
@@ -22,15 +24,25 @@ export class Actor {
   readonly name: string;
   readonly role: Role;
   readonly projectId: string | null;
+  readonly isDataPlane: boolean;
   readonly requestId: string | null;
   readonly expiresAt: Date | null;
   readonly #watch: (() => AbortSignal) | undefined;
   #revoked: AbortSignal | undefined;
 
-  constructor({ name, role, projectId = null, requestId = null, expiresAt = null, watch }: ActorOptions) {
+  constructor({
+    name,
+    role,
+    projectId = null,
+    isDataPlane = false,
+    requestId = null,
+    expiresAt = null,
+    watch,
+  }: ActorOptions) {
     this.name = name;
     this.role = role;
     this.projectId = projectId;
+    this.isDataPlane = isDataPlane;
     this.requestId = requestId;
     this.expiresAt = expiresAt;
     this.#watch = watch;

@@ -39,7 +39,8 @@ export function authenticator({ adminToken, database, access, oidc }: Authentica
       const key = await findApiKey(kysely, token);
       if (key) {
         const { id, name, projectId } = key;
-        return { name: `data-plane:${name}`, role: 'viewer', projectId, credentials: { keyId: id, projectId } };
+        const credentials = { keyId: id, projectId };
+        return { name: `data-plane:${name}`, role: 'viewer', isDataPlane: true, projectId, credentials };
       }
     }
     const identity = await oidc?.identify(token);

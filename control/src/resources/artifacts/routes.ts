@@ -95,7 +95,8 @@ export function artifactRoutes(app: FastifyInstance, { artifacts, context }: Con
     id: 'artifacts.download',
     tag,
     summary: 'Download an artifact',
-    description: 'The .gwa file. A data-plane key opens those of its project.',
+    description:
+      'The .gwa file, with all that plugin configs hold: it needs the role `deployer`, or a data-plane key of its project.',
     method: 'GET',
     url: '/artifacts/:id/download',
     params: ArtifactParams,

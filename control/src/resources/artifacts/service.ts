@@ -60,12 +60,14 @@ export class Artifacts {
     return { ...shown(row), manifest: { ...row.manifest } };
   }
 
-  /** Where its bytes are; `context.blobs` reads them. */
+  /**
+   * Where its bytes are; `context.blobs` reads them. For deployers and data planes: plugin configs in it hold what lists
+   * do not show to viewers.
+   */
   async download(actor: Actor, id: string): Promise<Download> {
-    actor.mustHave('viewer');
     const row = await findArtifactFile(this.#context.db.kysely, id);
     if (!row) throw ControlError.notFound(named(id));
-    actor.mustBe('viewer', row.project_id, named(id));
+    actor.mustBe(actor.isDataPlane ? 'viewer' : 'deployer', row.project_id, named(id));
     const { file_sha256: sha256, size, project_name, artifact_hash } = row;
     const filename = `${project_name ?? 'artifact'}-${artifact_hash.slice('sha256:'.length).slice(0, 8)}.gwa`;
     return { sha256, size, type: ARTIFACT_TYPE, filename };

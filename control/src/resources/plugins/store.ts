@@ -42,6 +42,19 @@ export function versionsOf(db: Db, name: string): Promise<PluginRow[]> {
   return db.selectFrom('plugins').selectAll().where('name', '=', name).execute();
 }
 
+/** Those of all versions of each name. */
+export async function configSchemasOf(
+  db: Db,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, readonly NonNullable<ProjectPlugin['configSchema']>[]>> {
+  if (names.length === 0) return new Map();
+  const rows = await db.selectFrom('plugins').select(['name', 'config_schema']).where('name', 'in', names).execute();
+  const groups = Map.groupBy(rows, ({ name }) => name);
+  return new Map(
+    [...groups].map(([name, each]) => [name, each.map((row) => row.config_schema).filter((schema) => schema !== null)]),
+  );
+}
+
 export function listPlugins(db: Db, { name, type, ...at }: PluginQuery): Promise<Page<PluginRow>> {
   let query = db.selectFrom('plugins').selectAll();
   if (name !== undefined) query = query.where('name', 'ilike', containing(name));

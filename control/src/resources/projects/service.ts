@@ -73,6 +73,8 @@ export class Projects {
       const before = await lockProject(db, id);
       if (!before) throw ControlError.notFound(named(id));
       mustMatch(expected, before.version, named(id));
+      // Names are unique over all projects: who may choose one is told which there are.
+      if (name !== before.name) mayName(actor);
       const row = await updateProject(db, id, { name, description, upstreams });
       await recordChange(db, actor, {
         action: 'projects.update',
@@ -120,6 +122,16 @@ export class Projects {
       if (violatedConstraint(error) !== 'projects_name_unique') throw error;
       throw new ControlError('conflict', `there is a project "${name}" already: choose another name`);
     }
+  }
+}
+
+function mayName(actor: Actor): void {
+  try {
+    actor.mustBeGlobal('admin');
+  } catch (cause) {
+    const detail =
+      'renaming a project needs the role "admin" for all projects, as creating one does: send the name that it has';
+    throw new ControlError('forbidden', detail, {}, { cause });
   }
 }
 

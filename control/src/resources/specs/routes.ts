@@ -150,6 +150,7 @@ export function specRoutes(app: FastifyInstance, { specs, context }: ControlPlan
     id: 'specs.content',
     tag,
     summary: 'Download a revision as it was uploaded',
+    description: 'With all that plugin configs in it hold: it needs the role `editor`.',
     method: 'GET',
     url: '/specs/:id/content',
     params: SpecParams,
@@ -166,7 +167,8 @@ export function specRoutes(app: FastifyInstance, { specs, context }: ControlPlan
     id: 'specs.operations',
     tag,
     summary: 'List the operations of a spec',
-    description: 'Those of its latest revision that requests can be, with their plugin chains.',
+    description:
+      'Those of its latest revision that requests can be, with their plugin chains. To viewers, secrets in plain text are `[redacted]`.',
     method: 'GET',
     url: '/specs/:id/operations',
     params: SpecParams,

@@ -12,6 +12,7 @@ import { specName } from '../../specs/spec-name.ts';
 import { findProject } from '../projects/store.ts';
 import { listOperations } from './operations-store.ts';
 import { named, recorded, resourceOf, shown, shownOperation, shownRevision } from './record.ts';
+import { redactOperations } from './redact-operations.ts';
 import { revise } from './revise.ts';
 import type { OperationsPatch, Spec, SpecOperation, SpecQuery, SpecRevision, SpecUpload } from './schemas.ts';
 import {
@@ -147,9 +148,13 @@ export class Specs {
     return mapPage(await listRevisions(this.#context.db.kysely, id, at), shownRevision);
   }
 
-  /** What was uploaded; its bytes are the blob of its sha256. Default: the latest revision. */
+  /**
+   * What was uploaded; its bytes are the blob of its sha256. Default: the latest revision. For editors: plugin configs
+   * may stand anywhere in it.
+   */
   async content(actor: Actor, id: string, revision?: number): Promise<RevisionRow> {
     const spec = await this.#visible(actor, id);
+    actor.mustHave('editor');
     const wanted = revision ?? spec.revision;
     const row = await findRevision(this.#context.db.kysely, id, wanted);
     if (!row) throw ControlError.notFound(`revision ${wanted} of ${named(id)}`);
@@ -159,7 +164,7 @@ export class Specs {
   /** Of the latest revision, by path and method. */
   async operations(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecOperation>> {
     await this.#visible(actor, id);
-    return mapPage(await listOperations(this.#context.db.kysely, { specId: id }, at), shownOperation);
+    return this.#operations(actor, { specId: id }, at);
   }
 
   /** Of the latest revisions of all its specs. */
@@ -167,7 +172,17 @@ export class Specs {
     actor.mustBe('viewer', projectId, project(projectId));
     const { kysely } = this.#context.db;
     if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
-    return mapPage(await listOperations(kysely, { projectId }, at), shownOperation);
+    return this.#operations(actor, { projectId }, at);
+  }
+
+  async #operations(
+    actor: Actor,
+    of: Parameters<typeof listOperations>[1],
+    at: PageRequest,
+  ): Promise<Page<SpecOperation>> {
+    const { kysely } = this.#context.db;
+    const page = mapPage(await listOperations(kysely, of, at), shownOperation);
+    return actor.role === 'viewer' ? { ...page, items: await redactOperations(kysely, page.items) } : page;
   }
 
   /**

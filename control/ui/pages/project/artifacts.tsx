@@ -60,9 +60,11 @@ export function Artifacts() {
               kind: 'actions',
               cell: (artifact) => (
                 <div class="row end">
-                  <button type="button" class="button small" onClick={() => saving.run(artifact)}>
-                    Download
-                  </button>
+                  {may('deployer') && (
+                    <button type="button" class="button small" onClick={() => saving.run(artifact)}>
+                      Download
+                    </button>
+                  )}
                   <DeployButton artifactId={artifact.id} hash={artifact.artifact_hash} />
                   {may('editor') && project.deployed_artifact_id !== artifact.id && (
                     <ConfirmButton

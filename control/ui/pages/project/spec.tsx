@@ -27,6 +27,8 @@ const VIEWS = [
   { id: 'history', label: 'History' },
   { id: 'compare', label: 'Compare' },
 ] as const;
+/** Documents hold plugin configs: their content is for editors. */
+const VIEWS_WITHOUT_CONTENT = VIEWS.filter(({ id }) => id === 'history');
 
 export function SpecPage() {
   const { base } = useProject();
@@ -46,14 +48,15 @@ export function SpecPage() {
     return error === undefined ? <Loading what="the spec" /> : <Problem error={error} onRetry={reload} />;
   }
   const { spec, revisions } = data;
-  const view = query['view'] ?? '';
+  const views = may('editor') ? VIEWS : VIEWS_WITHOUT_CONTENT;
+  const view = may('editor') ? (query['view'] ?? '') : 'history';
   const wanted = Number(query['revision']);
   const revision = revisions.find((each) => each.revision === wanted) ?? revisions[0];
   const here = `${base}/specs/${spec.id}`;
   return (
     <>
       <PageHead title={spec.name} above={{ href: `${base}/specs`, label: 'Specs' }}>
-        {revision && (
+        {revision && may('editor') && (
           <button
             type="button"
             class="button"
@@ -84,7 +87,7 @@ export function SpecPage() {
         </span>
       </p>
       <nav class="tabs" aria-label="Views of the spec">
-        {VIEWS.map(({ id, label }) => (
+        {views.map(({ id, label }) => (
           <a
             class="nav-link"
             key={id}
