@@ -1,5 +1,6 @@
 /** One worker thread that does tasks one after the other, within limits, and is replaced when it breaks. */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { ByOwner } from '@gw/gateway/by-owner';
 
 export interface WorkerLimits {
   /** Milliseconds a task. */
@@ -18,6 +19,8 @@ const IDLE_MS = 10_000;
 type Reply<R> = { readonly id: number } & ({ readonly result: R } | { readonly failure: string });
 
 interface Job<T, R> {
+  /** Whose turn it takes. */
+  readonly owner: string;
   task(): T | Promise<T>;
   readonly limits: WorkerLimits;
   resolve(result: R): void;
@@ -34,7 +37,7 @@ export interface WorkerOptions {
 
 export class WorkerThread<T, R> {
   readonly #options: WorkerOptions;
-  readonly #waiting: Job<T, R>[] = [];
+  readonly #waiting = new ByOwner<Job<T, R>>();
   #worker: Worker | null = null;
   #memoryMb = 0;
   #busy = false;
@@ -48,12 +51,12 @@ export class WorkerThread<T, R> {
 
   /**
    * `task` is asked for when its turn comes, so that what waits holds no memory. Rejects with WorkerLimitError, with
-   * what `task` throws, or with an Error for a defect of the worker.
+   * what `task` throws, or with an Error for a defect of the worker. `owner`: those of different ones take turns.
    */
-  run(task: () => T | Promise<T>, limits: WorkerLimits): Promise<R> {
+  run(task: () => T | Promise<T>, limits: WorkerLimits, owner = ''): Promise<R> {
     if (this.#closed) return Promise.reject(this.#closedError());
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, limits, resolve, reject });
+      this.#waiting.add({ owner, task, limits, resolve, reject });
       void this.#next();
     });
   }
@@ -61,7 +64,7 @@ export class WorkerThread<T, R> {
   /** Ends the thread; what waits is rejected. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const job of this.#waiting.splice(0)) job.reject(this.#closedError());
+    for (let job = this.#waiting.takeInTurn(); job; job = this.#waiting.takeInTurn()) job.reject(this.#closedError());
     await this.#drop();
   }
 
@@ -71,7 +74,7 @@ export class WorkerThread<T, R> {
 
   async #next(): Promise<void> {
     if (this.#busy) return;
-    const job = this.#waiting.shift();
+    const job = this.#waiting.takeInTurn();
     if (!job) return;
     this.#busy = true;
     clearTimeout(this.#idle);

@@ -21,15 +21,16 @@ const thread = new WorkerThread<ArtifactTask, ArtifactReply>({
 const LIMITS = { timeoutMs: 60_000, memoryMb: 1024 };
 
 /** `sha256` names its blob. Throws 422, with why, for what no gateway would load. One is in memory at a time. */
-export async function verifyArtifact(blobs: Blobs, sha256: string): Promise<Manifest> {
-  const reply = await answered(async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))) }));
+export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: string): Promise<Manifest> {
+  const read = async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))) });
+  const reply = await answered(read, projectId);
   if (reply.ok) return reply.manifest;
   throw new ControlError('artifact-invalid', `no gateway would load the artifact: ${reply.reason}`);
 }
 
-async function answered(task: () => Promise<ArtifactTask>): Promise<ArtifactReply> {
+async function answered(task: () => Promise<ArtifactTask>, projectId: string): Promise<ArtifactReply> {
   try {
-    return await thread.run(task, LIMITS);
+    return await thread.run(task, LIMITS, projectId);
   } catch (error) {
     if (!(error instanceof WorkerLimitError)) throw error;
     return { ok: false, reason: error.message };

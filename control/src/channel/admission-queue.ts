@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';
-import { ByNetwork } from '@gw/gateway/by-network';
+import { ByOwner } from '@gw/gateway/by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
 import type { Connection } from './connection.ts';
 
@@ -13,7 +13,7 @@ const MAX_KNOWN = 20_000;
 
 interface Waiting {
   /** Whose turn it takes: a key's, or a network's. */
-  readonly network: string;
+  readonly owner: string;
   readonly connection: Connection;
   readonly hello: Hello;
 }
@@ -22,9 +22,9 @@ export class AdmissionQueue {
   readonly #limit: number;
   readonly #admit: (connection: Connection, hello: Hello) => Promise<void>;
   readonly #known = new BoundedMap<true>(MAX_KNOWN);
-  readonly #turns = new ByNetwork<Waiting>();
+  readonly #turns = new ByOwner<Waiting>();
   /** Those that wait with keys that are not known. */
-  readonly #strangers = new ByNetwork<Connection>();
+  readonly #strangers = new ByOwner<Connection>();
   readonly #waiting = new Map<Connection, Waiting>();
   #running = 0;
 
@@ -37,7 +37,7 @@ export class AdmissionQueue {
   enter(connection: Connection, hello: Hello): void {
     const key = hashOf(hello);
     const isKnown = this.#known.get(key) !== undefined;
-    const waiting = { network: isKnown ? `key ${key}` : connection.network, connection, hello };
+    const waiting = { owner: isKnown ? `key ${key}` : connection.owner, connection, hello };
     this.#waiting.set(connection, waiting);
     this.#turns.add(waiting);
     if (!isKnown) this.#strangers.add(connection);

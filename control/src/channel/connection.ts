@@ -23,8 +23,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Connection {
   readonly address: string | null;
-  /** Whom it counts for. */
-  readonly network: string;
+  /** Whom it counts for: its network. */
+  readonly owner: string;
   readonly openedAt: number = performance.now();
   /** When it last said anything. */
   heardAt: number = this.openedAt;
@@ -56,7 +56,7 @@ export class Connection {
   constructor(socket: WebSocket, address: string | null, limits: ConnectionLimits, events: ConnectionEvents) {
     this.#socket = socket;
     this.address = address;
-    this.network = clientNetwork(address ?? '');
+    this.owner = clientNetwork(address ?? '');
     this.#limits = limits;
     this.#events = events;
     socket.on('message', (data, isBinary) => {

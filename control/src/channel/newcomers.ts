@@ -2,7 +2,7 @@
  * Connections that have not been let in: silent ones, those whose hello waits for the host, and those that were refused
  * and have not gone. They have limits of their own, and where one is reached the network that holds most pays.
  */
-import { ByNetwork } from '@gw/gateway/by-network';
+import { ByOwner } from '@gw/gateway/by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
 import { AdmissionQueue } from './admission-queue.ts';
 import type { Connection } from './connection.ts';
@@ -18,7 +18,7 @@ export class Newcomers {
   readonly #maxSilent: number;
   readonly #queue: AdmissionQueue;
   /** They have said nothing, or nothing that counts. */
-  readonly #silent = new ByNetwork<Connection>();
+  readonly #silent = new ByOwner<Connection>();
 
   /** `admit` must not reject. */
   constructor(

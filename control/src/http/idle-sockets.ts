@@ -4,24 +4,24 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ByNetwork } from '@gw/gateway/by-network';
+import { ByOwner } from '@gw/gateway/by-owner';
 import { clientNetwork } from '@gw/gateway/client-network';
 
 /** More than any client keeps that asks now and then; some 10 KB each, and 50 with TLS. */
 const MAX_IDLE = 2_000;
 
 interface Idle {
-  readonly network: string;
+  readonly owner: string;
   readonly socket: Socket;
 }
 
 /** `server`: of node:http or node:https, before it listens. `max`: default 2,000. */
 export function limitIdleSockets(server: Server, max = MAX_IDLE): void {
-  const idle = new ByNetwork<Idle>();
+  const idle = new ByOwner<Idle>();
   /** By the address of the other end: a request over TLS knows another socket than the one that was accepted. */
   const open = new Map<string, Idle>();
   server.on('connection', (socket: Socket) => {
-    const connection = { network: clientNetwork(socket.remoteAddress ?? ''), socket };
+    const connection = { owner: clientNetwork(socket.remoteAddress ?? ''), socket };
     const name = nameOf(socket);
     if (idle.size >= max) idle.takeOldestOfBusiest()?.socket.destroy();
     open.set(name, connection);

@@ -19,6 +19,7 @@ import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
 import { mustBeStorable } from './storable.ts';
 import type { ServerTls } from './tls.ts';
+import { UploadQueue } from './upload-queue.ts';
 import { validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
@@ -28,6 +29,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     readonly database: Database;
+    readonly uploads: UploadQueue;
   }
   interface FastifyContextConfig {
     readonly operationId?: string;
@@ -91,6 +93,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   // JSON is what bodies are: text would go by its schema.
   app.removeContentTypeParser('text/plain');
   app.decorate('database', control.context.db);
+  app.decorate('uploads', new UploadQueue());
   app.decorateRequest('actor');
   observeRequests(app, control.context.metrics, options.spans ?? null);
   await app.register(cors, {

@@ -12,6 +12,8 @@ export type { ReadSpec } from './spec-worker.ts';
 /** Names the blob that holds the upload. */
 interface Stored {
   readonly sha256: string;
+  /** The project: those of different ones take turns. */
+  readonly owner: string;
 }
 
 export interface PatchedSpec {
@@ -25,8 +27,14 @@ const thread = new WorkerThread<SpecTask, SpecReply>({ file, name: 'gw-spec', wo
 const LIMITS = { timeoutMs: 30_000, memoryMb: 1024 };
 
 /** Throws 422 for a document that is no spec, 400 for an archive that is none. One upload is in memory at a time. */
-export async function readSpec(blobs: Blobs, { sha256, ...upload }: Stored & Omit<Upload, 'bytes'>): Promise<ReadSpec> {
-  const reply = await run(async () => ({ kind: 'read', upload: { ...upload, bytes: await bytesOf(blobs, sha256) } }));
+export async function readSpec(
+  blobs: Blobs,
+  { sha256, owner, ...upload }: Stored & Omit<Upload, 'bytes'>,
+): Promise<ReadSpec> {
+  const reply = await run(
+    async () => ({ kind: 'read', upload: { ...upload, bytes: await bytesOf(blobs, sha256) } }),
+    owner,
+  );
   if ('reading' in reply) return reply.reading;
   throw new Error('an upload that was only read cannot be unchanged');
 }
@@ -34,9 +42,12 @@ export async function readSpec(blobs: Blobs, { sha256, ...upload }: Stored & Omi
 /** Null where the patch changes nothing. Throws 422 where it cannot be made. */
 export async function patchSpec(
   blobs: Blobs,
-  { sha256, ...task }: Stored & Omit<PatchTask, 'bytes'>,
+  { sha256, owner, ...task }: Stored & Omit<PatchTask, 'bytes'>,
 ): Promise<PatchedSpec | null> {
-  const reply = await run(async () => ({ kind: 'patch', task: { ...task, bytes: await bytesOf(blobs, sha256) } }));
+  const reply = await run(
+    async () => ({ kind: 'patch', task: { ...task, bytes: await bytesOf(blobs, sha256) } }),
+    owner,
+  );
   return 'reading' in reply && reply.bytes ? { bytes: reply.bytes, reading: reply.reading } : null;
 }
 
@@ -44,17 +55,17 @@ async function bytesOf(blobs: Blobs, sha256: string): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(blobs.read(sha256)));
 }
 
-async function run(task: () => Promise<SpecTask>): Promise<Extract<SpecReply, { readonly ok: true }>> {
-  const reply = await answered(task);
+async function run(task: () => Promise<SpecTask>, owner: string): Promise<Extract<SpecReply, { readonly ok: true }>> {
+  const reply = await answered(task, owner);
   if (reply.ok) return reply;
   const { reason, diagnostics } = reply;
   if (!diagnostics) throw new ControlError('bad-request', reason);
   throw new ControlError('spec-invalid', reason, diagnostics.length > 0 ? { errors: diagnostics } : {});
 }
 
-async function answered(task: () => Promise<SpecTask>): Promise<SpecReply> {
+async function answered(task: () => Promise<SpecTask>, owner: string): Promise<SpecReply> {
   try {
-    return await thread.run(task, LIMITS);
+    return await thread.run(task, LIMITS, owner);
   } catch (error) {
     if (!(error instanceof WorkerLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;

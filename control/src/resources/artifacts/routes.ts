@@ -55,12 +55,14 @@ export function artifactRoutes(app: FastifyInstance, { artifacts, context }: Con
     handle: async (call) => {
       const { actor, params, request, reply } = call;
       await artifacts.mayImport(actor, params.id);
-      const { fields, file } = await readForm(request, ArtifactForm, (content) => artifacts.storeFile(content));
-      const production = fields.production === 'true';
-      return idempotently(call, JSON.stringify([production, file.sha256]), async () => {
-        const { artifact, isNew } = await artifacts.import(actor, params.id, { file, production });
-        reply.code(isNew ? 201 : 200).header('location', `/artifacts/${artifact.id}`);
-        return artifact;
+      return request.server.uploads.run(params.id, request.raw, async () => {
+        const { fields, file } = await readForm(request, ArtifactForm, (content) => artifacts.storeFile(content));
+        const production = fields.production === 'true';
+        return idempotently(call, JSON.stringify([production, file.sha256]), async () => {
+          const { artifact, isNew } = await artifacts.import(actor, params.id, { file, production });
+          reply.code(isNew ? 201 : 200).header('location', `/artifacts/${artifact.id}`);
+          return artifact;
+        });
       });
     },
   });

@@ -95,7 +95,7 @@ export class Artifacts {
     await this.mayImport(actor, projectId);
     const { blobs, db: database } = this.#context;
     const blob = 'sha256' in file ? file : await this.storeFile(file);
-    const manifest = await verifyArtifact(blobs, blob.sha256);
+    const manifest = await verifyArtifact(blobs, blob.sha256, projectId);
     return database.kysely.transaction().execute(async (db) => {
       if (!(await lockProject(db, projectId))) throw ControlError.notFound(`project "${projectId}"`);
       const of = { project_id: projectId, production, created_by: actor.name };

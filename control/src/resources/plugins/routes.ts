@@ -45,13 +45,15 @@ export function pluginRoutes(app: FastifyInstance, { plugins, context }: Control
       const { actor, request, reply } = call;
       // Before anything of the form is read.
       actor.mustBeGlobal('admin');
-      const { fields, file } = await readForm(request, PluginForm, readModule);
-      const sha256 = createHash('sha256').update(file).digest('hex');
-      return idempotently(call, JSON.stringify([fields, sha256]), async () => {
-        const { plugin, version } = await plugins.register(actor, fields, file);
-        const path = `/plugins/${plugin.name}/${encodeURIComponent(plugin.version)}`;
-        reply.header('location', path).header('etag', etagOf(version));
-        return plugin;
+      return request.server.uploads.run('', request.raw, async () => {
+        const { fields, file } = await readForm(request, PluginForm, readModule);
+        const sha256 = createHash('sha256').update(file).digest('hex');
+        return idempotently(call, JSON.stringify([fields, sha256]), async () => {
+          const { plugin, version } = await plugins.register(actor, fields, file);
+          const path = `/plugins/${plugin.name}/${encodeURIComponent(plugin.version)}`;
+          reply.header('location', path).header('etag', etagOf(version));
+          return plugin;
+        });
       });
     },
   });

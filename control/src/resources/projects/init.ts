@@ -33,7 +33,7 @@ export async function starter(
   const text = type === 'asyncapi' ? asyncTemplateSpec(name) : templateSpec('basic', name);
   const bytes = Buffer.from(text);
   const blob = await blobs.put(once(bytes), bytes.length);
-  const reading = await readSpec(blobs, { sha256: blob.sha256, filename: FILENAME });
+  const reading = await readSpec(blobs, { sha256: blob.sha256, owner: '', filename: FILENAME });
   return async (db) => {
     const plugins = await Promise.all(STARTER_PLUGINS.map((plugin) => newest(db, plugin)));
     const project = await insertProject(db, { id: randomUUIDv7(), name, description, upstreams: {} });

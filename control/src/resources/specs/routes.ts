@@ -35,6 +35,12 @@ export function specRoutes(app: FastifyInstance, { specs, context }: ControlPlan
     projectId: string | null,
   ) => {
     await specs.mayUpload(actor, projectId);
+    return request.server.uploads.run(projectId ?? '', request.raw, () => take({ actor, request, reply }, projectId));
+  };
+  const take = async (
+    { actor, request, reply }: Pick<Call, 'actor' | 'request' | 'reply'>,
+    projectId: string | null,
+  ) => {
     const { fields, filename, file } = await readForm(request, SpecUploadForm, (content) => specs.storeFile(content));
     const { name, entry } = fields;
     const fingerprint = JSON.stringify([name, entry, filename, file.sha256]);

@@ -95,7 +95,12 @@ export class Specs {
     const name = specName(filename, given);
     const blob = 'sha256' in file ? file : await this.storeFile(file);
     if (blob.size === 0) throw new ControlError('bad-request', `the file "${filename}" is empty`);
-    const reading = await readSpec(this.#context.blobs, { sha256: blob.sha256, filename, entry });
+    const reading = await readSpec(this.#context.blobs, {
+      sha256: blob.sha256,
+      owner: projectId ?? '',
+      filename,
+      entry,
+    });
     const action = projectId === null ? 'specs.upload' : 'specs.uploadToProject';
     const { spec, isNew } = await this.#changing(projectId, (db) =>
       revise(db, actor, { projectId, name, filename, blob, reading, action }, expected),
@@ -215,7 +220,7 @@ export class Specs {
     const latest = await findRevision(db.kysely, before.id, before.revision);
     if (!latest) throw ControlError.notFound(named(before.id));
     const { sha256, filename, form, entry } = latest;
-    const patched = await patchSpec(blobs, { sha256, filename, form, entry, patch });
+    const patched = await patchSpec(blobs, { sha256, owner: projectId ?? '', filename, form, entry, patch });
     if (!patched) return { upload: uploaded(before), version, isNew: false };
     const { bytes, reading } = patched;
     const blob = await blobs.put(once(bytes), bytes.length);
