@@ -9,6 +9,8 @@ export class Gate {
   #server: Server | null = null;
   /** It takes what clients send, and passes nothing on. */
   silent = false;
+  /** Hears what clients send. */
+  tap: (chunk: Buffer) => void = () => {};
   /** Where clients connect to; the same after it was closed. */
   port = 0;
   /** Connections so far. */
@@ -39,7 +41,8 @@ export class Gate {
           upstream.destroy();
         });
       }
-      client.on('data', (chunk) => {
+      client.on('data', (chunk: Buffer) => {
+        this.tap(chunk);
         if (!this.silent) upstream.write(chunk);
       });
       upstream.pipe(client);

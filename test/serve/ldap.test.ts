@@ -149,6 +149,29 @@ describe.skipIf(LDAP_URL === '')('ldap-auth (needs LDAP_URL)', () => {
     expect(await status(gw, '/a', 'alice', 'alice-secret')).toBe(200);
   });
 
+  it('binds as often, and as entries that are there, for a wrong password and a name that nobody has', async () => {
+    const gate = new Gate(LDAP_URL);
+    const bound: string[] = [];
+    // A BindRequest has its version, 3, and then a name (RFC 4511, section 4.2), of a length of one byte here.
+    gate.tap = (chunk) => {
+      const at = chunk.indexOf(Buffer.from([2, 1, 3, 4]));
+      if (at >= 0) bound.push(chunk.subarray(at + 5, at + 5 + (chunk[at + 4] ?? 0)).toString());
+    };
+    await gate.open();
+    const gw = await serve({ '/a': { url: gate.url, cache_ttl_seconds: 0 } });
+    const binds = async (name: string) => {
+      bound.length = 0;
+      expect(await status(gw, '/a', name, 'wrong')).toBe(401);
+      return [...bound];
+    };
+    // The service account's connection is there then.
+    await binds('alice');
+    const alice = 'uid=alice,ou=people,dc=example,dc=org';
+    expect([await binds('alice'), await binds('nobody')]).toEqual([[alice], [LDAP_BIND_DN]]);
+    expect((await binds('*')).length).toBe(1);
+    await gate.close();
+  });
+
   it('finds nobody where a filter finds several', async () => {
     const gw = await serve({ '/a': { user_filter: '(|(uid={username})(uid=bob))' } });
     expect(await status(gw, '/a', 'bob', 'bob-secret')).toBe(200);

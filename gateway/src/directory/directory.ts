@@ -107,12 +107,24 @@ export class Directory {
       );
     }
     const found = entry !== undefined && another === undefined && entry.dn !== '' ? entry : null;
-    // Who is not there is asked about too, so that it takes as long.
-    const dn = found?.dn ?? `cn=${randomBytes(12).toString('hex')},${userBaseDn}`;
-    const accepted = await this.#accepts(dn, password);
-    if (found === null || !accepted) return REJECTED;
+    if (found === null) {
+      await this.#bindInstead();
+      return REJECTED;
+    }
+    if (!(await this.#accepts(found.dn, password))) return REJECTED;
     const [consumer = username] = valuesOf(found, userAttr);
     return { user: { dn: found.dn, consumer, groups: await this.#groupsOf(found, username) } };
+  }
+
+  /**
+   * Who is not there costs a bind, too, so that it takes as long. As an entry that is there, since servers hash no
+   * password for others; with its right password, since wrong ones might lock it.
+   */
+  async #bindInstead(): Promise<void> {
+    const { bindDn, bindPassword, userBaseDn } = this.#settings;
+    const isAnonymous = bindDn === '' || bindPassword === '';
+    const dn = isAnonymous ? `cn=${randomBytes(12).toString('hex')},${userBaseDn}` : bindDn;
+    await this.#accepts(dn, isAnonymous ? randomBytes(12).toString('hex') : bindPassword);
   }
 
   /** On a connection of its own: the service account's stays what it is. */

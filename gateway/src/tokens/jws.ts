@@ -1,6 +1,7 @@
 /** Reading a signed token (JWS compact serialisation, RFC 7515) without trusting anything in it yet (RFC 8725). */
 import type { Obj } from '../spec/json.ts';
 import { get } from '../spec/json.ts';
+import { isCanonical } from './base64url.ts';
 import { strictObject } from './strict-json.ts';
 import { TokenRefused } from './token-refused.ts';
 
@@ -36,6 +37,9 @@ export function readToken(token: string, algorithms: ReadonlySet<Algorithm>): Re
   if (head === undefined || payload === undefined || signature === undefined) {
     throw new TokenRefused('the token is not a signed JWT');
   }
+  if (![head, payload, signature].every(isCanonical)) {
+    throw new TokenRefused('a part of the token is not base64url as RFC 4648 has it: its spare bits are not zero');
+  }
   const header = decoded(head);
   if (header === null) throw new TokenRefused("the token's header is not valid");
   const alg = get(header, 'alg');
@@ -58,5 +62,5 @@ export function readToken(token: string, algorithms: ReadonlySet<Algorithm>): Re
 }
 
 function decoded(part: string): Obj | null {
-  return part.length % 4 === 1 ? null : strictObject(Buffer.from(part, 'base64url'));
+  return strictObject(Buffer.from(part, 'base64url'));
 }

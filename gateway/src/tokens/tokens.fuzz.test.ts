@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
+import { isCanonical } from './base64url.ts';
 import { checkClaims, checkTime } from './claims.ts';
 import { ALGORITHMS, readToken } from './jws.ts';
 import { KeyTable } from './key-table.ts';
@@ -13,6 +14,8 @@ const bytes = (text: string) => Buffer.from(text);
 const part = (text: string) => bytes(text).toString('base64url');
 const algorithms = new Set(ALGORITHMS);
 const rules = { issuer: 'i', audience: 'a', skewMs: 60_000 };
+
+const isOneText = (text: string) => Buffer.from(text, 'base64url').toString('base64url') === text;
 
 /** Runs, and lets errors of this kind pass only. */
 function refuses(kind: new (message: string) => Error, work: () => unknown): void {
@@ -77,6 +80,27 @@ describe('tokens', () => {
         });
       }),
       propertyRuns(500),
+    );
+  });
+
+  it('have one text: with any other last character that means the same bytes they are refused', () => {
+    const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const parts = fc.tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.uint8Array({ minLength: 1, maxLength: 70 }));
+    fc.assert(
+      fc.property(parts, fc.nat(2), fc.nat(63), ([claims, signature], which, other) => {
+        const good = [
+          part('{"alg":"RS256"}'),
+          part(JSON.stringify(claims)),
+          Buffer.from(signature).toString('base64url'),
+        ];
+        expect(good.every(isCanonical)).toBe(true);
+        const changed = (good[which] ?? '').slice(0, -1) + characters[other];
+        const same = Buffer.from(changed, 'base64url').equals(Buffer.from(good[which] ?? '', 'base64url'));
+        expect(isCanonical(changed)).toBe(changed === good[which] || (!same && isOneText(changed)));
+        if (!same || changed === good[which]) return;
+        expect(() => readToken(good.with(which, changed).join('.'), algorithms)).toThrow(TokenRefused);
+      }),
+      propertyRuns(2000),
     );
   });
 
