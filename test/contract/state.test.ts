@@ -1,5 +1,6 @@
 /** One suite over the three stores of shared state: in the process, between workers, in Redis. */
 import { duplexPair } from 'node:stream';
+import { Redis } from 'iovalkey';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryState } from '../../gateway/src/state/memory-state.ts';
 import { RedisState } from '../../gateway/src/state/redis-state.ts';
@@ -92,7 +93,49 @@ function suite(open: () => Promise<State>): void {
     await passed(80);
     expect(await state.cache.get(key)).toBeNull();
   });
+
+  it('takes a nonce of a credential once, and none of before its beginning', async () => {
+    const [credential, nonce] = [unique(), unique()];
+    const now = Math.ceil(Date.now() / 1000);
+    const enter = (more: object = {}) =>
+      state.nonces.enter({ credential, nonce, created: now, keepSeconds: 60, ...more });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => enter()));
+    expect(answers.toSorted()).toEqual(['new', ...Array.from({ length: 19 }, () => 'used')]);
+    expect(await enter({ credential: unique() })).toBe('new');
+    expect(await enter({ nonce: unique() })).toBe('new');
+    expect(await enter({ nonce: unique(), created: 1_000 })).toBe('forgotten');
+  });
 }
+
+describe.skipIf(REDIS_URL === undefined)('a Redis that has lost its data (needs REDIS_URL)', () => {
+  it('tells of no signature of before whether it was used, and of all others', async () => {
+    const prefix = crypto.randomUUID();
+    const state = await RedisState.open({
+      url: REDIS_URL ?? '',
+      prefix,
+      timeoutMs: 5_000,
+      away: (reason) => expect.fail(reason),
+      back: () => {},
+    });
+    const redis = new Redis(REDIS_URL ?? '');
+    const enter = (nonce: string, created: number) =>
+      state.nonces.enter({ credential: 'c', nonce, created, keepSeconds: 300 });
+    const created = Math.ceil(Date.now() / 1000);
+    expect([await enter('n', created), await enter('n', created)]).toEqual(['new', 'used']);
+    // As if the server had been up, empty, for a second more than the signature is old.
+    await redis.del(await redis.keys(`${prefix}:*`));
+    await redis.set(`${prefix}:{nonces}:began`, created + 1);
+    expect(await enter('n', created)).toBe('forgotten');
+    expect([await enter('n', created + 1), await enter('n', created + 1)]).toEqual(['new', 'used']);
+    await redis.del(await redis.keys(`${prefix}:*`));
+    // It begins anew by itself: what is older than that is not known.
+    expect(await enter('n', created - 60)).toBe('forgotten');
+    expect(Number(await redis.get(`${prefix}:{nonces}:began`))).toBeGreaterThanOrEqual(created - 1);
+    await redis.del(await redis.keys(`${prefix}:*`));
+    redis.disconnect();
+    await state.close();
+  });
+});
 
 describe.skipIf(REDIS_URL === undefined)('two gateways on one server (needs REDIS_URL)', () => {
   it('see nothing of each other where their prefixes differ', async () => {

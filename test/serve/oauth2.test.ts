@@ -169,6 +169,32 @@ describe('oauth2-auth', () => {
     expect(asked() - after).toBe(1);
   });
 
+  it('lets valid tokens in however many odd ones the server refuses with 4xx', async () => {
+    const odd = (status: number, body = '') => {
+      issuer.instead = (_request, response) => {
+        response.writeHead(status).end(body);
+        return true;
+      };
+    };
+    for (const [status, answer] of [
+      [400, 401],
+      [422, 401],
+      [414, 401],
+      [404, 503],
+    ] as const) {
+      odd(status, '{"error":"invalid_request"}');
+      for (let i = 0; i < 6; i++)
+        expect([status, (await ask(`${gw.url}/a`, `odd-${i}`)).status]).toEqual([status, answer]);
+      issuer.instead = null;
+      expect((await ask(`${gw.url}/a`, grant())).status).toBe(200);
+    }
+    // What is about the gateway is no fault of the token.
+    odd(400, '{"error":"invalid_client"}');
+    expect((await ask(`${gw.url}/a`, grant())).status).toBe(503);
+    issuer.instead = null;
+    expect((await ask(`${gw.url}/a`, grant())).status).toBe(200);
+  });
+
   it.each([
     ['status 500', 500, '{"active":true,"sub":"alice"}', 'answered with status 500'],
     ['HTML', 200, '<html>', 'something else than a JSON object'],

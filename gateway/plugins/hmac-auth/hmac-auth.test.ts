@@ -250,10 +250,29 @@ describe('hmac-auth', () => {
     expect((await kit.onRequest({ ...forged, body: '[]' })).answer?.status).toBe(401);
     expect((await kit.onRequest(forged)).outcome).toBe('continue');
 
+    // No crowd of other counters makes a replay pass.
+    const crowded = new MemoryState();
+    const other = await testPlugin(import.meta.dirname, { state: crowded });
+    const replayed = sent({}, nonce('n-5'), { config: once });
+    expect((await other.onRequest(replayed)).outcome).toBe('continue');
+    for (let i = 0; i < 100_001; i++) crowded.rateLimits.take(`other ${i}`, 1, 60);
+    expect((await other.onRequest(replayed)).problem?.['detail']).toBe('the signature was used before');
+    other.close();
+
+    // A store that began after the signature cannot tell.
+    const later = new MemoryState({ now: () => Date.now() + 5_000 });
+    const restarted = await testPlugin(import.meta.dirname, { state: later });
+    expect((await restarted.onRequest(replayed)).problem).toMatchObject({
+      status: 401,
+      detail: 'the signature is older than what is remembered of others: sign the request anew',
+    });
+    restarted.close();
+
     const memory = new MemoryState();
     const away: State = {
       cache: memory.cache,
-      rateLimits: { take: () => Promise.reject(new StateUnavailable('away')) },
+      rateLimits: memory.rateLimits,
+      nonces: { enter: () => Promise.reject(new StateUnavailable('away')) },
       close: () => memory.close(),
     };
     const cut = await testPlugin(import.meta.dirname, { state: away });

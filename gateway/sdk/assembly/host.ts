@@ -39,6 +39,7 @@
 @external("gw_abi_1", "host_request_raw") export declare function host_request_raw(index: i32, part: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_log") export declare function host_log(level: i32, p: usize, n: i32): void;
 @external("gw_abi_1", "host_rate_limit_take") export declare function host_rate_limit_take(p: usize, n: i32, quota: i32, window: i32, out: usize): i32;
+@external("gw_abi_1", "host_nonce_enter") export declare function host_nonce_enter(credential: usize, credentialN: i32, nonce: usize, nonceN: i32, created: f64, keep: i32): i32;
 @external("gw_abi_1", "host_cache_open") export declare function host_cache_open(rules: usize, n: i32): i32;
 @external("gw_abi_1", "host_cache_lookup") export declare function host_cache_lookup(cache: i32, partition: usize, n: i32): i32;
 @external("gw_abi_1", "host_cache_settle") export declare function host_cache_settle(cache: i32): i32;

@@ -21,6 +21,7 @@ export { PASSWORDS_BUSY, Passwords } from "./passwords";
 export { randomBytes, Uuid } from "./random";
 export { RawRequest } from "./raw-request";
 export { SHA_256, SHA_512 } from "./request";
+export { Nonces } from "./nonces";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";
 export { Response } from "./response";

@@ -1,16 +1,19 @@
 /** State of one process. */
 import { MemoryCacheStore } from './memory-cache-store.ts';
+import { MemoryNonceStore } from './memory-nonce-store.ts';
 import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
 import type { State } from './state.ts';
 
 export class MemoryState implements State {
   readonly rateLimits: MemoryRateLimitStore;
   readonly cache: MemoryCacheStore;
+  readonly nonces: MemoryNonceStore;
 
-  /** `now`: milliseconds since the epoch, for both. Default: the system's. */
+  /** `now`: milliseconds since the epoch, for all. Default: the system's. */
   constructor(options: { readonly now?: () => number } = {}) {
     this.rateLimits = new MemoryRateLimitStore(options);
     this.cache = new MemoryCacheStore(options);
+    this.nonces = new MemoryNonceStore(options);
   }
 
   async close(): Promise<void> {}

@@ -1,7 +1,10 @@
 /** State that several pods share, in Redis or Valkey (`--state redis://…`). */
+import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { CacheStore } from './cache-store.ts';
+import type { NonceStore, NonceVerdict, SignedNonce } from './nonce-store.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
+import { BEGIN_SCRIPT, ENTER_SCRIPT } from './redis-nonces.ts';
 import { TAKE_SCRIPT } from './redis-rate-limit.ts';
 import { type State, StateUnavailable } from './state.ts';
 
@@ -29,11 +32,21 @@ interface Scripted {
     windowMs: number,
     id: string,
   ): Promise<[number, number, string, string]>;
+  gwBegin(began: string): Promise<unknown>;
+  gwEnter(
+    began: string,
+    nonces: string,
+    own: string,
+    nonce: string,
+    created: number,
+    keepSeconds: number,
+  ): Promise<NonceVerdict>;
 }
 
 export class RedisState implements State {
   readonly rateLimits: RateLimitStore;
   readonly cache: CacheStore;
+  readonly nonces: NonceStore;
   readonly #redis: Redis & Scripted;
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
@@ -69,10 +82,17 @@ export class RedisState implements State {
       connectionName: 'gw',
     });
     redis.defineCommand('gwTake', { numberOfKeys: 2, lua: TAKE_SCRIPT });
+    redis.defineCommand('gwBegin', { numberOfKeys: 1, lua: BEGIN_SCRIPT });
+    redis.defineCommand('gwEnter', { numberOfKeys: 3, lua: ENTER_SCRIPT });
     redis.on('error', (error: Error) => this.#failed(error));
-    redis.on('ready', () => this.#succeeded());
+    redis.on('ready', () => {
+      this.#succeeded();
+      // Before the first nonce comes: what is signed from now on can be told.
+      this.#redis.gwBegin(`${this.#prefix}{nonces}:began`).catch((error: unknown) => this.#failed(error));
+    });
     this.#redis = redis as Redis & Scripted;
     this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
+    this.nonces = { enter: (nonce) => this.#enter(nonce) };
     this.cache = {
       get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
       set: async (key, value, ttlSeconds) => {
@@ -102,6 +122,22 @@ export class RedisState implements State {
       resetAt: Number(resetAt) / 1000,
       retryAfter: Number(retryAfter) / 1000,
     };
+  }
+
+  #enter({ credential, nonce, created, keepSeconds }: SignedNonce): Promise<NonceVerdict> {
+    const keys = `${this.#prefix}{nonces}:`;
+    // Lengths of names and nonces are their senders'.
+    const [whose, which] = [credential, nonce].map((text) => hash('sha256', text, 'base64url'));
+    return this.#ask(() =>
+      this.#redis.gwEnter(
+        `${keys}began`,
+        `${keys}of:${whose}`,
+        `${keys}after:${whose}`,
+        which ?? '',
+        created,
+        keepSeconds,
+      ),
+    );
   }
 
   /** Rejects with StateUnavailable. */

@@ -1,10 +1,12 @@
 /** What requests share: within a process, between workers, or between pods (D30). One port, three stores. */
 import type { CacheStore } from './cache-store.ts';
+import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
 export interface State {
   readonly rateLimits: RateLimitStore;
   readonly cache: CacheStore;
+  readonly nonces: NonceStore;
   close(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import { get, type Obj } from '../spec/json.ts';
 import { checkTime, type Validity } from './claims.ts';
-import { askIssuer } from './issuer-client.ts';
+import { askIssuer, QuestionRefused } from './issuer-client.ts';
 import { MAX_TOKEN } from './jws.ts';
 import type { Outage } from './outage.ts';
 import { TokenClaims } from './token-claims.ts';
@@ -28,6 +28,8 @@ const MAX_ANSWER = 32 << 10;
 const MOST_ASKING = 500;
 /** By how much the server's clock may be behind. */
 const CLOCK_SKEW_MS = 60_000;
+/** Statuses by which servers refuse what a token is made of, or its size. */
+const ABOUT_THE_TOKEN = new Set([400, 413, 414, 422, 431]);
 /** What a bearer token may consist of (RFC 6750, section 2.1). */
 const B64TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
@@ -100,6 +102,12 @@ export class Introspector implements TokenVerifier {
       this.#breaker.succeeded();
       return answer;
     } catch (error) {
+      // One token that the server does not take says nothing of the others.
+      if (error instanceof QuestionRefused) {
+        this.#breaker.abandoned();
+        if (ABOUT_THE_TOKEN.has(error.status)) throw new TokenRefused('the token is not one that can be introspected');
+        throw error;
+      }
       this.#outage.failed(messageOf(error));
       this.#breaker.failed();
       throw error;

@@ -9,15 +9,36 @@ import { IssuerUnavailable } from './token-refused.ts';
 const MAX_DISCOVERY = 256 << 10;
 const MAX_KEY_SET = 1 << 20;
 
-/** The object that an issuer answers with. Rejects with IssuerUnavailable. */
+/** The issuer answered with a status that is no outage: it says something of this one question. */
+export class QuestionRefused extends IssuerUnavailable {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** 4xx that are about us, whatever is asked: our credentials, and how often we ask. */
+const ABOUT_US = new Set([401, 403, 429]);
+
+/** The object that an issuer answers with. Rejects with IssuerUnavailable, of which QuestionRefused is one. */
 export async function askIssuer(client: HttpCaller, call: HttpCall): Promise<Obj> {
   const { status, body } = await answerOf(client, call);
   const { origin, pathname } = new URL(call.url);
-  if (status !== 200) throw new IssuerUnavailable(`${origin}${pathname} answered with status ${status}`);
+  const said = `${origin}${pathname} answered with status ${status}`;
+  if (status >= 400 && status < 500 && !isAboutUs(status, body)) throw new QuestionRefused(said, status);
+  if (status !== 200) throw new IssuerUnavailable(said);
   const object = strictObject(body);
   if (object === null)
     throw new IssuerUnavailable(`${origin}${pathname} answered with something else than a JSON object`);
   return object;
+}
+
+/** Servers may say with 400, too, that it is our credentials that they do not take (RFC 6749, section 5.2). */
+function isAboutUs(status: number, body: Uint8Array): boolean {
+  const error = status === 400 ? get(strictObject(body), 'error') : undefined;
+  return ABOUT_US.has(status) || error === 'invalid_client' || error === 'unauthorized_client';
 }
 
 async function answerOf(client: HttpCaller, call: HttpCall) {

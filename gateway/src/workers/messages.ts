@@ -1,6 +1,7 @@
 /** What the process that was started and its workers ask of each other. */
 import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../serve/serve-options.ts';
+import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
 import type { Level } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
@@ -58,6 +59,7 @@ export interface SharedState {
   takeConnection(): boolean;
   releaseConnections(count: number): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
+  enterNonce(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
   /** Base64, or null. */
   getCached(key: string): string | null;
   setCached(entry: CacheArguments): void;

@@ -5,9 +5,14 @@ import type { Channel } from './channel.ts';
 import type { SharedState } from './messages.ts';
 
 /** What the parent answers with. */
-export function stateMethods({ rateLimits, cache }: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
+export function stateMethods({
+  rateLimits,
+  cache,
+  nonces,
+}: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
   return {
     takeRateLimit: ({ bucket, quota, windowSeconds }) => rateLimits.take(bucket, quota, windowSeconds),
+    enterNonce: (nonce) => nonces.enter(nonce),
     getCached(key) {
       const value = cache.get(key);
       return value === null ? null : Buffer.from(value).toString('base64');
@@ -23,6 +28,7 @@ export function channelState(channel: Channel<SharedState, Record<never, never>>
     rateLimits: {
       take: (bucket, quota, windowSeconds) => channel.call('takeRateLimit', { bucket, quota, windowSeconds }),
     },
+    nonces: { enter: (nonce) => channel.call('enterNonce', nonce) },
     cache: {
       async get(key) {
         const value = await channel.call('getCached', key);

@@ -1,4 +1,4 @@
-import { ANSWERED, Config, CONTINUE, EMPTY, groupsAt, HmacKeys, Identity, now, RateLimit, READY, Request, Response, SHA_256, SHA_512, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
+import { ANSWERED, Config, CONTINUE, EMPTY, groupsAt, HmacKeys, Identity, Nonces, now, READY, Request, Response, SHA_256, SHA_512, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
 import { PATH, QUERY, REQUEST_TARGET, signatureBase, TARGET_URI } from "./signature-base";
 import { bytesOf, MOST_MEMBERS, Reader, SignatureInput } from "./structured-fields";
 
@@ -13,7 +13,6 @@ const CONTENT_DIGEST = text("content-digest");
 const HMAC_SHA256 = text("hmac-sha256");
 const DIGEST_256 = text("sha-256");
 const DIGEST_512 = text("sha-512");
-const BUCKET = text("hmac-auth:");
 
 const WWW_AUTHENTICATE = text("www-authenticate");
 const CHALLENGE = text('Signature realm="api"');
@@ -28,6 +27,7 @@ const NO_DIGEST = text("the signature does not cover the Content-Digest of the b
 const OTHER_BODY = text("the body does not match its Content-Digest");
 const NO_NONCE = text("the signature has no nonce");
 const REPLAYED = text("the signature was used before");
+const FORGOTTEN = text("the signature is older than what is remembered of others: sign the request anew");
 const STATE_UNAVAILABLE = text("state-unavailable");
 const STATE_TITLE = text("Service unavailable");
 const STATE_DETAIL = text("whether the signature was used before cannot be told");
@@ -118,14 +118,13 @@ function admit(input: SignatureInput, key: i32): i32 {
   if (once) {
     const nonce = input.nonce;
     if (!nonce || nonce.isEmpty || nonce.length > MOST_NONCE) return refuse(NO_NONCE);
-    const bucket = new TextBuilder(512).add(BUCKET).add(input.keyid!).byte(0x3a).add(nonce).take();
     // As long as the signature could come again.
-    const first = RateLimit.take(bucket, 1, <i32>(maxAge + 2 * skew) + 1);
-    if (!first.available) {
+    const state = Nonces.enter(input.keyid!, nonce, input.created, <i32>(maxAge + 2 * skew) + 1);
+    if (state == Nonces.UNAVAILABLE) {
       Response.problem(503, STATE_UNAVAILABLE, STATE_TITLE, STATE_DETAIL);
       return ANSWERED;
     }
-    if (!first.allowed) return refuse(REPLAYED);
+    if (state != Nonces.NEW) return refuse(state == Nonces.USED ? REPLAYED : FORGOTTEN);
   }
   const entry = new TextBuilder(64).add(KEYS).byte(0x2f).integer(key).take();
   const id = Config.at(new TextBuilder(64).add(entry).add(ID).take());

@@ -14,6 +14,7 @@ import type { HostFunction } from './host-function.ts';
 import { httpCallFunctions } from './http-call.ts';
 import { httpStreamFunctions } from './http-stream.ts';
 import { logFunctions } from './log.ts';
+import { nonceFunctions } from './nonce.ts';
 import { passwordFunctions } from './password.ts';
 import { randomFunctions } from './random.ts';
 import { rateLimitFunctions } from './rate-limit.ts';
@@ -41,6 +42,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
     ...clockFunctions,
     ...randomFunctions,
     ...logFunctions,
+    ...nonceFunctions,
     ...rateLimitFunctions,
     ...cacheFunctions,
     ...credentialFunctions,

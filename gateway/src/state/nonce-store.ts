@@ -1,0 +1,30 @@
+/** The port behind which nonces of signatures are kept: in the process, shared between workers, or in Redis. */
+
+/**
+ * `new`: it was not there, and is now; `used`: it was there; `forgotten`: whether it was cannot be told, since the
+ * signature is older than what the store remembers of its credential.
+ */
+export type NonceVerdict = 'new' | 'used' | 'forgotten';
+
+export interface SignedNonce {
+  /** Whose signature it is; verified before. */
+  readonly credential: string;
+  readonly nonce: string;
+  /** When it was signed, as the signature says: Unix time, whole seconds. */
+  readonly created: number;
+  /** For how long after `created` the signature could hold. */
+  readonly keepSeconds: number;
+}
+
+/** Nonces that are remembered: of all credentials in a process, of each in Redis. */
+export const MAX_NONCES = 500_000;
+
+export interface NonceStore {
+  /** `enter` never answers with a promise. */
+  readonly immediate?: boolean;
+  /**
+   * A store remembers from its beginning on, and one that is full forgets the oldest of the credential that has most.
+   * Signatures made before are `forgotten`: none is accepted twice, and who signs at the time of sending is not met.
+   */
+  enter(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
+}
