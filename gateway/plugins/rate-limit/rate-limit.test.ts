@@ -62,6 +62,18 @@ describe('rate-limit', () => {
     expect((await kit.onRequest({ config: one, clientIp: '192.0.2.1', headers: forged })).outcome).toBe('answered');
   });
 
+  it('counts IPv6 clients by their /64, or by address where it is told to', async () => {
+    const outcomes = async (more: object, addresses: readonly string[]) => {
+      const config = { quota: 1, window: 60, policy_name: crypto.randomUUID(), ...more };
+      const answers = [];
+      for (const clientIp of addresses) answers.push((await kit.onRequest({ config, clientIp })).outcome);
+      return answers;
+    };
+    const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8:0:1::1', '192.0.2.1', '192.0.2.2'];
+    expect(await outcomes({}, addresses)).toEqual(['continue', 'answered', 'continue', 'continue', 'continue']);
+    expect(await outcomes({ ipv6_by: 'address' }, addresses)).toEqual(addresses.map(() => 'continue'));
+  });
+
   it('partitions by a header', async () => {
     const by = { ...one, partition_key: 'header:X-Tenant' };
     await kit.onRequest({ config: by, headers: { 'x-tenant': 'a' } });

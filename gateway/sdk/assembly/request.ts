@@ -42,6 +42,11 @@ export namespace Request {
     return always(3);
   }
 
+  /** What of the address one client has: the /64 of an IPv6 address (`2001:db8:0:0::/64`), else the address. */
+  export function clientNetwork(): Text {
+    return always(8);
+  }
+
   /** Path template of the operation, such as `/users/{id}`. */
   export function operationPath(): Text {
     return always(4);

@@ -4,6 +4,8 @@ const CLIENT_IP = 0;
 const HEADER = 1;
 const CONTEXT = 2;
 const STATIC = 3;
+/** As CLIENT_IP, and each IPv6 address counts by itself. */
+const EXACT_IP = 4;
 
 const POLICY = text("x-ratelimit-policy");
 const LIMIT = text("x-ratelimit-limit");
@@ -44,7 +46,7 @@ export function init(): i32 {
   const partition = Config.get("/partition_key", "client_ip");
   let tag: Text;
   if (partition.equals(text("client_ip"))) {
-    kind = CLIENT_IP;
+    kind = Config.get("/ipv6_by", "network").equals(text("address")) ? EXACT_IP : CLIENT_IP;
     tag = text("ip");
   } else if (partition.startsWith(text("header:"))) {
     kind = HEADER;
@@ -59,7 +61,7 @@ export function init(): i32 {
     key = partition;
     tag = text("static");
   }
-  if (kind != CLIENT_IP && key.isEmpty) return Config.refuse("partition_key: a name must follow the colon");
+  if (kind != CLIENT_IP && kind != EXACT_IP && key.isEmpty) return Config.refuse("partition_key: a name must follow the colon");
   prefix = new TextBuilder().add(policy).byte(0x7c).add(tag).byte(0x3d).take();
   absent = new TextBuilder().add(policy).byte(0x7c).add(tag).take();
   quoted = new TextBuilder().byte(0x22).add(policy).byte(0x22).take();
@@ -83,6 +85,8 @@ export function on_request(): i32 {
 function partitionOf(): Text | null {
   switch (kind) {
     case CLIENT_IP:
+      return Request.clientNetwork();
+    case EXACT_IP:
       return Request.clientIp();
     case HEADER:
       return Request.header(key);

@@ -1,4 +1,5 @@
 /** The request line, query and path parameters. */
+import { clientNetwork } from '../../client-network.ts';
 import type { Exchange } from '../../exchange.ts';
 import { HostCallError } from '../failures.ts';
 import { changeOp } from './header-rules.ts';
@@ -17,6 +18,7 @@ const fields: readonly ((x: Exchange) => string | undefined)[] = [
   (x) => x.operation?.operationId,
   (x) => x.scheme,
   (x) => x.target,
+  (x) => clientNetwork(x.clientIp),
 ];
 
 export const requestFunctions: HostFunctions = {
