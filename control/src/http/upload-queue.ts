@@ -38,10 +38,10 @@ export class UploadQueue {
    * `take` when it is the turn of `owner`, the project. Rejects as `take` does; with `unavailable` (503, to be sent again)
    * where too many wait, and where the client leaves first.
    */
-  async run<T>(owner: string, request: IncomingMessage, take: () => Promise<T>): Promise<T> {
-    await this.#turn(owner, request);
+  async run<T>(owner: string, { socket }: IncomingMessage, take: () => Promise<T>): Promise<T> {
+    await this.#turn(owner, socket);
     try {
-      if (request.destroyed) throw left();
+      if (socket.destroyed) throw left();
       return await take();
     } finally {
       this.#count(owner, -1);
@@ -49,17 +49,17 @@ export class UploadQueue {
     }
   }
 
-  async #turn(owner: string, request: IncomingMessage): Promise<void> {
+  async #turn(owner: string, socket: IncomingMessage['socket']): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { owner, begin: resolve, refuse: reject };
     const gone = () => {
       if (this.#waiting.delete(waiting)) reject(left());
     };
-    request.once('close', gone);
+    socket.once('close', gone);
     this.#waiting.add(waiting);
     this.#next();
     if (this.#waiting.size > this.#limits.mostWaiting) this.#waiting.takeLatestOfBusiest()?.refuse(crowded());
-    await promise.finally(() => request.off('close', gone));
+    await promise.finally(() => socket.off('close', gone));
   }
 
   #next(): void {
