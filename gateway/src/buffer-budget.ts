@@ -2,7 +2,7 @@
  * Bytes that the process holds in memory for clients. Where there is room for no more, the address that holds most gives
  * way: the slowest of what is its own ends, not what comes new (D45).
  */
-import { networkOf } from './headers/client-ip.ts';
+import { clientNetwork } from './client-network.ts';
 
 /** What is held, and may end before its time because its client is slow. */
 export interface Evictable {
@@ -35,7 +35,7 @@ export class BufferBudget {
 
   /** Holds nothing yet. `address`: of the client that it is held for. */
   hold(address: string): Holding {
-    const key = networkOf(address);
+    const key = clientNetwork(address);
     let client = this.#clients.get(key);
     if (client === undefined) {
       client = { key, bytes: 0, holdings: new Set() };

@@ -33,12 +33,6 @@ function withoutPort(hop: string): string {
   return v6 ?? v4 ?? hop;
 }
 
-/** Whose an address is, for limits: a client of IPv6 has a network of 2^64 addresses. */
-export function networkOf(address: string): string {
-  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;
-  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':');
-}
-
 export class ClientAddress {
   readonly #trusted: readonly Cidr[];
 
