@@ -107,6 +107,10 @@ export class Exchange {
   readonly peer: string;
   /** Address of the client (D16). */
   clientIp: string;
+  /** Gateways that the request has come through, as it says. */
+  hops = 0;
+  /** Bytes of headers that plugins have set on the response. */
+  responseHeaderBytes = 0;
   /** That the client has shown, and that was verified; null where there is none. */
   clientCertificate: ClientCertificate | null = null;
   /** Why the transport found the request malformed; it is answered with 400. */

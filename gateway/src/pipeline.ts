@@ -19,6 +19,7 @@ import {
 } from './exchange.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import type { ClientAddress } from './headers/client-ip.ts';
+import { hopsOf, MAX_HOPS } from './headers/hops.ts';
 import { addStandardHeaders, identify } from './headers/standard.ts';
 import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 import { corsOnRefusal, runRequestHook, runResponseHook } from './hooks.ts';
@@ -66,6 +67,8 @@ export interface PipelineOptions {
   readonly maxBufferedResponse: number;
 }
 
+const GOES_ROUND = 'The request has come through too many gateways: a plugin or an upstream leads back to its own.';
+
 /** Serves one request with one generation; never throws. */
 export function serve(x: Exchange, gw: Generation, options: PipelineOptions): void {
   const course = new Course(x, gw, options);
@@ -101,6 +104,7 @@ class Course implements ProxyEvents, BodyReading {
     if (this.#options.tracing !== null) x.trace = this.#options.tracing.begin(x);
     if (refusal) return this.#refuse(refusal.reason, refusal.problem);
     if (repeated !== null) return this.#refuse('malformed', repeatedHeader(repeated));
+    if (x.hops > MAX_HOPS) return this.#answer({ problem: problem('loop-detected', GOES_ROUND) });
     if (x.path.startsWith(RESERVED_PREFIX)) return this.#answer(await reserved(x, this.#gw, this.#options.reserved));
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
     const op = match.value;
@@ -147,6 +151,7 @@ class Course implements ProxyEvents, BodyReading {
     const { headers, dropped, repeated } = admission.admit(x.rawHeaders);
     x.headers = headers;
     x.clientIp = this.#options.client.of(x.peer, headers);
+    x.hops = hopsOf(headers);
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;
   }

@@ -101,6 +101,11 @@ const table = {
     title: 'Service unavailable',
     when: '`ldap-auth` cannot ask its directory, or may not in plaintext',
   },
+  'loop-detected': {
+    status: 508,
+    title: 'Loop detected',
+    when: 'the request has come through more than ten gateways: a plugin or an upstream leads back to its own gateway',
+  },
   'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
 } as const satisfies Record<string, ProblemType>;
 

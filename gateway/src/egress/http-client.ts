@@ -2,6 +2,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { HOPS } from '../headers/hops.ts';
 import { messageOf } from '../message-of.ts';
 import type { Span } from '../telemetry/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
@@ -204,8 +205,12 @@ async function read(
   }
 }
 
+/** What the client says itself. */
+const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
+
 function withTrace(headers: HeaderList, x: Exchange | null, span: Span | null): string[] {
-  const sent = without(headers, new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent']));
+  const sent = [...without(headers, OWN_HEADERS)];
+  if (x) sent.push(HOPS, String(x.hops + 1));
   const traceparent = x && traceparentOf(x, span?.id ?? null);
   if (!traceparent) return sent;
   const state = headerOf(x.headers, 'tracestate');

@@ -12,6 +12,7 @@ import {
   joinedHeader,
   type ResponseSink,
 } from '../exchange.ts';
+import { HOPS } from '../headers/hops.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../telemetry/span.ts';
@@ -271,7 +272,7 @@ function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: Proxy
   const from = x.headers;
   for (let i = 0; i < from.length; i += 2) {
     const name = from[i] as string;
-    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent') continue;
+    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent' || name === HOPS) continue;
     if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
     headers.push(name, from[i + 1] as string);
   }
@@ -283,7 +284,7 @@ function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: Proxy
     if (host !== undefined) headers.push('x-forwarded-host', host);
     headers.push('x-real-ip', x.clientIp);
   }
-  headers.push('x-request-id', x.requestId);
+  headers.push('x-request-id', x.requestId, HOPS, String(x.hops + 1));
   const traceparent = traceparentOf(x, span === null ? null : span.id);
   if (traceparent !== null) headers.push('traceparent', traceparent);
   if (body instanceof Uint8Array) headers.push('content-length', String(body.length));

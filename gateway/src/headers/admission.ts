@@ -10,7 +10,7 @@ export const BASELINE: readonly string[] = [
   ...['host', 'content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'expect', 'range'],
   ...['accept', 'accept-encoding', 'accept-language', 'accept-charset', 'user-agent', 'cache-control', 'pragma'],
   ...['if-*', 'origin', 'access-control-request-method', 'access-control-request-headers'],
-  ...['traceparent', 'tracestate', 'x-request-id', 'upgrade', 'connection', 'sec-websocket-*'],
+  ...['traceparent', 'tracestate', 'x-request-id', 'gw-hops', 'upgrade', 'connection', 'sec-websocket-*'],
   ...['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded'],
 ];
 

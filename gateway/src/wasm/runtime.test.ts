@@ -120,6 +120,15 @@ describe('a plugin that goes wrong', () => {
     expect({ ...staged, ...requestHeaders }).toEqual({});
   });
 
+  it('sets no more response headers than 64 KiB in all', async () => {
+    const kit = await fixture('misuser');
+    const { problem, logs } = await kit.onRequest({ config: { act: 'many-headers' } });
+    expect(problem).toEqual(FAILED);
+    expect(logs.map(({ message }) => message)).toEqual([
+      expect.stringContaining('more than 65536 bytes of response headers'),
+    ]);
+  });
+
   it('that authenticates writes x-auth headers: encoded, and claims up to 8 KiB', async () => {
     const { plugin, wasm } = await readPluginFolder(join(fixtures, 'misuser'));
     const lines: string[] = [];

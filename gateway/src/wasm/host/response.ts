@@ -57,6 +57,7 @@ export const responseFunctions: HostFunctions = {
       const op = changeOp(opCode);
       const header = headerName(call, name, nameLength);
       const text = op === 'remove' ? '' : headerValue(call, header, value, valueLength);
+      if (op !== 'remove') countHeader(x, header, text);
       if (call.hook === 'on_response') {
         if (op !== 'remove' && x.responseHeaders.length >= MAX_HEADERS * 2) throw tooMany();
         changeHeader(x.responseHeaders, op, header, text);
@@ -119,6 +120,15 @@ const NO_BYTES = new Uint8Array(0);
 function responseBody(x: Exchange): Uint8Array {
   if (typeof x.responseBody === 'string') x.responseBody = Buffer.from(x.responseBody);
   return x.responseBody ?? NO_BYTES;
+}
+
+/** Plugins of one request together: a client takes no more, and what waits to be sent is held in memory. */
+const MAX_HEADER_BYTES = 65_536;
+
+function countHeader(x: Exchange, name: string, value: string): void {
+  x.responseHeaderBytes += name.length + value.length;
+  if (x.responseHeaderBytes > MAX_HEADER_BYTES)
+    throw new HostCallError(`more than ${MAX_HEADER_BYTES} bytes of response headers`);
 }
 
 function tooMany(): HostCallError {

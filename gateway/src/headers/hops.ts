@@ -1,0 +1,15 @@
+/**
+ * How many gateways a request has come through, as a header of every call that one makes: a plugin or an upstream that
+ * leads back to its own gateway would otherwise go round until nothing else is served.
+ */
+import { type HeaderList, headerOf } from '../exchange.ts';
+
+export const HOPS = 'gw-hops';
+/** Gateways in front of gateways are two or three. */
+export const MAX_HOPS = 10;
+
+/** As the caller says: it harms itself alone by saying more, and what is no number is none. */
+export function hopsOf(headers: HeaderList): number {
+  const said = headerOf(headers, HOPS);
+  return said !== undefined && /^\d{1,4}$/.test(said) ? Number(said) : 0;
+}
