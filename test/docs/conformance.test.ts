@@ -1,4 +1,4 @@
-/** Every row of docs/conformance.md names a test that exists: `path/to/file.test.ts: part of its title`. */
+/** Every row of these pages names a test that exists: `path/to/file.test.ts: part of its title`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,11 +11,15 @@ interface Row {
   readonly title: string;
 }
 
+const PAGES = ['conformance.md', 'threat-model.md'];
+/** First cells of the heads of tables, and of the one that says who may do what. */
+const NO_ROW = /^\| (row|attempt|who|client|API author|plugin author|upstream,|role in|user of|pod in|operator,) ?/;
+
 function rows(): Row[] {
-  const text = readFileSync(join(root, 'docs', 'conformance.md'), 'utf8');
+  const text = PAGES.map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n');
   return text
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| row '))
+    .filter((line) => line.startsWith('| ') && !NO_ROW.test(line))
     .flatMap((line) => {
       const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
       return (cells[3] ?? '').split('<br>').map((test) => {
