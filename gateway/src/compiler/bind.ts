@@ -64,7 +64,7 @@ export class Binder {
     for (const { pointer, message } of conditions.errors) {
       this.#diagnostics.add('E1032', placeIn(declared, pointer), `plugin "${name}": ${message}`);
     }
-    if (errors.length === 0) this.#note(name, resolved, placeOf(at));
+    if (errors.length === 0 && conditions.errors.length === 0) this.#note(name, resolved, placeOf(at));
     const use: PluginUse = { name, config: resolved };
     return { plugin, use, conditionHeaders: conditions.headers };
   }
