@@ -8,9 +8,9 @@ const file = new URL(import.meta.url.endsWith('.ts') ? './compile-worker.ts' : '
 export class CompileThread {
   readonly #thread = new WorkerThread<Project, CompileResult>({ file, name: 'gw-compile', work: 'compiling' });
 
-  /** Rejects with WorkerLimitError, or with an Error for a defect of the compiler. */
-  compile(project: Project, limits: WorkerLimits): Promise<CompileResult> {
-    return this.#thread.run(() => project, limits);
+  /** `owner`: those of different ones take turns. Rejects with WorkerLimitError, or with an Error for a defect of the compiler. */
+  compile(project: Project, limits: WorkerLimits, owner = ''): Promise<CompileResult> {
+    return this.#thread.run(() => project, limits, owner);
   }
 
   /** Ends the thread; what waits is rejected. */

@@ -8,6 +8,8 @@ export interface CompileOptions {
   readonly timeoutMs?: number;
   /** MiB of heap that it may take; default 1024. */
   readonly memoryMb?: number;
+  /** For whom, such as a namespace or project: those of different ones take turns. Default: one for all. */
+  readonly owner?: string;
 }
 
 const thread = new CompileThread();
@@ -25,10 +27,10 @@ export function compileProject(inputs: Project, options: CompileOptions = {}): P
 export async function compileOn(
   on: CompileThread,
   inputs: Project,
-  { timeoutMs = 60_000, memoryMb = 1024 }: CompileOptions = {},
+  { timeoutMs = 60_000, memoryMb = 1024, owner = '' }: CompileOptions = {},
 ): Promise<CompileResult> {
   try {
-    return await on.compile(inputs, { timeoutMs, memoryMb });
+    return await on.compile(inputs, { timeoutMs, memoryMb }, owner);
   } catch (error) {
     if (!(error instanceof WorkerLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;

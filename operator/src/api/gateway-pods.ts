@@ -28,7 +28,7 @@ export const secretsSchema = {
       'x-kubernetes-list-type': 'set',
       items: objectName,
       description:
-        'Every key of these Secrets becomes an environment variable of that name; pods are replaced when one changes. Keys that begin with GW_, NODE_, LD_ or OPENSSL_ must be allowed by the operator.',
+        'Every key of these Secrets becomes an environment variable of that name; pods are replaced when one changes. Keys that begin with GW_, NODE_, LD_ or OPENSSL_, PATH and GCONV_PATH must be allowed by the operator.',
     },
     directory: {
       ...objectName,

@@ -15,12 +15,25 @@ const GW: readonly string[] = ['node', GW_ENTRY];
 /** The last segment of the image's repository. */
 const IMAGE_OF_GW = /^([^@]*\/)?gw(:[^/]*)?(@.*)?$/;
 /** Variables by which Node.js, the linker or OpenSSL run something else. */
-const RESERVED = /^(NODE|LD|DYLD|OPENSSL)_/;
+const RESERVED = /^((NODE|LD|DYLD|OPENSSL)_|(PATH|GCONV_PATH)$)/i;
 const ALLOW = 'local mode runs that with your rights, and only with --allow-commands';
 
+export interface CommandRights {
+  /** `--allow-commands`. */
+  readonly allowed: boolean;
+  /** The operator has made it of a GatewayProject. */
+  readonly made: boolean;
+}
+
 /** Throws an Error that says what must be allowed. */
-export function commandOf(container: Container, variables: ReadonlyMap<string, string>, allowed: boolean): Command {
+export function commandOf(
+  container: Container,
+  variables: ReadonlyMap<string, string>,
+  { allowed, made }: CommandRights,
+): Command {
   const { command, args = [], image = '' } = container;
+  // Options of the gateway alone could read a file and send it: what a GatewayProject asks for is judged by its schema.
+  if (!made && !allowed) throw new Error(`it is of a manifest, and no gateway of a GatewayProject: ${ALLOW}`);
   const variable = [...variables.keys()].find((name) => RESERVED.test(name));
   if (variable !== undefined && !allowed) throw new Error(`it sets ${variable}: ${ALLOW}`);
   if (command === undefined && !IMAGE_OF_GW.test(image))

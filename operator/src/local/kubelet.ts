@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '@gw/gateway/message-of';
-import { pods, secrets, type Workload, workloads } from '../api/resources.ts';
+import { gatewayProjects, pods, secrets, type Workload, workloads } from '../api/resources.ts';
 import { backoff } from '../runtime/backoff.ts';
 import { type KubeObject, keyOf, keyText, type ObjectKey, ownerReference } from '../runtime/kube-object.ts';
 import type { Objects, Watch } from '../runtime/objects.ts';
@@ -152,7 +152,10 @@ export class Kubelet {
         const child = await PodProcess.start({
           ...this.#options,
           container,
-          command: commandOf(container, variables, this.#options.allowCommands),
+          command: commandOf(container, variables, {
+            allowed: this.#options.allowCommands,
+            made: (workload.metadata.ownerReferences ?? []).some(({ kind }) => kind === gatewayProjects.kind),
+          }),
           variables,
           volumes,
           onLine: (line) => onLine(pod.name, line),

@@ -162,7 +162,11 @@ export class PodProcess {
     if (port === undefined) return true;
     try {
       const timeout = AbortSignal.any([signal, AbortSignal.timeout(2000)]);
-      const answer = await request(`http://127.0.0.1:${port}${probe?.path ?? '/'}`, { signal: timeout });
+      const origin = `http://127.0.0.1:${port}`;
+      const url = URL.parse(probe?.path ?? '/', origin);
+      // A path such as `@HOST/` would lead elsewhere.
+      if (url?.origin !== origin) return false;
+      const answer = await request(url, { signal: timeout });
       await answer.body.dump();
       // Without a probe of its own, whoever answers at all is ready.
       return probe === undefined || answer.statusCode < 400;

@@ -2,6 +2,7 @@
  * What in a pod's template goes beyond what a GatewayProject may ask for (D50), whichever of its fields asked: the
  * template as it would be is compared with what the operator makes of the project without a patch. Pure.
  */
+import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '@gw/gateway/artifact';
 import type { PodField } from './pod-policy.ts';
@@ -22,6 +23,8 @@ export interface PodFaultsWith {
   readonly secrets: ReadonlySet<string>;
 }
 
+const { normalize } = posix;
+
 /** Scheduling, termination, DNS and names: what everyone may set. */
 const FREE_IN_POD = new Set([
   ...['affinity', 'nodeSelector', 'preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'],
@@ -34,7 +37,7 @@ const FREE_IN_POD = new Set([
 const LOOKED_AT_IN_POD = new Set(['containers', 'initContainers', 'volumes', 'imagePullSecrets']);
 const FREE_IN_CONTAINER = new Set([
   ...['name', 'image', 'imagePullPolicy', 'resizePolicy', 'resources'],
-  ...['terminationMessagePath', 'terminationMessagePolicy'],
+  'terminationMessagePolicy',
 ]);
 const LOOKED_AT_IN_CONTAINER = new Set([
   ...['env', 'envFrom', 'ports', 'volumeMounts'],
@@ -44,8 +47,8 @@ const TIMINGS = new Set([
   ...['failureThreshold', 'initialDelaySeconds', 'periodSeconds', 'successThreshold'],
   ...['terminationGracePeriodSeconds', 'timeoutSeconds'],
 ]);
-/** Variables by which Node.js, the linker and OpenSSL run or trust something else than what is in the image. */
-const RESERVED = /^(GW|NODE|LD|OPENSSL)_/;
+/** Variables by which the runtime, Node.js, the linker, C's library and OpenSSL run something else than what is in the image. */
+const RESERVED = /^((GW|NODE|LD|OPENSSL)_|(PATH|GCONV_PATH)$)/;
 
 export function isReservedVariable(name: string): boolean {
   return RESERVED.test(name);
@@ -55,7 +58,9 @@ export function isReservedVariable(name: string): boolean {
  * Folders that hold nothing of the image that is run or read as configuration. Neither `/etc/ssl`, where Node.js looks
  * for openssl.cnf, nor `/home`, below which OpenSSL looks for modules that it loads.
  */
-const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl\/certs|mnt|opt|run|srv|tmp|var)(\/|$)/;
+const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl\/certs|mnt|opt|run|srv|var)(\/|$)/;
+const FREE_FOLDERS =
+  'below /data, /etc/gw, /etc/ssl/certs, /mnt, /opt, /run, /srv or /var, and not where the operator mounts';
 /** What a further container may say of its privileges without a word of the operator: less of them. */
 const LESS: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   allowPrivilegeEscalation: (value) => value === false,
@@ -75,9 +80,16 @@ const BY_NAME: ReadonlySet<string> = new Set<PodField>([
 
 export function podFaults({ own, template, secrets }: PodFaultsWith): readonly PodFault[] {
   const [before, after] = [objectOf(own['spec']), objectOf(template['spec'])];
+  const ownVolumes = new Set(listOf(before['volumes']).map(({ name }) => shown(name)));
   const pullSecrets = new Set(listOf(before['imagePullSecrets']).map(({ name }) => shown(name)));
   return [
     ...profileFaults(objectOf(objectOf(template['metadata'])['annotations'])),
+    ...otherFields(
+      objectOf(own['metadata']),
+      objectOf(template['metadata']),
+      'metadata',
+      (key) => key === 'labels' || key === 'annotations',
+    ),
     ...otherFields(before, after, 'spec', (key) => FREE_IN_POD.has(key) || LOOKED_AT_IN_POD.has(key)),
     ...listOf(after['imagePullSecrets']).flatMap((each) =>
       secretFault(each['name'], secrets.union(pullSecrets), 'spec.imagePullSecrets'),
@@ -89,7 +101,9 @@ export function podFaults({ own, template, secrets }: PodFaultsWith): readonly P
       listOf(after[list]).flatMap((container) => {
         const at = `spec.${list}[${shown(container['name'])}]`;
         const ours = named(before[list], container['name']);
-        return ours ? ownContainerFaults(container, ours, secrets, at) : furtherFaults(container, secrets, list, at);
+        return ours
+          ? ownContainerFaults(container, ours, secrets, ownVolumes, at)
+          : furtherFaults(container, secrets, list, at);
       }),
     ),
   ];
@@ -128,6 +142,7 @@ function ownContainerFaults(
   after: JsonObject,
   before: JsonObject,
   secrets: ReadonlySet<string>,
+  ownVolumes: ReadonlySet<string>,
   at: string,
 ): readonly PodFault[] {
   const isFree = (key: string) => FREE_IN_CONTAINER.has(key) || LOOKED_AT_IN_CONTAINER.has(key);
@@ -135,13 +150,15 @@ function ownContainerFaults(
     ...otherFields(before, after, at, isFree),
     ...differing('securityContext', 'securityContext', before, after, at),
     ...differing('ports', 'ports', before, after, at),
+    ...hostPortFaults(after, at),
     ...differing('envFrom', 'envFrom', before, after, at),
+    ...variableSetFaults(after, before, secrets, at),
     ...['startupProbe', 'readinessProbe', 'livenessProbe'].flatMap((probe) => {
       const [ours, theirs] = [before[probe], after[probe]].map(withoutTimings);
       return isDeepStrictEqual(ours, theirs) ? [] : [{ field: 'probes', message: `${at}.${probe}` } as const];
     }),
     ...variableFaults(after, before, secrets, at),
-    ...mountFaults(after, before, at),
+    ...mountFaults(after, before, ownVolumes, at),
   ];
 }
 
@@ -181,14 +198,59 @@ function variableFaults(
         const changed = listOf(before['env']).some((each) => each['name'] === variable['name']);
         const secret = objectOf(objectOf(variable['valueFrom'])['secretKeyRef'])['name'];
         return [
-          ...(changed || isReservedVariable(name) ? [{ field: 'env' as const, message: `${at}.env ${name}` }] : []),
+          ...(changed || isReservedVariable(name) || expandsOurs(variable['value'])
+            ? [{ field: 'env' as const, message: `${at}.env ${name}` }]
+            : []),
           ...(secret === undefined ? [] : secretFault(secret, secrets, `${at}.env ${name}`)),
         ];
       }),
   ];
 }
 
-function mountFaults(after: JsonObject, before: JsonObject, at: string): readonly PodFault[] {
+/** The kubelet puts other variables in the place of their names: what no reference may read stays unread. */
+function expandsOurs(value: Json | undefined): boolean {
+  return typeof value === 'string' && value.includes('$(GW_');
+}
+
+/** Whole Secrets as variables, beside those that the operator gives. */
+function variableSetFaults(
+  after: JsonObject,
+  before: JsonObject,
+  secrets: ReadonlySet<string>,
+  at: string,
+): readonly PodFault[] {
+  return listOf(after['envFrom'])
+    .filter((each) => !listOf(before['envFrom']).some((ours) => isDeepStrictEqual(ours, each)))
+    .flatMap((each) => {
+      const name = objectOf(each['secretRef'])['name'];
+      return name === undefined ? [] : secretFault(name, secrets, `${at}.envFrom`);
+    });
+}
+
+function hostPortFaults({ ports }: JsonObject, at: string): readonly PodFault[] {
+  return listOf(ports)
+    .filter(({ hostPort }) => hostPort !== undefined)
+    .map(({ hostPort }) => ({ field: 'hostPort' as const, message: `${at}.ports ${shown(hostPort)}` }));
+}
+
+/** Of the image `/var/run` is a link to `/run`. */
+function canonical(path: string): string {
+  return normalize(path)
+    .replace(/\/+$/, '')
+    .replace(/^\/var\/run(?=\/|$)/, '/run');
+}
+
+/** One is the other, or lies in it. */
+function overlap(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+}
+
+function mountFaults(
+  after: JsonObject,
+  before: JsonObject,
+  ownVolumes: ReadonlySet<string>,
+  at: string,
+): readonly PodFault[] {
   const theirs = listOf(after['volumeMounts']);
   const fault = (path: Json | undefined) => ({
     field: 'volumeMounts' as const,
@@ -198,11 +260,20 @@ function mountFaults(after: JsonObject, before: JsonObject, at: string): readonl
   const added = theirs.filter(
     (mount) => !listOf(before['volumeMounts']).some((each) => isDeepStrictEqual(each, mount)),
   );
-  const bad = added.filter(({ mountPath, mountPropagation }) => {
-    const path = typeof mountPath === 'string' ? mountPath : '';
-    return mountPropagation !== undefined || !MOUNTABLE.test(path) || path.split('/').includes('..');
+  const ours = listOf(before['volumeMounts']).map(({ mountPath }) => canonical(shown(mountPath)));
+  const bad = added.filter(({ name, mountPath, mountPropagation }) => {
+    const path = canonical(typeof mountPath === 'string' ? mountPath : '/');
+    // What the operator mounts is what it says, and what is in it is for the gateway alone.
+    const isOurs = ours.some((each) => overlap(each, path)) || (ownVolumes.has(shown(name)) && name !== 'tmp');
+    return mountPropagation !== undefined || isOurs || !MOUNTABLE.test(path);
   });
-  return [...gone, ...bad].map(({ mountPath }) => fault(mountPath));
+  return [
+    ...gone.map(({ mountPath }) => fault(mountPath)),
+    ...bad.map(({ mountPath }) => ({
+      ...fault(mountPath),
+      message: `${fault(mountPath).message} (free: ${FREE_FOLDERS})`,
+    })),
+  ];
 }
 
 /** A container that the operator does not make. */
@@ -212,7 +283,7 @@ function furtherFaults(
   list: 'containers' | 'initContainers',
   at: string,
 ): readonly PodFault[] {
-  const { securityContext, env, envFrom, ports, volumeDevices } = container;
+  const { securityContext, env, envFrom, volumeDevices } = container;
   const more = Object.entries(objectOf(securityContext)).filter(([key, value]) => !LESS[key]?.(value));
   const named = [
     ...listOf(env).map((each) => objectOf(objectOf(each['valueFrom'])['secretKeyRef'])['name']),
@@ -222,9 +293,7 @@ function furtherFaults(
     { field: list, message: at },
     ...more.map(([key]) => ({ field: 'securityContext' as const, message: `${at}.securityContext.${key}` })),
     ...named.flatMap((name) => (name === undefined ? [] : secretFault(name, secrets, `${at}.env`))),
-    ...listOf(ports)
-      .filter(({ hostPort }) => hostPort !== undefined)
-      .map(({ hostPort }) => ({ field: 'hostPort' as const, message: `${at}.ports ${shown(hostPort)}` })),
+    ...hostPortFaults(container, at),
     ...(volumeDevices === undefined ? [] : [{ field: 'volumes' as const, message: `${at}.volumeDevices` }]),
     ...listOf(container['volumeMounts'])
       .filter(({ mountPropagation }) => mountPropagation !== undefined)
@@ -254,14 +323,27 @@ function volumeTypeFaults(
   source: JsonObject,
   secrets: ReadonlySet<string>,
   at: string,
+  inProjected = false,
 ): readonly PodFault[] {
   if (['emptyDir', 'configMap', 'downwardAPI'].includes(type)) return [];
-  if (type === 'secret') return secretFault(source['secretName'] ?? source['name'], secrets, at);
+  if (type === 'secret') return secretFault(source[inProjected ? 'name' : 'secretName'], secrets, at);
   if (type === 'projected')
     return listOf(source['sources']).flatMap((each) =>
-      Object.keys(each).flatMap((inner) => volumeTypeFaults(inner, objectOf(each[inner]), secrets, at)),
+      Object.keys(each).flatMap((inner) => volumeTypeFaults(inner, objectOf(each[inner]), secrets, at, true)),
     );
-  return [{ field: type === 'hostPath' ? 'hostPath' : 'volumes', message: `${at}.${type}` }];
+  return [
+    { field: type === 'hostPath' ? 'hostPath' : 'volumes', message: `${at}.${type}` },
+    ...secretsIn(source).flatMap((name) => secretFault(name, secrets, `${at}.${type}`)),
+  ];
+}
+
+/** Names of Secrets that a source refers to, by whatever field: csi, flexVolume, iscsi and the like. */
+function secretsIn(source: JsonObject): readonly Json[] {
+  return Object.entries(source).flatMap(([key, value]) => {
+    if (/secretname$/i.test(key) && value !== undefined) return [value];
+    if (!isObject(value)) return [];
+    return /secretref$/i.test(key) ? [value['name'] ?? null] : secretsIn(value);
+  });
 }
 
 /** No option allows it: a project says in fields of its own which Secrets it has, where grants are asked for. */

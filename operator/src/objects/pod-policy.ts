@@ -10,7 +10,7 @@ export const POD_FIELDS = {
   automountServiceAccountToken: "a token of the pods' ServiceAccount",
   command: 'what runs in the gateway container',
   containers: 'containers beside the gateway',
-  env: 'variables GW_*, NODE_*, LD_* and OPENSSL_*, and changes of those that the operator sets',
+  env: 'variables GW_*, NODE_*, LD_*, OPENSSL_*, PATH and GCONV_PATH, and changes of those that the operator sets',
   envFrom: 'variables from whole ConfigMaps and Secrets, beside spec.secrets.env',
   hostIPC: 'memory shared with the node',
   hostNetwork: 'the network of the node',

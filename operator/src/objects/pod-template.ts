@@ -54,13 +54,14 @@ function judged(
   const own = inherited?.ok ? inherited.template : plain;
   const refused = (refusal: string) => ({ template: own, refusal });
   if (inherited && !inherited.ok) return refused(`--pod-defaults of the operator: ${inherited.message}`);
-  const patch = project.spec.pods.template;
+  const said = project.spec.pods.template;
+  const patch = said && Object.keys(said).length > 0 ? said : undefined;
   if (patch && !policy.templatePatches)
     return refused('spec.pods.template: the operator takes none (--template-patches=off): leave it out');
   const patched = patch ? patchTemplate(own, patch) : { ok: true as const, template: own };
   if (!patched.ok) return refused(`spec.pods.template: ${patched.message}`);
   const { template } = patched;
-  const images = imagesOf(template).filter((image) => !allowsImage(image, settings.image, policy));
+  const images = imagesOf(template).filter((image) => image !== '' && !allowsImage(image, settings.image, policy));
   const secrets = new Set(usedSecrets(project).map(({ name }) => name));
   const faults = podFaults({ own, template, secrets }).filter(
     ({ field }) => field === 'secret' || !policy.fields.has(field),

@@ -8,7 +8,7 @@ export interface UsedSecret {
 }
 
 export function usedSecrets({ spec }: GatewayProject): readonly UsedSecret[] {
-  const { secrets, tls, serve, controlPlane, signing, storage, pods } = spec;
+  const { secrets, tls, serve, controlPlane, signing, storage, pods, exposure } = spec;
   const one = (field: string, name: string | undefined) => (name === undefined ? [] : [{ field, name }]);
   const many = (field: string, names: readonly string[] = []) => names.map((name) => ({ field, name }));
   return [
@@ -23,6 +23,7 @@ export function usedSecrets({ spec }: GatewayProject): readonly UsedSecret[] {
     ...many('spec.secrets.env', secrets?.env),
     ...one('spec.secrets.directory', secrets?.directory),
     ...many('spec.secrets.template', secrets?.template),
+    ...one('spec.exposure.ingress.tlsSecret', exposure.ingress?.tlsSecret),
     ...one('spec.tls.secret', tls?.secret),
     ...one('spec.tls.clientCaSecret', tls?.clientCaSecret),
     ...one('spec.serve.state.url.secret', serve.state?.url.secret),

@@ -96,8 +96,11 @@ async function beyondPolicy(
   const image = project.spec.pods.image ?? own;
   if (!allowsImage(image, own, policy))
     return 'the image of its GatewayProject must be allowed with --allow-images of the operator';
-  if (!policy.secretGrants || project.metadata.namespace !== namespace) return undefined;
-  const used = usedSecrets(project).filter(({ field }) => /^spec\.(pods|secrets|serve)\./.test(field));
+  if (!policy.secretGrants) return undefined;
+  // In another namespace pods get nothing of the project's own but the keys that it trusts.
+  const here = project.metadata.namespace === namespace;
+  const given = here ? /^spec\.(pods|secrets|serve|signing)\./ : /^spec\.signing\./;
+  const used = usedSecrets(project).filter(({ field }) => given.test(field));
   const refusals = await ungranted(objects, project, used);
   return refusals.length > 0
     ? 'its GatewayProject may not use a Secret that it names: its status says which'

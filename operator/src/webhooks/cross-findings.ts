@@ -93,7 +93,7 @@ async function findingsWith(
   const reading = { ...using, objects, foreignUses: new ForeignUses() };
   const gathered = gather(project, await readSources(reading, project));
   if (!gathered.ok) return { problems: gathered.problems, errors: [] };
-  const { diagnostics } = await compileProject(gathered.inputs, { timeoutMs });
+  const { diagnostics } = await compileProject(gathered.inputs, { timeoutMs, owner: project.metadata.namespace ?? '' });
   return { problems: [], errors: diagnostics.filter(({ severity }) => severity === 'error') };
 }
 

@@ -25,7 +25,7 @@ export async function documentFindings({ metadata, spec }: ApiSpec, timeoutMs: n
       plugins: [],
       flags: {},
     },
-    { timeoutMs },
+    { timeoutMs, owner: metadata.namespace ?? '' },
   );
   const own = diagnostics.filter(({ code }) => !OF_THE_PROJECT.has(code));
   const fatal = (each: Diagnostic) => each.severity === 'error' && !OF_THE_MACHINE.has(each.code);

@@ -96,7 +96,13 @@ function podsFault(
   project: GatewayProject,
   { image, policy }: { readonly image: string; readonly policy?: PodPolicy },
 ): readonly string[] {
-  const refusal = podRefusal(project, REVISION, { image, trustedKeys: [], ...(policy ? { policy } : {}) });
+  const inRegistry =
+    project.spec.storage.type === 'OCI' ? { image: `registry.invalid/artifact@sha256:${'0'.repeat(64)}` } : {};
+  const refusal = podRefusal(
+    project,
+    { ...REVISION, ...inRegistry },
+    { image, trustedKeys: [], ...(policy ? { policy } : {}) },
+  );
   return refusal === undefined ? [] : [refusal];
 }
 

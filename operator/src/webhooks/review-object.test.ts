@@ -152,6 +152,23 @@ describe('an ApiSpec', () => {
     expect((await second).allowed).toBe(false);
   });
 
+  it('holds its turn until its work has ended, also past its answer', async () => {
+    const objects = new MemoryObjects();
+    const listed = Promise.withResolvers<readonly never[]>();
+    objects.list = () => listed.promise;
+    const review = boundedReview({ atOnce: 1, ofNamespace: 1 });
+    const { using, asked } = rig({ objects });
+    const late = { ...using, deadlineMs: 50 };
+    const wrong = asked('ApiSpec', 'other', { source: { inline: 'wrong' } });
+    const right = asked('ApiSpec', 'books', {
+      source: { url: { url: 'https://example.org/a', sha256: 'a'.repeat(64) } },
+    });
+    expect((await review(late, right)).warnings?.[0]).toContain('not checked in time');
+    expect((await review(late, wrong)).allowed).toBe(true);
+    listed.resolve([]);
+    expect((await review(using, wrong)).allowed).toBe(false);
+  });
+
   it('is admitted when the check itself breaks', async () => {
     const objects = new MemoryObjects();
     objects.list = async () => {

@@ -63,21 +63,41 @@ export function boundedReview(
     const until = Date.now() + (using.deadlineMs ?? DEADLINE_MS);
     const turn = await turns.take(request.namespace, until);
     if (!turn) return LATE;
-    try {
-      return await reviewObject({ ...using, deadlineMs: Math.max(1, until - Date.now()) }, request);
-    } finally {
-      turn();
-    }
+    const { answer, ended } = startReview({ ...using, deadlineMs: Math.max(1, until - Date.now()) }, request);
+    // Work that goes on past the answer holds its turn: else it would pile up behind what compiles.
+    void ended.then(turn);
+    return answer;
   };
 }
 
 /** Whatever goes wrong here, the object is admitted: its conditions say the same as a refusal would. */
-export async function reviewObject(using: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  const deadline = Promise.withResolvers<AdmissionAnswer>();
+export function reviewObject(using: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  return startReview(using, request).answer;
+}
+
+interface StartedReview {
+  /** Never rejects, and comes within the deadline. */
+  readonly answer: Promise<AdmissionAnswer>;
+  /** When nothing is done for it any more. Never rejects. */
+  readonly ended: Promise<void>;
+}
+
+function startReview(using: ReviewWith, request: AdmissionRequest): StartedReview {
   const deadlineMs = using.deadlineMs ?? DEADLINE_MS;
+  const work = review(using, request, Date.now() + deadlineMs);
+  const nothing = () => undefined;
+  return { answer: answerOf(using, work, deadlineMs), ended: work.then(nothing, nothing) };
+}
+
+async function answerOf(
+  using: ReviewWith,
+  work: Promise<AdmissionAnswer>,
+  deadlineMs: number,
+): Promise<AdmissionAnswer> {
+  const deadline = Promise.withResolvers<AdmissionAnswer>();
   const timer = setTimeout(() => deadline.resolve(LATE), deadlineMs);
   try {
-    return await Promise.race([review(using, request, Date.now() + deadlineMs), deadline.promise]);
+    return await Promise.race([work, deadline.promise]);
   } catch (error) {
     using.onError(error);
     return { allowed: true, warnings: ['gw: it could not be checked; its status will say whether it is right'] };

@@ -39,7 +39,7 @@ export class Compilations {
     const last = this.#last.get(key);
     if (last?.digest === digest) return last.result;
     const started = performance.now();
-    const result = await compile(inputs);
+    const result = await compile(inputs, key.slice(0, key.indexOf('/')));
     this.#events.onCompiled((performance.now() - started) / 1000, result.ok);
     this.#last.set(key, { digest, result });
     if (result.ok) this.#events.onInputs?.(key, inputs, result);
@@ -51,8 +51,8 @@ export class Compilations {
   }
 }
 
-async function compile(inputs: Project): Promise<Compilation> {
-  const result = await compileProject(inputs);
+async function compile(inputs: Project, namespace: string): Promise<Compilation> {
+  const result = await compileProject(inputs, { owner: namespace });
   const diagnostics = result.diagnostics.map(({ code, severity, message, hint, file, pointer, line, column }) => {
     const apiSpec = file?.includes('/') ? file.slice(0, file.indexOf('/')) : undefined;
     return {

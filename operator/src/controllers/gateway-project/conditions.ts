@@ -27,9 +27,8 @@ export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
   const first = problems.find(({ reason }) => reason !== 'Fetching') ?? problems[0];
   if (!first)
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'every ApiSpec and plugin is there' };
-  const told = [first, ...problems.filter((each) => each !== first)]
-    .slice(0, MAX_PROBLEMS)
-    .map(({ message }) => message);
+  const others = problems.filter(({ message }) => message !== first.message);
+  const told = [...new Set([first, ...others].map(({ message }) => message))].slice(0, MAX_PROBLEMS);
   const more = problems.length > MAX_PROBLEMS ? ` (and ${problems.length - MAX_PROBLEMS} more)` : '';
   const status = problems.every(({ reason }) => reason === 'Fetching') ? 'Unknown' : 'False';
   return { type: 'Accepted', status, reason: first.reason, message: told.join('; ') + more };

@@ -25,13 +25,13 @@ const revision = (number: number): Revision => ({
   createdAt: '2026-01-01T00:00:00Z',
 });
 
-function project(more: object = {}, status: ControlPlaneStatus = {}) {
+function project(more: object = {}, status: ControlPlaneStatus = {}, observedGeneration = 1) {
   return gatewayProjects.parse({
     apiVersion: 'gw.dev/v1alpha1',
     kind: 'GatewayProject',
     metadata: { name: 'books', namespace: 'shop', uid: 'u', generation: 1 },
     spec: { specs: { names: ['a'] }, controlPlane: { url: 'https://control.example/gw', secret: 'control', ...more } },
-    status: { controlPlane: status },
+    status: { controlPlane: status, observedGeneration },
   });
 }
 
@@ -149,15 +149,22 @@ describe('the link of pods', () => {
     expect(linkAt(project(), observed({}, { hasKey: false }))).toBeUndefined();
     const linked = { projectId: PROJECT, linked: { privateCa: false } };
     expect(linkAt(project({}, linked), { secret: gone })).toMatchObject({ projectId: PROJECT });
-    expect(controlPlaneStatus({ secret: gone }, linked)).toEqual(linked);
+    const whole = { ...linked, linked: { privateCa: false, url: 'https://control.example/gw', secret: 'control' } };
+    expect(controlPlaneStatus(project({}, linked), { secret: gone })).toEqual(whole);
   });
 
   it('leads nowhere else while the Secret may not be sent there', () => {
     const refused = { ok: false, reason: 'CredentialNotGranted', message: 'no' } as const;
-    const before = controlPlaneStatus(observed({}), undefined);
+    const before = controlPlaneStatus(project(), observed({}));
     const moved = project({ url: 'https://evil.example', secret: 'other' }, before);
     expect(linkAt(moved, { secret: refused })).toEqual(linkAt(project(), observed({})));
-    expect(controlPlaneStatus({ secret: refused }, before).linked).toEqual(before.linked);
+    expect(controlPlaneStatus(moved, { secret: refused }).linked).toEqual(before.linked);
+    // A status of before it said where, and a spec that has changed meanwhile: to no address at all.
+    const old = { projectId: PROJECT, linked: { privateCa: false } };
+    expect(linkAt(project({}, old), { secret: refused })).toEqual(linkAt(project(), observed({})));
+    expect(
+      linkAt(project({ url: 'https://evil.example', secret: 'other' }, old, 0), { secret: refused }),
+    ).toBeUndefined();
     const never = project({ url: 'https://evil.example' }, { projectId: PROJECT });
     expect(linkAt(never, { secret: refused })).toBeUndefined();
   });
@@ -165,7 +172,7 @@ describe('the link of pods', () => {
 
 it('its status says what is deployed there, by whom, and nothing of secrets', () => {
   const seen = { asked, synced: hash('2'), latest: deployment({}), drift: ['spec "a" was changed there'] };
-  const status = controlPlaneStatus(observed(seen), undefined);
+  const status = controlPlaneStatus(project(), observed(seen));
   expect(status).toEqual({
     projectId: PROJECT,
     synced: hash('2'),
@@ -177,7 +184,7 @@ it('its status says what is deployed there, by whom, and nothing of secrets', ()
   });
   expect(JSON.stringify(status)).not.toContain('gwt_');
   const found = { ...seen, asked: { ...asked, found: true } };
-  expect(controlPlaneStatus(observed(found), undefined)).toMatchObject({ deployedBy: 'token:cluster' });
+  expect(controlPlaneStatus(project(), observed(found))).toMatchObject({ deployedBy: 'token:cluster' });
 });
 
 it.each<[string, ObservedControlPlane, string, string]>([

@@ -33,6 +33,8 @@ export interface Elsewhere {
   readonly wentBack?: true;
 }
 
+type Linked = NonNullable<ControlPlaneStatus['linked']> & { readonly url: string; readonly secret: string };
+
 export const DATA_PLANE_KEY = 'data-plane-key';
 export const CA_KEY = 'ca.crt';
 
@@ -106,19 +108,20 @@ function deployedBy({ artifact_hash, kind, created_by }: LatestDeployment): stri
 const OPERATOR = 'operator';
 
 /** How pods reach it; undefined until the project is there and they have a key for it. */
-export function linkAt({ spec, status }: GatewayProject, { secret, seen }: ObservedControlPlane): Link | undefined {
+export function linkAt(project: GatewayProject, observed: ObservedControlPlane): Link | undefined {
+  const { spec, status } = project;
+  const { seen } = observed;
   const { controlPlane } = spec;
   const projectId = seen?.projectId ?? status?.controlPlane?.projectId;
   if (!controlPlane || projectId === undefined) return undefined;
-  const linked = linkedBy({ secret }, status?.controlPlane);
+  const linked = linkedBy(project, observed);
   if (!linked) return undefined;
   return {
-    // Before 0.9 the status did not say where: pods are linked to what the spec has named all along.
-    url: channelUrl(linked.url ?? controlPlane.url),
+    url: channelUrl(linked.url),
     projectId,
     credential: {
       kind: 'secret',
-      name: linked.secret ?? controlPlane.secret,
+      name: linked.secret,
       key: DATA_PLANE_KEY,
       ...(linked.privateCa ? { ca: CA_KEY } : {}),
     },
@@ -129,14 +132,25 @@ export function linkAt({ spec, status }: GatewayProject, { secret, seen }: Obser
  * Where pods get their artifacts, and with which Secret. A Secret that is gone for a while takes no pod its link: all
  * of them would be replaced. Nor is one that may not be sent to another address sent there by pods (D49).
  */
-function linkedBy(
-  { secret }: Pick<ObservedControlPlane, 'secret'>,
-  before: ControlPlaneStatus | undefined,
-): ControlPlaneStatus['linked'] {
-  if (!secret.ok || (!secret.hasKey && before?.linked)) return before?.linked;
+function linkedBy(project: GatewayProject, { secret }: ObservedControlPlane): Linked | undefined {
+  const before = linkedBefore(project);
+  if (!secret.ok || (!secret.hasKey && before)) return before;
   if (!secret.hasKey) return undefined;
   const { url, ca } = secret.access;
   return { privateCa: ca !== undefined, url, secret: secret.name };
+}
+
+/**
+ * As the status says. One of before it said where names what the spec does, unless that has changed since: then nobody
+ * knows any more to what pods were linked, and they are to no other address.
+ */
+function linkedBefore({ metadata, spec, status }: GatewayProject): Linked | undefined {
+  const { linked } = status?.controlPlane ?? {};
+  if (!linked || !spec.controlPlane) return undefined;
+  const { url, secret } = linked;
+  if (url !== undefined && secret !== undefined) return { ...linked, url, secret };
+  if (status?.observedGeneration !== metadata.generation) return undefined;
+  return { ...linked, url: spec.controlPlane.url, secret: spec.controlPlane.secret };
 }
 
 function channelUrl(url: string): string {
@@ -146,12 +160,10 @@ function channelUrl(url: string): string {
   return channel.href;
 }
 
-export function controlPlaneStatus(
-  observed: ObservedControlPlane,
-  before: ControlPlaneStatus | undefined,
-): ControlPlaneStatus {
+export function controlPlaneStatus(project: GatewayProject, observed: ObservedControlPlane): ControlPlaneStatus {
+  const before = project.status?.controlPlane;
   const { projectId, synced, asked, latest, drift } = observed.seen ?? remembered(before);
-  const linked = linkedBy(observed, before);
+  const linked = linkedBy(project, observed);
   const ours = latest && latest.deployment_id === asked?.deploymentId && !asked.found;
   const deployed =
     latest === undefined

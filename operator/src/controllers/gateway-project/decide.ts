@@ -138,7 +138,7 @@ export function decide(
     ...(rollout.status ? { rollout: rollout.status } : {}),
     ...(failed ? { failed } : {}),
     ...(observed.sidecars || observed.injection ? { sidecars: { ...observed.sidecars, ...counts(observed) } } : {}),
-    ...(observed.controlPlane ? { controlPlane: controlPlaneStatus(observed.controlPlane, before?.controlPlane) } : {}),
+    ...(observed.controlPlane ? { controlPlane: controlPlaneStatus(project, observed.controlPlane) } : {}),
     address: serviceAddress(project),
   };
   return {

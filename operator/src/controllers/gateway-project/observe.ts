@@ -93,7 +93,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   if (!project || project.metadata.deletionTimestamp) return undefined;
   const { namespace } = key;
   const refused = policy.secretGrants ? await ungranted(objects, project, usedSecrets(project)) : [];
-  const keys = await readSigningKeys(objects, project);
+  const keys = await readSigningKeys(objects, project, new Set(refused.map(({ name }) => name)));
   const sources = {
     ...(await readSources(using, project)),
     ...(keys.signing ? { signingKey: keys.signing } : {}),

@@ -28,7 +28,7 @@ export interface PodSecrets {
   readonly certificate?: CertificateTimes;
 }
 
-/** `ungranted`: Secrets that the project may not use. */
+/** `ungranted`: Secrets that the project may not use; that of its control plane has a condition of its own. */
 export async function readPodSecrets(
   objects: Objects,
   project: GatewayProject,
@@ -55,15 +55,12 @@ export async function readPodSecrets(
       ...found.filter(({ version }) => version === undefined).map(({ name }) => missing(name, namespace)),
       ...[url, certificate, clientCa].flatMap((read) => (read && !read.ok ? [problem(read)] : [])),
       ...(fields.has('env') ? [] : await reservedVariables(objects, namespace, given?.env ?? [])),
-      ...ungranted.filter(({ field }) => POD_FIELD.test(field)).map(problem),
+      ...ungranted.filter(({ field }) => field !== 'spec.controlPlane.secret').map(problem),
     ],
     ...(versions.length > 0 ? { version: digest(versions) } : {}),
     ...(certificate?.ok ? { certificate: certificate.times } : {}),
   };
 }
-
-/** Where a project names Secrets of its pods; that of its control plane has a condition of its own. */
-const POD_FIELD = /^spec\.(pods|secrets|serve|tls)\./;
 
 /** Keys that would be variables by which something else runs than the image, or by other options (D50). */
 async function reservedVariables(

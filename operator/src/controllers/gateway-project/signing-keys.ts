@@ -22,8 +22,15 @@ export interface SigningKeys {
 const PEM_BLOCK = /-----BEGIN (PUBLIC|PRIVATE) KEY-----[^-]+-----END \1 KEY-----/g;
 const HEX_KEY = /^[0-9a-f]{64}$/;
 
-export async function readSigningKeys(objects: Objects, project: GatewayProject): Promise<SigningKeys> {
-  const { keySecret, trustedKeys = [], trustedKeySecrets = [] } = project.spec.signing ?? {};
+/** `refused`: Secrets that the project may not use, of which nothing is read. */
+export async function readSigningKeys(
+  objects: Objects,
+  project: GatewayProject,
+  refused: ReadonlySet<string> = new Set(),
+): Promise<SigningKeys> {
+  const { keySecret: named, trustedKeys = [], trustedKeySecrets: listed = [] } = project.spec.signing ?? {};
+  const keySecret = named && !refused.has(named.name) ? named : undefined;
+  const trustedKeySecrets = listed.filter(({ name }) => !refused.has(name));
   const namespace = project.metadata.namespace ?? 'default';
   const signing = keySecret && (await readSigningKey(objects, namespace, keySecret));
   const more = await Promise.all(trustedKeySecrets.map((each) => readTrustedKeys(objects, namespace, each)));
