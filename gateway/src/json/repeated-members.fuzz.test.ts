@@ -126,12 +126,13 @@ describe('repeated members', () => {
   const wide = (count: number, names: (i: number) => string) =>
     `{${Array.from({ length: count }, (_, i) => `${JSON.stringify(names(i))}:${i}`).join(',')}`;
 
-  it.each<[string, (i: number) => string, number?]>([
+  it.each<[string, (i: number) => string]>([
     ['one after another', (i: number) => `key${i}`],
     ['that differ at their ends', (i: number) => `${'x'.repeat(60)}${i}`],
     ['that differ at their beginnings', (i: number) => `${i}${'x'.repeat(60)}`],
-    ['that need escapes', (i: number) => `"${i}`, 20_000],
-  ])('are found among very many names %s', (_, names, count = 100_000) => {
+    ['that need escapes', (i: number) => `"${i}`],
+  ])('are found among very many names %s', (_, names) => {
+    const count = 20_000;
     const text = wide(count, names);
     expect(inTime(() => repeats(`${text}}`))).toBe(false);
     expect(inTime(() => repeats(`${text},${JSON.stringify(names(count / 2))}:0}`))).toBe(true);
