@@ -1,0 +1,88 @@
+/** A Secret of the operator's namespace whose content the operator makes itself and all its replicas share. */
+import { ApiError, type ApiServer } from './api-server.ts';
+import { isRecord } from './kube-object.ts';
+
+export interface StoredSecret {
+  readonly annotations: Readonly<Record<string, unknown>>;
+  /** The decoded value of a key, empty where the Secret has none. */
+  readonly text: (key: string) => string;
+}
+
+export interface NextSecret<Content> {
+  readonly content: Content;
+  /** What to write; undefined where what is stored stays. */
+  readonly write?: {
+    readonly data: Readonly<Record<string, string>>;
+    /** Default: none, also where the Secret has some. */
+    readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  };
+}
+
+/** Another replica may write between our read and our write. */
+const ATTEMPTS = 5;
+
+/** Reads the Secret, asks `next` what it is to hold (of undefined where there is none), and writes where that differs. */
+export async function ownSecret<Content>(
+  api: ApiServer,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  next: (stored: StoredSecret | undefined) => NextSecret<Content> | Promise<NextSecret<Content>>,
+): Promise<Content> {
+  const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
+  const path = `${collection}/${name}`;
+  for (let attempt = 1; ; attempt++) {
+    const found = await current(api, path);
+    const { content, write } = await next(found);
+    if (!write) return content;
+    try {
+      await api.json({
+        method: found ? 'PUT' : 'POST',
+        path: found ? path : collection,
+        body: {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: {
+            name,
+            labels: { 'app.kubernetes.io/managed-by': 'gw-operator' },
+            ...(found ? { resourceVersion: found.version } : {}),
+            ...(write.annotations ? { annotations: write.annotations } : {}),
+          },
+          type: 'Opaque',
+          data: encoded(write.data),
+        },
+      });
+      return content;
+    } catch (error) {
+      // Two replicas agree because only one of them gets to write on what both have read.
+      if (!(error instanceof ApiError && error.status === 409) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function current(
+  api: ApiServer,
+  path: string,
+): Promise<(StoredSecret & { readonly version: string }) | undefined> {
+  try {
+    return parse(await api.json({ method: 'GET', path }));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+function parse(secret: unknown): StoredSecret & { readonly version: string } {
+  if (!isRecord(secret) || !isRecord(secret['metadata'])) throw new Error('the API server sent no Secret');
+  const { metadata } = secret;
+  const data = isRecord(secret['data']) ? secret['data'] : {};
+  return {
+    version: String(metadata['resourceVersion'] ?? ''),
+    annotations: isRecord(metadata['annotations']) ? metadata['annotations'] : {},
+    text: (key) => Buffer.from(String(data[key] ?? ''), 'base64').toString('utf8'),
+  };
+}
+
+function encoded(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
+  );
+}
