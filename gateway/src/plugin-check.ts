@@ -1,12 +1,10 @@
 /** Whether a gateway would load a plugin, found out without a gateway around it: what a registry asks first. */
 import { type Marks, marksOf } from './compiler/config-marks.ts';
 import { type ConfigValidator, configValidator } from './compiler/config-schema.ts';
+import { loadOnlyRuntime } from './compiler/load-only-runtime.ts';
 import { artifactPlugin } from './compiler/plugins.ts';
 import type { PluginManifest, ProjectPlugin } from './compiler/project.ts';
 import { messageOf } from './message-of.ts';
-import { MemoryState } from './state/memory-state.ts';
-import { standaloneOutside } from './tokens/standalone.ts';
-import { createPluginRuntime } from './wasm/index.ts';
 
 export { type Bodies, type Inspected, inspectModule } from './compiler/wasm-module.ts';
 
@@ -29,14 +27,7 @@ export async function faultOfPackage(
   } catch (error) {
     return { file: 'config-schema.json', message: `it is no usable JSON Schema: ${messageOf(error).slice(0, 500)}` };
   }
-  const outside = standaloneOutside();
-  const runtime = createPluginRuntime({
-    state: new MemoryState(),
-    ...outside,
-    openUpstream: (url) => ({ name: url }),
-    log: () => {},
-    observe: () => () => {},
-  });
+  const { runtime, close } = loadOnlyRuntime();
   try {
     const { name } = manifest;
     await runtime.load(artifactPlugin({ name, manifest, wasm, marks, validate, config: {} }), wasm);
@@ -44,7 +35,6 @@ export async function faultOfPackage(
   } catch (error) {
     return { file: 'module', message: messageOf(error).slice(0, 1_000) };
   } finally {
-    runtime.close();
-    outside.close();
+    close();
   }
 }

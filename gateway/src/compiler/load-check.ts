@@ -3,18 +3,13 @@
  * the gateway's limits, and what serving would say is E1042 (D48). Nothing outside the project is asked or read.
  */
 import { hash } from 'node:crypto';
-import { rootCertificates } from 'node:tls';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { BoundedMap } from '../bounded-map.ts';
-import { Directories } from '../directory/directories.ts';
-import { EgressGuard } from '../egress/guard.ts';
 import { messageOf } from '../message-of.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
-import { MemoryCacheStore } from '../state/memory-cache-store.ts';
-import { MemoryState } from '../state/memory-state.ts';
-import { Tokens } from '../tokens/tokens.ts';
-import { createPluginRuntime, isCpuExceeded, type LoadedModule, type PluginRuntime } from '../wasm/index.ts';
+import { isCpuExceeded, type LoadedModule, type PluginRuntime } from '../wasm/index.ts';
 import { isReference } from './config-schema.ts';
+import { loadOnlyRuntime } from './load-only-runtime.ts';
 import { artifactPlugin, type PreparedPlugin } from './plugins.ts';
 
 /** A config that an operation binds a plugin to. */
@@ -36,14 +31,7 @@ const known = new BoundedMap<true>(10_000);
 export async function checkLoads(all: readonly PluginLoad[], diagnostics: Diagnostics): Promise<void> {
   const loads = all.filter((load) => !known.use(digestOf(load)));
   if (loads.length === 0) return;
-  const outside = nothingOutside();
-  const runtime = createPluginRuntime({
-    state: new MemoryState(),
-    ...outside,
-    openUpstream: (url) => ({ name: url }),
-    log: () => {},
-    observe: () => () => {},
-  });
+  const { runtime, close } = loadOnlyRuntime();
   try {
     for (const load of loads) {
       const fault = await faultOf(load, runtime);
@@ -51,8 +39,7 @@ export async function checkLoads(all: readonly PluginLoad[], diagnostics: Diagno
       else diagnostics.add('E1042', fault.place, fault.message, fault.hint);
     }
   } finally {
-    runtime.close();
-    outside.close();
+    close();
   }
 }
 
@@ -88,28 +75,4 @@ async function faultOf({ plugin, configs }: PluginLoad, runtime: PluginRuntime):
 function holdsReference(value: Json): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(holdsReference);
   return isReference(value);
-}
-
-/** What plugins may open in `init`, and nothing of it behind: compiling asks no network and no file (D2). */
-function nothingOutside() {
-  const never = new Promise<never>(() => {});
-  const http = { call: () => never };
-  const guard = new EgressGuard({ allowInternal: false, allow: [] });
-  const tokens = new Tokens(http, () => {}).scope();
-  const directories = new Directories({
-    guard,
-    log: () => {},
-    cache: new MemoryCacheStore(),
-    // Some certificate: which one it will be is not known here.
-    readPem: () => rootCertificates[0] ?? '',
-  });
-  return {
-    http,
-    tokens,
-    directories,
-    close: () => {
-      tokens.close();
-      directories.close();
-    },
-  };
 }
