@@ -24,7 +24,8 @@ export interface LoggingProcess {
 export function loggingProcess(child: ChildProcess, name: string): LoggingProcess {
   const { stdout, stderr, pid } = child;
   if (!stdout || !stderr || pid === undefined) throw new Error(`${name} did not start, or has no output`);
-  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)));
+  // Its last lines are read by then, which `exit` does not promise.
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
   const log: LogLine[] = [];
   const waiting = new Set<(line: LogLine) => void>();
   let errors = '';

@@ -1,5 +1,6 @@
 /** The console as people use it: in Chromium, on a real server, with a real gateway (reference 3; docs/console.md). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { CHROMIUM } from '../serve/browser.ts';
 import { type Gateway, startGateway } from '../serve/gateway.ts';
 import { type Console, document, seed, startConsole } from './console.ts';
@@ -126,8 +127,9 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       await dialog.getByRole('button', { name: 'Roll back' }).click();
       await page.getByRole('definition').getByText('rollback').waitFor();
       await page.getByText('1 of 1 data planes serve it').waitFor();
-      const served = gateway.log.filter(({ msg }) => msg === 'artifact loaded').map((line) => line['artifact_hash']);
-      expect(served.at(-1)).toBe(first['artifact_hash']);
+      const served = () =>
+        gateway.log.filter(({ msg }) => msg === 'artifact loaded').map((line) => line['artifact_hash']);
+      await eventually(() => expect(served().at(-1)).toBe(first['artifact_hash']));
 
       await page.getByRole('link', { name: 'Audit' }).click();
       const entry = page.getByRole('listitem').filter({ hasText: 'deployments.rollback' });

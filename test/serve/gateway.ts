@@ -73,7 +73,7 @@ export async function refusedStart(args: readonly string[], env: Readonly<Record
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
-  const code = await new Promise<number>((resolve) => child.once('exit', (each) => resolve(each ?? -1)));
+  const code = await new Promise<number>((resolve) => child.once('close', (each) => resolve(each ?? -1)));
   return { code, stderr };
 }
 
