@@ -1,9 +1,22 @@
 /** What was fetched, in memory: each digest once, for as long as an owner has it, within a budget. */
 import type { Fetched } from './source.ts';
 
+interface Kept {
+  readonly content: Fetched;
+  /** How many owners of each namespace have it. */
+  readonly holders: Map<string, number>;
+}
+
+/**
+ * So many times as much as is left a namespace may hold: alone three quarters of the budget, beside others less. As
+ * nothing is ever dropped for something else, the rest is for those that come later.
+ */
+const TIMES_LEFT = 3;
+
 export class ContentStore {
   readonly #most: number;
-  readonly #contents = new Map<string, { readonly content: Fetched; holders: number }>();
+  readonly #contents = new Map<string, Kept>();
+  readonly #held = new Map<string, number>();
   #used = 0;
 
   /** `most`: bytes of all contents together. */
@@ -18,27 +31,41 @@ export class ContentStore {
 
   /**
    * The content to keep, which is another's of the same digest where there is one: whoever holds it has fetched it.
-   * Undefined where it does not fit.
+   * Undefined where it does not fit, in all or with what the namespace has.
    */
-  hold(content: Fetched): Fetched | undefined {
+  hold(namespace: string, content: Fetched): Fetched | undefined {
     const id = idOf(content);
-    const known = this.#contents.get(id);
-    if (known) {
-      known.holders++;
-      return known.content;
+    let kept = this.#contents.get(id);
+    if (!kept) {
+      const left = this.#most - this.#used - content.size;
+      if ((this.#held.get(namespace) ?? 0) + content.size > TIMES_LEFT * left) return undefined;
+      kept = { content, holders: new Map() };
+      this.#contents.set(id, kept);
+      this.#used += content.size;
     }
-    if (this.#used + content.size > this.#most) return undefined;
-    this.#contents.set(id, { content, holders: 1 });
-    this.#used += content.size;
-    return content;
+    const owners = kept.holders.get(namespace) ?? 0;
+    kept.holders.set(namespace, owners + 1);
+    if (owners === 0) this.#count(namespace, kept.content.size);
+    return kept.content;
   }
 
-  release(content: Fetched): void {
+  release(namespace: string, content: Fetched): void {
     const id = idOf(content);
-    const known = this.#contents.get(id);
-    if (!known || --known.holders > 0) return;
+    const kept = this.#contents.get(id);
+    const owners = kept?.holders.get(namespace);
+    if (!kept || owners === undefined) return;
+    if (owners > 1) return void kept.holders.set(namespace, owners - 1);
+    kept.holders.delete(namespace);
+    this.#count(namespace, -kept.content.size);
+    if (kept.holders.size > 0) return;
     this.#contents.delete(id);
-    this.#used -= known.content.size;
+    this.#used -= kept.content.size;
+  }
+
+  #count(namespace: string, bytes: number): void {
+    const held = (this.#held.get(namespace) ?? 0) + bytes;
+    if (held > 0) this.#held.set(namespace, held);
+    else this.#held.delete(namespace);
   }
 }
 

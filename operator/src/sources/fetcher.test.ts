@@ -143,4 +143,24 @@ describe('what is kept', () => {
     await eventually(() => expect(problem(fetcher, owner('b'))).toContain('--source-cache'));
     expect([digest(fetcher, owner('a')).slice(0, 1), fetcher.used]).toEqual(['a', 600]);
   });
+
+  it('leaves room for every other namespace, however much one has', async () => {
+    // 32 MiB each, as large as a source may be, in a budget of 256: here a byte is 64 KiB.
+    const fetcher = fetcherOf(
+      async ({ namespace, name }) => source(`${namespace}/${name}`.padEnd(512, '.'), true),
+      4096,
+    );
+    const names = Array.from({ length: 8 }, (_, i) => `s${i}`);
+    for (const name of names) fetcher.look(owner(name, 'greedy'), request());
+    const kept = () => names.filter((name) => digest(fetcher, owner(name, 'greedy')).startsWith('greedy/'));
+    await eventually(() => {
+      expect(kept()).toHaveLength(6);
+      expect(names.filter((name) => problem(fetcher, owner(name, 'greedy'))?.includes('--source-cache'))).toHaveLength(
+        2,
+      );
+    });
+    fetcher.look(owner('one', 'other'), request());
+    await eventually(() => expect(digest(fetcher, owner('one', 'other'))).toMatch(/^other/));
+    expect([kept().length, fetcher.used]).toEqual([6, 7 * 512]);
+  });
 });

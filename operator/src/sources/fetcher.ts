@@ -24,7 +24,7 @@ export type FetchSource = (
 export interface FetcherOptions {
   /** Rejects with SourceError where the source is at fault. */
   readonly fetch: FetchSource;
-  /** Bytes of everything that is kept. */
+  /** Bytes of everything that is kept; one namespace gets no more than three times what it leaves. */
   readonly maxBytes: number;
   /** Milliseconds of the first back-off; default 2,000. */
   readonly retryMs?: number;
@@ -99,7 +99,7 @@ export class SourceFetcher {
     if (!entry) return;
     this.#entries.delete(id);
     clearTimeout(entry.timer);
-    if (entry.source) this.#store.release(entry.source.content);
+    if (entry.source) this.#store.release(owner.namespace, entry.source.content);
   }
 
   close(): void {
@@ -174,13 +174,14 @@ export class SourceFetcher {
       entry.source = fetched;
       return undefined;
     }
-    const content = this.#store.hold(fetched.content);
+    const content = this.#store.hold(entry.owner.namespace, fetched.content);
     if (!content) {
-      const message = 'the operator keeps as many bytes of sources as it may: raise its --source-cache';
+      const message =
+        'the operator keeps as many bytes of sources as it may, of this namespace or of all: raise its --source-cache';
       return { reason: 'SourceUnavailable', message };
     }
     entry.source = { ...fetched, content };
-    if (before) this.#store.release(before.content);
+    if (before) this.#store.release(entry.owner.namespace, before.content);
     return undefined;
   }
 

@@ -78,18 +78,7 @@ function changed(value: Json, path: readonly number[], other: Json | undefined):
 const odd = fc.oneof(
   fc.constant(undefined),
   fc.jsonValue({ maxDepth: 2 }).map((value) => value as Json),
-  fc.constantFrom<Json>(
-    '',
-    '../x',
-    '__proto__',
-    'a'.repeat(5000),
-    -1,
-    1e300,
-    2 ** 53,
-    '${jndi:x}',
-    '\u0000',
-    'shop/shop',
-  ),
+  fc.constantFrom<Json>('', '../x', '__proto__', 'a'.repeat(5000), -1, 1e300, 2 ** 53, '%s{x}', '\u0000', 'shop/shop'),
 );
 const change = fc.record({ path: fc.array(fc.nat(20), { minLength: 1, maxLength: 7 }), other: odd });
 const request = fc
@@ -185,7 +174,7 @@ describe('reviews that anybody sends', () => {
     const answer = isRecord(value) && isRecord(value['response']) ? value['response'] : {};
     expect(answer).toMatchObject({ uid: uidOf(sent), allowed: expect.any(Boolean) });
     if (answer['allowed'] === false) {
-      expect(answer['status']).toMatchObject({ code: expect.any(Number), message: expect.stringMatching(/[^]/) });
+      expect(answer['status']).toMatchObject({ code: expect.any(Number), message: expect.stringMatching(/./) });
     }
     expect(text.length).toBeLessThan(64 * 1024);
   }
