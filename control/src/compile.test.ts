@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project, ProjectPlugin } from '@gw/gateway/compiler';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DISPATCHER_WASM } from '../../test/fixtures/specs/plugins.ts';
 import { GW } from '../../test/programs/gw.ts';
-import { compileProject } from './compile.ts';
+import { compileOn, compileProject } from './compile.ts';
 import { CompileThread } from './compile-thread.ts';
 import { WorkerLimitError } from './worker-thread.ts';
 
@@ -39,6 +39,12 @@ const echo: ProjectPlugin = {
   configSchema: SCHEMA,
   config: { body: 'hello' },
 };
+
+/** Of 400,000 objects: many times its own size in memory. */
+function hugeSpec(): string {
+  const items = Array.from({ length: 400_000 }, (_, i) => `"k${i}":{"a":[1,2,3]}`).join(',');
+  return `{"openapi":"3.1.0","info":{"title":"x","version":"1"},"paths":{},"x-data":{${items}}}`;
+}
 
 function project(folder: string, spec = SPEC): Project {
   return {
@@ -126,11 +132,19 @@ describe('compileProject', () => {
   });
 
   it('says E1005 for one that takes too much memory, and compiles the next one', async () => {
-    const items = Array.from({ length: 400_000 }, (_, i) => `"k${i}":{"a":[1,2,3]}`).join(',');
-    const spec = `{"openapi":"3.1.0","info":{"title":"x","version":"1"},"paths":{},"x-data":{${items}}}`;
-    const large = await compileProject(project('', spec), { memoryMb: 24 });
+    const large = await compileProject(project('', hugeSpec()), { memoryMb: 24 });
     expect(large).toMatchObject({ ok: false, diagnostics: [{ code: 'E1005' }] });
     expect(await compileProject(project(''))).toMatchObject({ ok: true });
+  });
+});
+
+describe('in a container with a limit', () => {
+  it('a compilation takes half of it at most, and ends with E1005 before the process would', async () => {
+    const limit = vi.spyOn(process, 'constrainedMemory').mockReturnValue(48 << 20);
+    onTestFinished(() => limit.mockRestore());
+    const large = await compileOn(new CompileThread(), project('', hugeSpec()));
+    expect(large).toMatchObject({ ok: false, diagnostics: [{ code: 'E1005' }] });
+    expect(large.diagnostics[0]?.message).toContain('more than 24 MiB of memory');
   });
 });
 

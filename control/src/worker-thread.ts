@@ -1,11 +1,12 @@
 /** One worker thread that does tasks one after the other, within limits, and is replaced when it breaks. */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { ByOwner } from '@gw/gateway/by-owner';
+import { threadHeapMb } from '@gw/gateway/thread-heap';
 
 export interface WorkerLimits {
   /** Milliseconds a task. */
   readonly timeoutMs: number;
-  /** MiB of heap for the thread. */
+  /** MiB of heap for the thread; half of what the process may have at most, where its container has a limit. */
   readonly memoryMb: number;
 }
 
@@ -98,7 +99,8 @@ export class WorkerThread<T, R> {
 
   async #run(task: T, limits: WorkerLimits): Promise<R> {
     const { work } = this.#options;
-    const worker = await this.#start(limits.memoryMb);
+    const memoryMb = threadHeapMb(limits.memoryMb);
+    const worker = await this.#start(memoryMb);
     const id = ++this.#jobs;
     worker.ref();
     return new Promise((resolve, reject) => {
@@ -115,7 +117,7 @@ export class WorkerThread<T, R> {
       const onError = (error: Error) => {
         finish();
         const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-        reject(isMemory ? new WorkerLimitError(`${work} took more than ${limits.memoryMb} MiB of memory`) : error);
+        reject(isMemory ? new WorkerLimitError(`${work} took more than ${memoryMb} MiB of memory`) : error);
       };
       const onExit = (code: number) => {
         finish();

@@ -109,7 +109,7 @@ describe('bytes at the channel', () => {
     const socket = connect(Number(port), hostname);
     socket.setNoDelay(true);
     const answered: Buffer[] = [];
-    socket.on('data', (chunk) => answered.push(chunk));
+    socket.on('data', (chunk: Buffer) => answered.push(chunk));
     // Whoever sends on after a close is reset.
     socket.on('error', () => {});
     const closed = once(socket, 'close').catch(() => {});

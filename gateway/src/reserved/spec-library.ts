@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { SpecType } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
+import { threadHeapMb } from '../thread-heap.ts';
 import type { RenderJob, RenderReply, SpecFormat } from './render-worker.ts';
 
 export interface RenderedSpec {
@@ -14,6 +15,7 @@ export interface RenderedSpec {
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './render-worker.ts' : './render-worker.js', import.meta.url);
 const TIMEOUT_MS = 60_000;
+const HEAP_MB = 1024;
 
 export class SpecLibrary {
   readonly #artifact: Artifact;
@@ -63,7 +65,7 @@ export class SpecLibrary {
 }
 
 async function ask(job: RenderJob): Promise<RenderReply> {
-  const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: 1024 } });
+  const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb(HEAP_MB) } });
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<RenderReply>((resolve, reject) => {

@@ -150,6 +150,26 @@ describe('a pod whose project may not have what it asks for', () => {
     await secret('admin', 'other shop');
     expect((await review({ labels: asks, annotations: named })).allowed).toBe(true);
   });
+
+  it('is refused variables of a Secret of the project that run something else in it', async () => {
+    const make = (policy?: PodPolicy) => {
+      const { project, review, put } = rig(policy ? { policy } : {});
+      const secret = (data: object) => put(secrets, { metadata: { name: 'keys', namespace: 'apis' }, data });
+      return { project, secret, pod: () => review({ labels: asks, annotations: named }) };
+    };
+    const one = make();
+    await one.project({ secrets: { env: ['keys'] } });
+    await one.secret({ TOKEN: btoa('t'), NODE_OPTIONS: btoa('--import=data:text/javascript,planted') });
+    const { allowed, message } = await one.pod();
+    expect([allowed, message]).toEqual([false, expect.stringContaining('would set variables that must be allowed')]);
+    expect(message).not.toMatch(/NODE_OPTIONS|planted/);
+    await one.secret({ TOKEN: btoa('t') });
+    expect((await one.pod()).allowed).toBe(true);
+    const trusted = make({ ...DEFAULT_POD_POLICY, fields: new Set(['env']) });
+    await trusted.project({ secrets: { env: ['keys'] } });
+    await trusted.secret({ NODE_OPTIONS: btoa('--max-old-space-size=64') });
+    expect((await trusted.pod()).allowed).toBe(true);
+  });
 });
 
 describe('a pod of another namespace', () => {

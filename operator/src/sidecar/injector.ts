@@ -1,5 +1,6 @@
 /** The mutating webhook on pods: decides whether a pod gets a sidecar, and of which project. */
 import { type GatewayProject, gatewayProjects, namespaces, services } from '../api/resources.ts';
+import { reservedVariables } from '../controllers/gateway-project/pod-secrets.ts';
 import { readSigningKeys } from '../controllers/gateway-project/signing-keys.ts';
 import { admits, type NamespaceView } from '../controllers/plugin-ref/grants.ts';
 import type { Link } from '../objects/link.ts';
@@ -96,9 +97,12 @@ async function beyondPolicy(
   const image = project.spec.pods.image ?? own;
   if (!allowsImage(image, own, policy))
     return 'the image of its GatewayProject must be allowed with --allow-images of the operator';
-  if (!policy.secretGrants) return undefined;
   // In another namespace pods get nothing of the project's own but the keys that it trusts.
   const here = project.metadata.namespace === namespace;
+  const variables = here && !policy.fields.has('env') ? (project.spec.secrets?.env ?? []) : [];
+  if ((await reservedVariables(objects, namespace, variables)).length > 0)
+    return 'a Secret of its GatewayProject would set variables that must be allowed: its status says which';
+  if (!policy.secretGrants) return undefined;
   const given = here ? /^spec\.(pods|secrets|serve|signing)\./ : /^spec\.signing\./;
   const used = usedSecrets(project).filter(({ field }) => given.test(field));
   const refusals = await ungranted(objects, project, used);

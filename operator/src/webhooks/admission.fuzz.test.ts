@@ -158,7 +158,7 @@ describe('reviews that anybody sends', () => {
     await closeCompiler();
   });
 
-  async function send(path: string, body: BodyInit) {
+  async function send(path: string, body: string | Uint8Array<ArrayBuffer>) {
     const response = await fetch(url + path, { method: 'POST', body });
     return { status: response.status, text: await response.text() };
   }

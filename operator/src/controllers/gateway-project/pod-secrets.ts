@@ -54,7 +54,7 @@ export async function readPodSecrets(
     problems: [
       ...found.filter(({ version }) => version === undefined).map(({ name }) => missing(name, namespace)),
       ...[url, certificate, clientCa].flatMap((read) => (read && !read.ok ? [problem(read)] : [])),
-      ...(fields.has('env') ? [] : await reservedVariables(objects, namespace, given?.env ?? [])),
+      ...(fields.has('env') ? [] : (await reservedVariables(objects, namespace, given?.env ?? [])).map(reserved)),
       ...ungranted.filter(({ field }) => field !== 'spec.controlPlane.secret').map(problem),
     ],
     ...(versions.length > 0 ? { version: digest(versions) } : {}),
@@ -62,20 +62,29 @@ export async function readPodSecrets(
   };
 }
 
-/** Keys that would be variables by which something else runs than the image, or by other options (D50). */
-async function reservedVariables(
+/** What sets variables by which something else runs than the image, or with other options (D50). */
+export interface ReservedVariable {
+  readonly secret: string;
+  readonly variable: string;
+}
+
+/** The first of each of these Secrets whose keys are variables. */
+export async function reservedVariables(
   objects: Objects,
   namespace: string,
   names: readonly string[],
-): Promise<readonly Refusal[]> {
+): Promise<readonly ReservedVariable[]> {
   const found = await Promise.all(names.map((name) => objects.get(secrets, { namespace, name })));
   return found.flatMap((secret) => {
-    const key = Object.keys(secret?.data ?? {}).find(isReservedVariable);
-    if (!secret || key === undefined) return [];
-    const what = `Secret "${secret.metadata.name}" of spec.secrets.env would set the variable ${key}`;
-    const message = `${what}, which must be allowed with --allow-pod-fields env of the operator`;
-    return [problem({ reason: 'InvalidSpec', message })];
+    const variable = Object.keys(secret?.data ?? {}).find(isReservedVariable);
+    return secret && variable !== undefined ? [{ secret: secret.metadata.name, variable }] : [];
   });
+}
+
+function reserved({ secret, variable }: ReservedVariable): Refusal {
+  const what = `Secret "${secret}" of spec.secrets.env would set the variable ${variable}`;
+  const message = `${what}, which must be allowed with --allow-pod-fields env of the operator`;
+  return problem({ reason: 'InvalidSpec', message });
 }
 
 interface SecretVersion {
