@@ -90,7 +90,8 @@ async function vetted(
   const refused = found.find((address) => !guard.permits(host, address));
   if (refused !== undefined) {
     throw new EgressRefused(
-      `${host} (${refused}) is a loopback, private, link-local or metadata address: egress to it is not allowed; open it with --egress-allow`,
+      // Where a name leads is not for those to know who only wrote the name.
+      `${host} is at a loopback, private, link-local or metadata address: egress to it is not allowed; open it with --egress-allow`,
     );
   }
   if (found.length === 0) throw new Error(`${host} has no address`);
