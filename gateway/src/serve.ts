@@ -73,6 +73,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     drifted: () => connected?.drifted ?? false,
     log,
     setLogLevel,
+    closeKept: (withinMs) => traffic.closeKept(withinMs),
     trace: (request, peer) => traffic.trace(request, peer),
     metrics: async () => {
       const { type, text } = await traffic.metrics();

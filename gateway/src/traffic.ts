@@ -52,6 +52,8 @@ export interface Traffic {
   trace(request: TraceRequest, peer: string): Promise<TraceReport | null>;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;
+  /** Each connection that is open now closes so with an answer after a moment of its own within that time. */
+  closeKept(withinMs: number): void;
   /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -189,6 +191,10 @@ export class LocalTraffic implements Traffic {
 
   beginDrain(): void {
     this.#transport.beginDrain();
+  }
+
+  closeKept(withinMs: number): void {
+    this.#transport.closeKept(withinMs);
   }
 
   async close(timeoutMs: number): Promise<void> {

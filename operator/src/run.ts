@@ -9,6 +9,7 @@ import { ControlPlanes } from './control-plane/control-planes.ts';
 import { controllers } from './controllers/controllers.ts';
 import { Compilations } from './controllers/gateway-project/compilation.ts';
 import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
+import { closeKept, KeptConnections } from './controllers/gateway-project/rollout/kept-connections.ts';
 import { Measurements } from './controllers/gateway-project/rollout/measurements.ts';
 import { probeMetrics } from './controllers/gateway-project/rollout/observe-rollout.ts';
 import { ForeignUses, type NamespaceView } from './controllers/plugin-ref/grants.ts';
@@ -197,6 +198,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         probe: probeProvenance,
         readMetrics: probeMetrics,
         measurements: new Measurements(),
+        keptConnections: new KeptConnections(closeKept),
         ...(link ? { link: link.host } : {}),
         ...(census ? { census } : {}),
         policy: options.policy,

@@ -5,11 +5,12 @@ import type { Exchange, HeaderList } from '../exchange.ts';
 import { healthOf } from '../health.ts';
 import { problem } from '../problems.ts';
 import type { AdminCallers } from './caller.ts';
+import { type ConnectionsState, closeConnections } from './connections.ts';
 import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 import { type TraceState, tracePage } from './trace.ts';
 
-export interface AdminState extends LogLevelState, TraceState {
+export interface AdminState extends ConnectionsState, LogLevelState, TraceState {
   readonly callers: AdminCallers;
   /** What serves, or null before one is loaded. */
   artifact(): Artifact | null;
@@ -26,7 +27,7 @@ export interface AdminState extends LogLevelState, TraceState {
   readonly startedAt: number;
 }
 
-const PAGES = '/health, /ready, /metrics, /provenance, /log-level and /trace';
+const PAGES = '/health, /ready, /metrics, /provenance, /log-level, /connections/close and /trace';
 const NOT_STORED: HeaderList = ['cache-control', 'no-store'];
 
 /** Answers one request of the admin port. */
@@ -38,20 +39,26 @@ export function serveAdmin(x: Exchange, state: AdminState): void {
 }
 
 async function answer(x: Exchange, state: AdminState): Promise<Page & { headers: HeaderList }> {
-  const changes = (x.path === '/log-level' && x.method === 'PUT') || (x.path === '/trace' && x.method === 'POST');
-  if (!changes && (x.path === '/trace' || (x.method !== 'GET' && x.method !== 'HEAD'))) return wrongMethod(x.path);
+  const action = ACTIONS[`${x.method} ${x.path}`];
+  const reads = x.method === 'GET' || x.method === 'HEAD';
+  if (!action && (!reads || ONLY_ACTIONS.has(x.path))) return wrongMethod(x.path);
   const refusal = state.callers.refusal(x);
   if (refusal !== null) return { ...problemPage(refusal), headers: NOT_STORED };
-  if (changes) {
-    const changing = x.path === '/trace' ? tracePage(x, state) : changeLogLevel(x, state);
-    return { ...(await changing), headers: NOT_STORED };
-  }
-  return { ...(await page(x, state)), headers: NOT_STORED };
+  return { ...(await (action ? action(x, state) : page(x, state))), headers: NOT_STORED };
 }
+
+/** What changes something, by method and path. */
+const ACTIONS: { readonly [request: string]: (x: Exchange, state: AdminState) => Promise<Page> } = {
+  'PUT /log-level': changeLogLevel,
+  'POST /connections/close': closeConnections,
+  'POST /trace': tracePage,
+};
+const ONLY_ACTIONS: ReadonlySet<string> = new Set(['/connections/close', '/trace']);
 
 /** Other methods than GET, by path: what to say, and `Allow`. */
 const METHODS: { readonly [path: string]: readonly [detail: string, allow: string] } = {
   '/log-level': ['The log level is read with GET and changed with PUT.', 'GET, HEAD, PUT'],
+  '/connections/close': ['Connections are closed with POST.', 'POST'],
   '/trace': ['A request is traced with POST.', 'POST'],
 };
 

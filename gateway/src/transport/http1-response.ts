@@ -4,17 +4,19 @@ import type { Socket } from 'node:net';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { atTurnEnd } from '../turn.ts';
 import type { BodyOwner } from './body.ts';
+import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
 import { LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
-import type { DrainState } from './transport.ts';
 
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;
 
 export class Http1Response extends ServerResponse implements Responder, BodyOwner {
   exchange: Exchange | null = null;
-  drain: DrainState | null = null;
+  drain: Drain | null = null;
+  /** When its connection had its first request, in monotonic milliseconds. */
+  openedAt = 0;
   waitsForContinue = false;
 
   send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
@@ -103,7 +105,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     // A body that nobody read to its end stands in the way of the next request: the connection ends instead. So it
     // does behind a malformed request: others may see another end of it.
     const unread = body && !body.readableEnded;
-    if (this.drain?.draining || unread || x?.fault) this.shouldKeepAlive = false;
+    if (this.drain?.ends(this.openedAt) || unread || x?.fault) this.shouldKeepAlive = false;
     if (unread && this.socket) closeInStages(this.socket, this.req);
     this.writeHead(status, headers);
   }

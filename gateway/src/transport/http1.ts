@@ -79,6 +79,7 @@ export function createHttp1Server(
     if (upgrade) response.shouldKeepAlive = false;
     const previous = latest.get(request.socket);
     latest.set(request.socket, response);
+    response.openedAt = previous?.openedAt ?? performance.now();
     if (previous === undefined) watch(request.socket);
     if (previous === undefined || previous.writableFinished) events.request(x);
     else {

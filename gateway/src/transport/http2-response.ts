@@ -15,15 +15,23 @@ const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connecti
 /** Statuses whose answers have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
+/** Of the connection. */
+export interface EndingConnection {
+  /** Resolves when the client knows that the connection ends; null where it goes on. */
+  readonly clientKnows: Promise<void> | null;
+}
+
 export class Http2Response implements Responder, BodyOwner, WatchedClient {
   readonly #stream: ServerHttp2Stream;
+  readonly #connection: EndingConnection;
   exchange: Exchange | null = null;
   waitsForContinue = false;
   progressAt = performance.now();
   #trailers: HeaderList | null = null;
 
-  constructor(stream: ServerHttp2Stream) {
+  constructor(stream: ServerHttp2Stream, connection: EndingConnection) {
     this.#stream = stream;
+    this.#connection = connection;
   }
 
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
@@ -110,16 +118,28 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
       fields.push(name, value);
     }
     const stream = this.#stream;
-    if (this.exchange?.bodyStream) {
-      // A body that nobody reads to its end: the client need not send the rest (section 8.1). Resets with NO_ERROR;
-      // close() would wait for a reader of what has arrived, and the connection with it.
-      stream.once('finish', () => {
-        if (!stream.readableEnded) stream.destroy();
-      });
-    }
-    if (waitForTrailers) stream.once('wantTrailers', () => stream.sendTrailers(fieldsOf(this.#trailers ?? [])));
-    stream.respond(fields, { endStream, waitForTrailers });
+    // The connection reads on while a stream is open: this one stays so until the client knows that it ends.
+    const { clientKnows } = this.#connection;
+    const waits = waitForTrailers || (clientKnows !== null && !endStream);
+    if (waits) stream.once('wantTrailers', () => void this.#finish(clientKnows));
+    else if (this.exchange?.bodyStream) stream.once('finish', () => this.#dropUnread());
+    stream.respond(fields, { endStream, waitForTrailers: waits });
     return true;
+  }
+
+  async #finish(clientKnows: Promise<void> | null): Promise<void> {
+    if (clientKnows !== null) await clientKnows;
+    if (this.#gone) return;
+    this.#stream.sendTrailers(fieldsOf(this.#trailers ?? []));
+    if (this.exchange?.bodyStream) setImmediate(() => this.#dropUnread());
+  }
+
+  /**
+   * A body that nobody reads to its end: the client need not send the rest (section 8.1). Resets with NO_ERROR;
+   * close() would wait for a reader of what has arrived, and the connection with it.
+   */
+  #dropUnread(): void {
+    if (!this.#stream.readableEnded) this.#stream.destroy();
   }
 }
 

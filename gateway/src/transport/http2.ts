@@ -26,12 +26,15 @@ interface Connection {
   readonly scheme: string;
   readonly peer: string;
   readonly certificate: ClientCertificate | null;
+  /** Monotonic milliseconds. */
+  readonly openedAt: number;
   streams: number;
   /** Monotonic milliseconds since which no stream is open. */
   idleSince: number;
   pingedAt: number;
   pingUnanswered: boolean;
-  goneAway: boolean;
+  /** Resolves when the client has read our GOAWAY; null before there is one. */
+  clientKnows: Promise<void> | null;
 }
 
 export class Http2Connections {
@@ -68,11 +71,12 @@ export class Http2Connections {
       scheme,
       peer: peerOf(socket),
       certificate: this.#asksForCertificates ? clientCertificateOf(socket) : null,
+      openedAt: now,
       streams: 0,
       idleSince: now,
       pingedAt: now,
       pingUnanswered: false,
-      goneAway: false,
+      clientKnows: null,
     };
     this.#connections.add(connection);
     // What goes wrong on a connection ends it, and its streams with it: those tell whoever waits.
@@ -84,7 +88,7 @@ export class Http2Connections {
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
     const { drain, events, readers } = this.#state;
     connection.streams++;
-    const response = new Http2Response(stream);
+    const response = new Http2Response(stream, connection);
     const { fault, waitsForContinue, ...request } = requestOf(raw);
     const x = new Exchange(response, {
       ...request,
@@ -103,25 +107,35 @@ export class Http2Connections {
       if (--connection.streams === 0) connection.idleSince = performance.now();
       x.close();
     });
-    if (drain.draining) this.#announceEnd(connection);
+    if (drain.ends(connection.openedAt)) this.#announceEnd(connection);
     events.request(x);
   }
 
   /**
-   * The client opens no further stream; what it has sent until it read that is served, and then the connection ends:
-   * at once, since requests that the client has not sent wait for the end before they go elsewhere (section 6.8).
+   * The client opens no further stream, and when it knows that, the connection ends with the streams that there are:
+   * the last GOAWAY names them, and what came too late for it goes elsewhere (section 6.8). nghttp2 takes no stream
+   * behind its first GOAWAY, and reads no more where none is open: so one is, and its answer waits for the client to
+   * know. Else what it sent meanwhile would lie unread, and end the connection with a reset in the place of a GOAWAY.
    */
   #announceEnd(connection: Connection): void {
     const { session } = connection;
-    if (connection.goneAway || session.closed || session.destroyed) return;
-    connection.goneAway = true;
+    if (connection.clientKnows !== null || session.closed || session.destroyed) return;
     session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
-    const finish = () => {
-      clearTimeout(late);
-      if (!session.destroyed) session.close();
-    };
-    const late = setTimeout(finish, READS_GOAWAY_MS);
-    session.ping(finish);
+    connection.clientKnows = new Promise((resolve) => {
+      const finish = () => {
+        resolve();
+        if (!session.destroyed) session.close();
+      };
+      const late = setTimeout(finish, READS_GOAWAY_MS);
+      // Pings overtake what is written in the same turn.
+      setImmediate(() => {
+        if (session.destroyed) return;
+        session.ping(() => {
+          clearTimeout(late);
+          finish();
+        });
+      });
+    });
   }
 
   /** Pings, and closes what is idle for the keep-alive time or answers no ping. */
@@ -146,9 +160,15 @@ export class Http2Connections {
     }
   }
 
-  /** Ends each connection when its streams have ended, also those under way while the client reads our GOAWAY. */
+  /** Each connection hears of its end with what it is asked now, or next. */
   beginDrain(): void {
-    for (const connection of this.#connections) this.#announceEnd(connection);
+    for (const connection of this.#connections) if (connection.streams > 0) this.#announceEnd(connection);
+  }
+
+  /** Ends each connection when its streams have ended; those that have none end now. */
+  close(): void {
+    this.beginDrain();
+    for (const { session, streams } of this.#connections) if (streams === 0) session.close();
   }
 
   /** Ends all connections now. */

@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../exchange.ts';
 import type { ClientAuth } from './client-certificate.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
+import { Drain } from './drain.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { Undecided } from './protocol.ts';
@@ -60,20 +61,17 @@ export interface Transport {
   useTls(settings: TlsSettings): void;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;
+  /** Each connection that is open now ends so with an answer after a moment of its own within that time. */
+  closeKept(withinMs: number): void;
   /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
-}
-
-/** Set by `beginDrain`; shared by all responses of one transport. */
-export interface DrainState {
-  draining: boolean;
 }
 
 /** What the two protocols share. */
 export interface TransportState {
   readonly limits: TransportLimits;
   readonly events: TransportEvents;
-  readonly drain: DrainState;
+  readonly drain: Drain;
   readonly slow: SlowClients;
   readonly readers: SlowClients;
 }
@@ -85,7 +83,7 @@ export function createTransport(
   slots: ConnectionSlots,
   tls: TlsSettings | null = null,
 ): Transport {
-  const drain: DrainState = { draining: false };
+  const drain = new Drain();
   const slow = new SlowClients(limits.bodyTimeoutMs);
   const readers = new SlowClients(limits.sendTimeoutMs);
   const state: TransportState = { limits, events, drain, slow, readers };
@@ -113,12 +111,13 @@ export function createTransport(
         });
       }),
     beginDrain() {
-      drain.draining = true;
+      drain.begin();
       http2.beginDrain();
     },
+    closeKept: (withinMs) => drain.closeKept(withinMs),
     close: (timeoutMs) =>
       new Promise((resolve) => {
-        drain.draining = true;
+        drain.begin();
         const cut = setTimeout(() => {
           http2.cut();
           server.closeAllConnections();
@@ -129,7 +128,7 @@ export function createTransport(
           resolve();
         });
         undecided.cut();
-        http2.beginDrain();
+        http2.close();
         server.closeIdleConnections();
       }),
   };

@@ -102,6 +102,10 @@ export class Fleet implements Traffic {
     void this.#each((worker) => worker.channel.call('beginDrain'));
   }
 
+  closeKept(withinMs: number): void {
+    void this.#each((worker) => worker.channel.call('closeKept', withinMs));
+  }
+
   async close(timeoutMs: number): Promise<void> {
     this.#ending = true;
     const late = setTimeout(() => {

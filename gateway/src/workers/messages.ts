@@ -37,6 +37,7 @@ export interface WorkerMethods {
   /** Null where no artifact is loaded. */
   trace(asked: { readonly request: TraceRequest; readonly peer: string }): Promise<TraceReport | null>;
   beginDrain(): void;
+  closeKept(withinMs: number): void;
   /** Resolves when the last connection has ended. */
   close(timeoutMs: number): Promise<void>;
 }

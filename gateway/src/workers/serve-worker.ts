@@ -72,6 +72,10 @@ class Worker implements WorkerMethods {
     this.#running.beginDrain();
   }
 
+  closeKept(withinMs: number): void {
+    this.#running.closeKept(withinMs);
+  }
+
   async close(timeoutMs: number): Promise<void> {
     await this.#running.close(timeoutMs);
     await this.#log?.flush();

@@ -71,26 +71,35 @@ export const rolloutSchema = {
           type: 'object',
           default: {},
           description:
-            "What the canary's own metrics must show, compared at each step; breaking it aborts the rollout.",
+            "What the canary's own metrics must show, by operation, beside the others' in the same time; breaking it aborts the rollout.",
           properties: {
             minRequests: {
               type: 'integer',
               minimum: 1,
               maximum: 1000000,
               default: 20,
-              description: 'Requests to the canary before it is judged; a step with fewer is not judged.',
+              description:
+                'Requests to an operation of the canary that are enough to say that it does well; those with fewer are named in the status.',
+            },
+            requireEvidence: {
+              type: 'boolean',
+              default: false,
+              description:
+                'A step waits until every operation in use has had minRequests of the canary. Default: it passes, and names those that have not.',
             },
             maxErrorPercent: {
               type: 'number',
               minimum: 0,
               maximum: 100,
               default: 1,
-              description: 'Percent of answers with 5xx that the canary may have beyond those of the other pods.',
+              description:
+                "Percent of an operation's answers with 5xx that the canary may have beyond the other pods'. It is aborted where there are more, at least five, and chance does not explain them.",
             },
             maxP99Ms: {
               type: 'integer',
               minimum: 1,
-              description: "Milliseconds that 99 in 100 of the canary's requests may take. Default: not judged.",
+              description:
+                "Milliseconds that 99 in 100 of an operation's requests may take with the canary, unless the other pods take as long. Default: not judged.",
             },
           },
         },
@@ -111,6 +120,14 @@ export const rolloutStatus = {
     step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
     weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
     share: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the ready pods that are its canary.' },
+    withoutEvidence: {
+      type: 'array',
+      maxItems: 20,
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'string' },
+      description:
+        'Operations in use that have had too few requests of the canary, in this step, to say that they do well.',
+    },
     startedAt: { type: 'string', format: 'date-time' },
     steppedAt: { type: 'string', format: 'date-time', description: 'When the step had all its pods.' },
     progressedAt: { type: 'string', format: 'date-time', description: 'The last progress, for the deadline.' },

@@ -25,7 +25,7 @@ import { type OwnedObjects, readOwned } from './owned-objects.ts';
 import { type PodSecrets, readPodSecrets } from './pod-secrets.ts';
 import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
 import { type ReadSourcesWith, readSources } from './read-sources.ts';
-import type { Judgement } from './rollout/analysis.ts';
+import type { AnalysisResult } from './rollout/analysis.ts';
 import { type ObserveRolloutWith, observeRollout, type PodRefusal } from './rollout/observe-rollout.ts';
 import { readSigningKeys } from './signing-keys.ts';
 
@@ -56,7 +56,7 @@ export interface Observed extends OwnedObjects {
   /** Pods that have refused artifacts over the link. */
   readonly refusals: readonly PodRefusal[];
   /** What is measured of the canary's step. */
-  readonly judgement?: Judgement;
+  readonly analysis?: AnalysisResult;
   /** What the link knows of sidecars. */
   readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
   /** Pods that have sidecars, or ask for them. */

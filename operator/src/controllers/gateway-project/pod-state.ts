@@ -45,8 +45,7 @@ export async function readProvenance(host: string, port: number): Promise<string
 
 /** A page of a pod's admin port, of at most so many bytes. */
 export async function readAdmin(host: string, port: number, path: string, maxBytes: number): Promise<string> {
-  const address = host.includes(':') ? `[${host}]` : host;
-  const answer = await request(`http://${address}:${port}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const answer = await request(adminUrl(host, port, path), { signal: AbortSignal.timeout(TIMEOUT_MS) });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body) {
@@ -57,6 +56,22 @@ export async function readAdmin(host: string, port: number, path: string, maxByt
   }
   if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Has a pod do something; rejects where it does not. */
+export async function postAdmin(host: string, port: number, path: string, body: object): Promise<void> {
+  const answer = await request(adminUrl(host, port, path), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
+}
+
+function adminUrl(host: string, port: number, path: string): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 
 /** What the kubelet says of it; a pod that is being deleted may still be ready. */

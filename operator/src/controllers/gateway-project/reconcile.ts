@@ -6,6 +6,7 @@ import type { Compilations } from './compilation.ts';
 import { decide, type Settings } from './decide.ts';
 import { gather } from './gather.ts';
 import { type ObserveWith, observe } from './observe.ts';
+import type { KeptConnections } from './rollout/kept-connections.ts';
 import { type WantWith, wantOfControlPlane } from './want-of-control-plane.ts';
 import { type Registries, withoutRegistry, withRegistry } from './with-registry.ts';
 
@@ -15,6 +16,8 @@ export interface GatewayProjectWith extends ObserveWith, WantWith {
   readonly settings: Settings;
   /** Absent in local mode, where nothing lies in registries. */
   readonly registries?: Registries;
+  /** Absent in local mode, where there are no canaries. */
+  readonly keptConnections?: KeptConnections;
 }
 
 /** Milliseconds after which to reconcile again, undefined when the project is gone. */
@@ -36,6 +39,8 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   using.registries?.images.forget(observed.project, decision.forget);
   const inputs = gathered.ok ? gathered.inputs : undefined;
   wantOfControlPlane(using, observed, { compilation, inputs }, decision);
-  using.link?.decided({ ...observed.project, status: decision.status }, compilation);
+  const decided = { ...observed.project, status: decision.status };
+  using.keptConnections?.at(decided, observed.pods);
+  using.link?.decided(decided, compilation);
   return decision.again;
 }

@@ -1,73 +1,109 @@
-/** What is read of pods' metrics, and how a canary is judged by it. */
+/** How a canary is judged by what it and the others have answered. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { gatewayProjects } from '../../../api/resources.ts';
-import { judge, NOTHING, quantileMs, readSample, type Sample, since } from './analysis.ts';
+import { analyse } from './analysis.ts';
 import { Measurements } from './measurements.ts';
+import { type Answers, NOTHING, type Sample } from './sample.ts';
 
-const TEXT = `# HELP gw_requests_total Requests answered
-# TYPE gw_requests_total counter
-gw_requests_total{method="GET",path="/a",status="200",api="x"} 90
-gw_requests_total{method="GET",path="/{a}status=\\"500\\"",status="404",api="x"} 6
-gw_requests_total{method="POST",path="/a",status="503",api="x"} 4
-gw_request_duration_seconds_bucket{le="0.1",method="GET",path="/a",status="200",api="x"} 50
-gw_request_duration_seconds_bucket{le="0.25",method="GET",path="/a",status="200",api="x"} 99
-gw_request_duration_seconds_bucket{le="+Inf",method="GET",path="/a",status="200",api="x"} 100
-gw_request_duration_seconds_count{method="GET",path="/a",status="200",api="x"} 100
-gw_requests_total 7
-nonsense
-`;
 const specOf = (analysis: object) =>
   gatewayProjects.parse({
     metadata: { name: 'shop' },
     spec: { specs: { selector: {} }, rollout: { canary: { analysis } } },
   }).spec.rollout;
-const answered = (requests: number, errors: number, p99: number = 0.1): Sample => ({
+const answers = (requests: number, errors: number, seconds: number = 0.1): Answers => ({
   requests,
   errors,
   buckets: new Map([
-    [p99, requests],
+    [0.1, seconds <= 0.1 ? requests : 0],
+    [1, seconds <= 1 ? requests : 0],
     [Number.POSITIVE_INFINITY, requests],
   ]),
 });
-
-describe('metrics', () => {
-  it('are read: requests, those with 5xx, and how long they took', () => {
-    const sample = readSample(TEXT);
-    expect([sample.requests, sample.errors]).toEqual([100, 4]);
-    expect([...sample.buckets]).toEqual([
-      [0.1, 50],
-      [0.25, 99],
-      [Number.POSITIVE_INFINITY, 100],
-    ]);
-    expect(readSample('').requests).toBe(0);
-  });
-
-  it('have quantiles, between bounds', () => {
-    expect(quantileMs(readSample(TEXT), 0.5)).toBe(100);
-    expect(quantileMs(readSample(TEXT), 0.99)).toBe(250);
-    expect(quantileMs(readSample(TEXT), 0.999)).toBe(Number.POSITIVE_INFINITY);
-    expect(quantileMs(NOTHING, 0.99)).toBe(0);
-  });
-
-  it('count from what was before, or anew where the pod began anew', () => {
-    expect(since(answered(10, 2), answered(4, 1))).toMatchObject({ requests: 6, errors: 1 });
-    expect(since(answered(3, 2), answered(4, 1))).toMatchObject({ requests: 3, errors: 2 });
-  });
-});
+const answered = (...of: Parameters<typeof answers>): Sample => new Map([['GET /a', answers(...of)]]);
 
 describe('a canary', () => {
   it.each([
-    ['too few requests', {}, answered(19, 19), answered(100, 0), 'unknown'],
+    ['too few requests', {}, answered(19, 0), answered(100, 0), 'unknown'],
     ['no errors', {}, answered(20, 0), answered(100, 0), 'good'],
     ['as many errors as the others', {}, answered(100, 50), answered(100, 50), 'good'],
-    ['more errors than the others', {}, answered(100, 5), answered(100, 1), 'worse'],
-    ['as many more as are allowed', { maxErrorPercent: 4 }, answered(100, 5), answered(100, 1), 'good'],
-    ['errors where the others have no requests', {}, answered(100, 5), NOTHING, 'worse'],
+    ['more errors than the others', {}, answered(100, 15), answered(400, 4), 'worse'],
+    ['more errors, which may be chance', {}, answered(100, 5), answered(100, 1), 'good'],
+    ['four errors, however unlikely', {}, answered(20, 4), answered(9000, 0), 'good'],
+    ['as many more as are allowed', { maxErrorPercent: 15 }, answered(100, 15), answered(400, 4), 'good'],
+    ['nothing but errors, before it has minRequests', {}, answered(8, 8), answered(300, 0), 'worse'],
+    ['errors where the others have no requests', {}, answered(100, 9), NOTHING, 'worse'],
+    ['as many of those as are allowed', { maxErrorPercent: 10 }, answered(100, 9), NOTHING, 'good'],
     ['slow, where that is not judged', {}, answered(100, 0, 10), NOTHING, 'good'],
-    ['slow', { maxP99Ms: 500 }, answered(100, 0, 1), NOTHING, 'worse'],
-    ['fast', { maxP99Ms: 500 }, answered(100, 0, 0.25), NOTHING, 'good'],
+    ['slow', { maxP99Ms: 500 }, answered(100, 0, 10), answered(100, 0), 'worse'],
+    ['slow, as the others are', { maxP99Ms: 500 }, answered(100, 0, 10), answered(100, 0, 10), 'good'],
+    ['slow, where the others have no requests', { maxP99Ms: 500 }, answered(100, 0, 10), NOTHING, 'worse'],
+    ['fast', { maxP99Ms: 1000 }, answered(100, 0, 1), NOTHING, 'good'],
   ])('with %s', (_, analysis, canary, others, verdict) => {
-    expect(judge(specOf(analysis), canary, others).verdict).toBe(verdict);
+    expect(analyse(specOf(analysis), canary, others).verdict).toBe(verdict);
+  });
+
+  it('is aborted for one operation that always fails, however much else goes well', () => {
+    const canary = new Map([
+      ['GET /books', answers(500, 0)],
+      ['POST /books', answers(6, 6)],
+    ]);
+    const others = new Map([
+      ['GET /books', answers(4500, 0)],
+      ['POST /books', answers(800, 0)],
+    ]);
+    expect(analyse(specOf({}), canary, others)).toMatchObject({
+      verdict: 'worse',
+      message: "POST /books: 100 % of its 6 answers are 5xx, 0 % of the others': 1 % more are allowed",
+    });
+  });
+
+  it('is aborted for many operations that fail a little', () => {
+    const of = (requests: number, errors: number) =>
+      new Map(Array.from({ length: 30 }, (_, i) => [`GET /${i}`, answers(requests, errors)] as const));
+    expect(analyse(specOf({}), of(20, 2), of(100, 1))).toMatchObject({
+      verdict: 'worse',
+      message: '10 % of its 600 answers are 5xx, 1 % would be with the others: 1 % more are allowed',
+    });
+  });
+
+  it('names the operations in use that it has had too few requests of', () => {
+    const others = new Map(['/a', '/b', '/c', '/d', '/e'].map((path) => [`GET ${path}`, answers(100, 0)]));
+    const canary = new Map([['GET /a', answers(20, 0)]]);
+    expect(analyse(specOf({}), canary, others)).toEqual({
+      verdict: 'good',
+      message:
+        'no operation does worse than with the others, in 20 requests; too few requests to judge GET /b, GET /c, GET /d and 1 more',
+      withoutEvidence: ['GET /b', 'GET /c', 'GET /d', 'GET /e'],
+    });
+    expect(analyse(specOf({}), NOTHING, NOTHING)).toMatchObject({ verdict: 'unknown', withoutEvidence: [] });
+  });
+
+  it('that is as good as the others is hardly ever aborted, whatever fails for both', () => {
+    let aborted = 0;
+    let runs = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.constantFrom(0, 0.01, 0.1, 0.6)), { minLength: 1 }),
+        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        (operations, chances) => {
+          const failing = (count: number, share: number) =>
+            Array.from({ length: count }, () => chances.next().value as number).filter((each) => each < share).length;
+          const sampleOf = (times: number): Sample =>
+            new Map(
+              operations.map(([count, share], i) => [
+                `GET /${i}`,
+                answers(count * times, failing(count * times, share)),
+              ]),
+            );
+          runs++;
+          if (analyse(specOf({}), sampleOf(1), sampleOf(3)).verdict === 'worse') aborted++;
+        },
+      ),
+      propertyRuns(300),
+    );
+    expect(aborted).toBeLessThanOrEqual(Math.max(2, runs / 100));
   });
 
   it('is measured from the beginning of its step, and pods that do not answer are left out', async () => {
@@ -86,12 +122,12 @@ describe('a canary', () => {
         },
       },
     ];
-    const look = (step: string, now: number) => measurements.judge('uid', step, pods, specOf({}), now);
+    const look = (step: string, now: number) => measurements.analyse('uid', step, pods, specOf({}), now);
     expect((await look('2/0', 0)).verdict).toBe('unknown');
     [stable, canary] = [text(1100, 500), text(150, 100)];
     // Looked at no more often than every two seconds.
     expect((await look('2/0', 1000)).verdict).toBe('unknown');
-    expect(await look('2/0', 2000)).toMatchObject({ verdict: 'good', message: expect.stringContaining('50 answers') });
+    expect(await look('2/0', 2000)).toMatchObject({ verdict: 'good', message: expect.stringContaining('50 requests') });
     expect((await look('2/1', 2100)).verdict).toBe('unknown');
     canary = text(200, 110);
     expect((await look('2/1', 4100)).verdict).toBe('worse');

@@ -1,104 +1,117 @@
-/** What pods' own metrics say of how they do, and whether a canary does worse than the others. Pure. */
+/** Whether a canary does worse than the others, by operation and in all, beside them in the same time (D55). Pure. */
 import type { RolloutSpec } from '../../../api/rollout.ts';
+import { type Answers, NO_ANSWERS, quantileMs, type Sample, slowerThan, total } from './sample.ts';
+import { type Counted, chanceBeside, chanceOf, chanceTogether } from './significance.ts';
 
-/** What pods have answered; counts only grow while a pod lives. */
-export interface Sample {
-  readonly requests: number;
-  /** Answers with 5xx. */
-  readonly errors: number;
-  /** Requests that took at most so many seconds, by that bound; the last is Infinity. */
-  readonly buckets: ReadonlyMap<number, number>;
-}
-
-export interface Judgement {
-  /** `unknown`: there were too few requests to say. */
+export interface AnalysisResult {
+  /** `unknown`: no operation has had enough requests to say. */
   readonly verdict: 'good' | 'worse' | 'unknown';
   readonly message: string;
+  /** Operations in use that have had too few requests of the canary to say that they do well. */
+  readonly withoutEvidence: readonly string[];
 }
 
-export const NOTHING: Sample = { requests: 0, errors: 0, buckets: new Map() };
+type Analysis = RolloutSpec['canary']['analysis'];
 
-const LINE = /^(gw_requests_total|gw_request_duration_seconds_bucket)\{(.*)\} ([0-9.e+]+)/;
+/** Fewer than these are no reason to abort, however unlikely they are. */
+const LEAST_BAD = 5;
+/** How likely a canary that is as good as the others may be aborted, for all operations and looks together. */
+const CHANCE = 0.001;
+const MAX_NAMED = 3;
 
-/** Reads the text format of `gw serve`'s `/metrics`; what is not about requests is ignored. */
-export function readSample(text: string): Sample {
-  let requests = 0;
-  let errors = 0;
-  const buckets = new Map<number, number>();
-  for (const line of text.split('\n')) {
-    const [, name, labels = '', value] = LINE.exec(line) ?? [];
-    const count = Number(value);
-    if (name === undefined || !Number.isFinite(count)) continue;
-    if (name === 'gw_requests_total') {
-      requests += count;
-      if (/(^|,)status="5/.test(labels)) errors += count;
-    } else {
-      const bound = /(^|,)le="([^"]+)"/.exec(labels)?.[2];
-      const seconds = bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound);
-      if (!Number.isNaN(seconds)) buckets.set(seconds, (buckets.get(seconds) ?? 0) + count);
-    }
+export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, others: Sample): AnalysisResult {
+  const operations = [...new Set([...others.keys(), ...canary.keys()])].sort().map((name) => ({
+    name,
+    its: canary.get(name) ?? NO_ANSWERS,
+    theirs: others.get(name) ?? NO_ANSWERS,
+  }));
+  const used = operations.filter(({ its, theirs }) => its.requests + theirs.requests > 0);
+  // One more: all of them together.
+  const chance = CHANCE / (used.length + 1);
+  const withoutEvidence = used.filter(({ its }) => its.requests < analysis.minRequests).map(({ name }) => name);
+  const worse =
+    firstOf(used, ({ name, its, theirs }) => faultOf(name, its, theirs, analysis, chance)) ??
+    faultOfAll(used, analysis, chance);
+  if (worse !== undefined) return { verdict: 'worse', message: worse, withoutEvidence };
+  const { requests } = total(canary);
+  const few = withoutEvidence.length > 0 ? `too few requests to judge ${listed(withoutEvidence)}` : undefined;
+  if (withoutEvidence.length === used.length) {
+    return { verdict: 'unknown', message: few ?? 'no requests so far', withoutEvidence };
   }
-  return { requests, errors, buckets };
+  const good = `no operation does worse than with the others, in ${requests} requests`;
+  return { verdict: 'good', message: few === undefined ? good : `${good}; ${few}`, withoutEvidence };
 }
 
-/** What came after `before`; all of it where the pod has begun anew. */
-export function since(sample: Sample, before: Sample): Sample {
-  if (sample.requests < before.requests) return sample;
-  return {
-    requests: sample.requests - before.requests,
-    errors: Math.max(0, sample.errors - before.errors),
-    buckets: new Map([...sample.buckets].map(([bound, count]) => [bound, count - (before.buckets.get(bound) ?? 0)])),
-  };
+export function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return more > 0 ? `${names.slice(0, MAX_NAMED).join(', ')} and ${more} more` : names.join(', ');
 }
 
-export function sum(samples: readonly Sample[]): Sample {
-  const buckets = new Map<number, number>();
-  for (const sample of samples) {
-    for (const [bound, count] of sample.buckets) buckets.set(bound, (buckets.get(bound) ?? 0) + count);
+/** Why an operation does worse; undefined where it does not, or nobody can say. */
+function faultOf(
+  name: string,
+  its: Answers,
+  theirs: Answers,
+  { maxErrorPercent, maxP99Ms }: Analysis,
+  chance: number,
+): string | undefined {
+  const errors = [bad(its, its.errors), bad(theirs, theirs.errors)] as const;
+  if (exceeds(...errors, maxErrorPercent, chance)) {
+    return `${name}: ${compared(...errors, 'are 5xx')}: ${maxErrorPercent} % more are allowed`;
   }
-  return {
-    requests: samples.reduce((total, { requests }) => total + requests, 0),
-    errors: samples.reduce((total, { errors }) => total + errors, 0),
-    buckets,
-  };
+  if (maxP99Ms === undefined) return undefined;
+  const p99 = quantileMs(its, 0.99);
+  const slow = [bad(its, slowerThan(its, maxP99Ms)), bad(theirs, slowerThan(theirs, maxP99Ms))] as const;
+  if (!(p99 > maxP99Ms) || !exceeds(...slow, 1, chance)) return undefined;
+  return `${name}: its p99 is ${Number.isFinite(p99) ? `${Math.round(p99)} ms` : 'above 10 s'}: ${maxP99Ms} ms are allowed`;
 }
 
-/** Milliseconds within which that share of the requests was answered, between bounds of buckets as Prometheus does. */
-export function quantileMs({ buckets }: Sample, share: number): number {
-  const bounds = [...buckets].toSorted(([a], [b]) => a - b);
-  const rank = share * (bounds.at(-1)?.[1] ?? 0);
-  let [from, below] = [0, 0];
-  for (const [bound, count] of bounds) {
-    if (count >= rank) {
-      if (bound === Number.POSITIVE_INFINITY) return bound;
-      return 1000 * (count === below ? bound : from + ((bound - from) * (rank - below)) / (count - below));
-    }
-    [from, below] = [bound, count];
+/** Many operations that fail a little, none of which fails enough by itself. */
+function faultOfAll(
+  used: readonly { readonly its: Answers; readonly theirs: Answers }[],
+  { maxErrorPercent }: Analysis,
+  chance: number,
+): string | undefined {
+  const pairs = used
+    .filter(({ its, theirs }) => its.requests > 0 && theirs.requests > 0)
+    .map(({ its, theirs }) => [bad(its, its.errors), bad(theirs, theirs.errors)] as const);
+  const requests = pairs.reduce((all, [its]) => all + its.requests, 0);
+  const errors = pairs.reduce((all, [its]) => all + its.bad, 0);
+  // As many as the others would have had of the same requests.
+  const expected = pairs.reduce((all, [its, theirs]) => all + (its.requests * theirs.bad) / theirs.requests, 0);
+  if (errors < LEAST_BAD || (100 * (errors - expected)) / requests <= maxErrorPercent) return undefined;
+  if (chanceTogether(pairs) >= chance) return undefined;
+  const its = `${share({ requests, bad: errors })} % of its ${requests} answers are 5xx`;
+  return `${its}, ${share({ requests, bad: expected })} % would be with the others: ${maxErrorPercent} % more are allowed`;
+}
+
+function exceeds(its: Counted, theirs: Counted, percent: number, chance: number): boolean {
+  if (its.bad < LEAST_BAD || percentOf(its) - percentOf(theirs) <= percent) return false;
+  // What only the canary has had is held against what is allowed.
+  return (theirs.requests === 0 ? chanceOf(its, percent / 100) : chanceBeside(its, theirs)) < chance;
+}
+
+function bad({ requests }: Answers, count: number): Counted {
+  return { requests, bad: count };
+}
+
+function compared(its: Counted, theirs: Counted, what: string): string {
+  const others = theirs.requests === 0 ? 'the others had none' : `${share(theirs)} % of the others'`;
+  return `${share(its)} % of its ${its.requests} answers ${what}, ${others}`;
+}
+
+function percentOf({ requests, bad: count }: Counted): number {
+  return requests === 0 ? 0 : (100 * count) / requests;
+}
+
+function share(counted: Counted): number {
+  return Math.round(percentOf(counted) * 100) / 100;
+}
+
+function firstOf<T, R>(list: readonly T[], of: (each: T) => R | undefined): R | undefined {
+  for (const each of list) {
+    const found = of(each);
+    if (found !== undefined) return found;
   }
-  return 0;
-}
-
-export function judge(spec: RolloutSpec, canary: Sample, others: Sample): Judgement {
-  const { minRequests, maxErrorPercent, maxP99Ms } = spec.canary.analysis;
-  if (canary.requests < minRequests) {
-    return { verdict: 'unknown', message: `${canary.requests} requests so far, too few to judge` };
-  }
-  const [its, theirs] = [percent(canary), percent(others)];
-  const errors = `${rounded(its)} % of its ${canary.requests} answers are 5xx, ${rounded(theirs)} % of the others'`;
-  if (its - theirs > maxErrorPercent) {
-    return { verdict: 'worse', message: `${errors}: ${maxErrorPercent} % more are allowed` };
-  }
-  if (maxP99Ms === undefined) return { verdict: 'good', message: errors };
-  const p99 = quantileMs(canary, 0.99);
-  const latency = `its p99 is ${Number.isFinite(p99) ? `${Math.round(p99)} ms` : 'above 10 s'}`;
-  if (p99 > maxP99Ms) return { verdict: 'worse', message: `${latency}: ${maxP99Ms} ms are allowed` };
-  return { verdict: 'good', message: `${errors}; ${latency}` };
-}
-
-function percent({ requests, errors }: Sample): number {
-  return requests === 0 ? 0 : (100 * errors) / requests;
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+  return undefined;
 }

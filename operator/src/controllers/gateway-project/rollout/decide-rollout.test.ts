@@ -149,7 +149,10 @@ describe('a canary', () => {
   });
 
   it.each<[string, Partial<RolloutInput>]>([
-    ['it is measured to be worse', { judgement: { verdict: 'worse', message: '9 % of its answers are 5xx' } }],
+    [
+      'it is measured to be worse',
+      { analysis: { verdict: 'worse', message: '9 % of its answers are 5xx', withoutEvidence: [] } },
+    ],
     ['its pods fail', { pods: [...stable, starting(2, { canary: true, fails: 'it ended with exit code 13' })] }],
     ['its pods do not come up', { stalled: { stable: false, canary: true } }],
   ])('is aborted where %s: it goes, and the others are not touched', (_, trouble) => {
@@ -159,7 +162,7 @@ describe('a canary', () => {
     const aborted = story.look(trouble);
     expect(shown(aborted)).toEqual(['Aborted', 2, 1, '2 x1']);
     expect([reasons(aborted), aborted.failed?.revision]).toEqual([['CanaryAborted'], 2]);
-    const { judgement: _judgement, ...rest } = story.input;
+    const { analysis: _analysis, ...rest } = story.input;
     story.input = rest;
     const after = story.look({ pods: stable, stalled: { stable: false, canary: false } });
     expect(shown(after)).toEqual(['Aborted', 1, 1, undefined]);
@@ -174,11 +177,26 @@ describe('a canary', () => {
     expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Aborted', 1, 1, undefined]);
   });
 
-  it('does not judge what was too little to judge', () => {
+  it('passes a step without evidence, and names the operations', () => {
     const story = serving();
     story.to(2);
     story.look({ pods: [...stable, canaryPod(2)] });
-    expect(story.look({ judgement: { verdict: 'unknown', message: 'too few' } }, 10).status?.step).toBe(1);
+    const analysis = { verdict: 'unknown', message: 'too few', withoutEvidence: ['POST /a'] } as const;
+    expect(story.look({ analysis }).status).toMatchObject({ step: 0, withoutEvidence: ['POST /a'] });
+    expect(story.look({ analysis }, 10).status?.step).toBe(1);
+  });
+
+  it('waits for evidence where the project says so, and goes on when it is there', () => {
+    const canary = { ...STEPS.canary, analysis: { requireEvidence: true } };
+    const story = new Story({ ...STEPS, canary }, { wanted: 4 });
+    story.look({ pods: stable });
+    story.to(2);
+    story.look({ pods: [...stable, canaryPod(2)] });
+    // Nobody has looked yet.
+    expect(story.look({}, 1000).status).toMatchObject({ step: 0, message: expect.stringContaining('requireEvidence') });
+    const analysis = { verdict: 'good', message: 'too few of POST /a', withoutEvidence: ['POST /a'] } as const;
+    expect(story.look({ analysis }, 1000).status).toMatchObject({ step: 0, withoutEvidence: ['POST /a'] });
+    expect(story.look({ analysis: { ...analysis, withoutEvidence: [] } }).status?.step).toBe(1);
   });
 
   it('is replaced by a newer revision, from the first step on', () => {

@@ -8,7 +8,7 @@ import { attemptOf } from '../../../link/wanted.ts';
 import { rfc3339 } from '../../../runtime/conditions.ts';
 import type { EventRecord } from '../../../runtime/objects.ts';
 import type { PodState } from '../pod-state.ts';
-import type { Judgement } from './analysis.ts';
+import type { AnalysisResult } from './analysis.ts';
 import { canaryPods, canarySteps, shareOf } from './canary.ts';
 import type { PodRefusal } from './observe-rollout.ts';
 
@@ -38,7 +38,7 @@ export interface RolloutInput {
   /** Stable pods that served the goal when it was looked last. */
   readonly programmedBefore: number;
   /** What the measurements say of the canary's step; undefined before there are any. */
-  readonly judgement?: Judgement;
+  readonly analysis?: AnalysisResult;
   readonly now: Date;
 }
 
@@ -56,6 +56,8 @@ export interface RolloutDecision {
 }
 
 const LOOK_MS = 1000;
+/** Operations without evidence, in status. */
+const MOST_NAMED = 20;
 
 export function decideRollout(input: RolloutInput): RolloutDecision {
   const { desired, before, spec, revisions } = input;
@@ -162,8 +164,8 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const decision = { goal, stable: from, canary, events: [] };
   const failure = failureOf(own) ?? (input.stalled.canary ? 'its pods did not become ready in time' : undefined);
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
-  const judged = input.judgement;
-  if (judged?.verdict === 'worse') return { ...decision, ...fail(input, goal, status, judged.message) };
+  const { analysis } = input;
+  if (analysis?.verdict === 'worse') return { ...decision, ...fail(input, goal, status, analysis.message) };
   const name = `step ${index + 1} of ${steps.length}`;
   if (before.steppedAt === undefined && ready < canary.pods) {
     const message = `${name}: ${ready} of ${canary.pods} canary pods serve revision ${goal.revision}`;
@@ -171,10 +173,14 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   }
   const steppedAt = before.steppedAt ?? rfc3339(now);
   const left = Date.parse(steppedAt) + step.pauseSeconds * 1000 - now.getTime();
-  if (left > 0) {
-    const said = judged ? `; ${judged.message}` : '';
-    const message = `${name}: ${canary.pods} of ${canary.pods + others} pods have revision ${goal.revision}${said}`;
-    return { ...decision, status: { ...status, weight, steppedAt, message }, again: Math.min(left, LOOK_MS) };
+  const missing = spec.canary.analysis.requireEvidence && lacksEvidence(analysis);
+  if (left > 0 || missing) {
+    const said = analysis ? `; ${analysis.message}` : '';
+    const waits = left > 0 ? '' : '; it waits for that (requireEvidence)';
+    const message = `${name}: ${canary.pods} of ${canary.pods + others} pods have revision ${goal.revision}${said}${waits}`;
+    const seen = analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
+    const again = left > 0 ? Math.min(left, LOOK_MS) : LOOK_MS;
+    return { ...decision, status: { ...status, weight, steppedAt, ...seen, message }, again };
   }
   const { steppedAt: _, ...rest } = status;
   const next = steps[index + 1];
@@ -185,6 +191,11 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
     events: [event('Normal', 'CanaryStep', `revision ${goal.revision}: ${message}`)],
     again: 0,
   };
+}
+
+/** Operations in use have had too few requests of it, or nobody has looked yet. */
+function lacksEvidence(analysis: AnalysisResult | undefined): boolean {
+  return analysis === undefined || analysis.withoutEvidence.length > 0;
 }
 
 /** Every ready stable pod says that it serves it, and there are as many as are wanted (D38). */

@@ -1,7 +1,8 @@
 /** The measurements of canaries: what each pod has answered since the step began. */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { RolloutSpec } from '../../../api/rollout.ts';
-import { type Judgement, judge, NOTHING, readSample, type Sample, since, sum } from './analysis.ts';
+import { type AnalysisResult, analyse } from './analysis.ts';
+import { NOTHING, readSample, type Sample, since, sum } from './sample.ts';
 
 export interface MeasuredPod {
   /** Its uid. */
@@ -16,7 +17,7 @@ interface Step {
   /** By pod, as it was when the step began; a pod that came later began with nothing. */
   readonly before: ReadonlyMap<string, Sample>;
   readAt: number;
-  judgement: Judgement;
+  result: AnalysisResult;
 }
 
 /** Milliseconds between looking at the pods. */
@@ -30,23 +31,23 @@ export class Measurements {
    * Of the step `name` of a project's canary, since it was first asked about: where the operator has begun anew in the
    * midst of it, from then on. Pods that do not answer are left out.
    */
-  async judge(
+  async analyse(
     project: string,
     name: string,
     pods: readonly MeasuredPod[],
     spec: RolloutSpec,
     now: number,
-  ): Promise<Judgement> {
+  ): Promise<AnalysisResult> {
     const known = this.#steps.get(project);
     const current = known?.name === name ? known : undefined;
-    if (current && now - current.readAt < EVERY_MS) return current.judgement;
+    if (current && now - current.readAt < EVERY_MS) return current.result;
     const read = await Promise.all(pods.map((pod) => sampleOf(pod)));
     const samples = read.filter((sample) => sample !== undefined);
     if (!current) {
       const before = new Map(samples.map(({ pod, sample }) => [pod.id, sample]));
-      const judgement = judge(spec, NOTHING, NOTHING);
-      this.#steps.set(project, { name, before, readAt: now, judgement });
-      return judgement;
+      const result = analyse(spec, NOTHING, NOTHING);
+      this.#steps.set(project, { name, before, readAt: now, result });
+      return result;
     }
     const of = (canary: boolean) =>
       sum(
@@ -54,9 +55,9 @@ export class Measurements {
           .filter(({ pod }) => pod.canary === canary)
           .map(({ pod, sample }) => since(sample, current.before.get(pod.id) ?? NOTHING)),
       );
-    current.judgement = judge(spec, of(true), of(false));
+    current.result = analyse(spec, of(true), of(false));
     current.readAt = now;
-    return current.judgement;
+    return current.result;
   }
 }
 

@@ -46,13 +46,13 @@ export async function observeRollout(
   { measurements, readMetrics, link }: ObserveRolloutWith,
   { metadata, spec, status }: GatewayProject,
   pods: readonly Pod[],
-): Promise<Pick<Observed, 'refusals' | 'judgement' | 'sidecars'>> {
+): Promise<Pick<Observed, 'refusals' | 'analysis' | 'sidecars'>> {
   const uid = metadata.uid ?? '';
   const sidecars = link?.sidecars(uid);
   const linked = { refusals: link?.refusals(uid) ?? [], ...(sidecars ? { sidecars } : {}) };
   const { strategy, phase, revision, step, steppedAt } = status?.rollout ?? {};
   if (strategy !== 'Canary' || phase !== 'Progressing' || steppedAt === undefined) return linked;
-  const judgement = await measurements.judge(
+  const analysis = await measurements.analyse(
     uid,
     `${revision}/${step}`,
     pods.flatMap((pod) => {
@@ -65,5 +65,5 @@ export async function observeRollout(
     spec.rollout,
     Date.now(),
   );
-  return { ...linked, judgement };
+  return { ...linked, analysis };
 }

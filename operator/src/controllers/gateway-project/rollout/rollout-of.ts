@@ -30,7 +30,7 @@ export function rolloutOf(
   settings: PodSettings,
   now: Date,
 ): Rollout {
-  const { project, deployments, workload, canary, pods, refusals, judgement } = observed;
+  const { project, deployments, workload, canary, pods, refusals, analysis } = observed;
   const { spec, status, metadata } = project;
   const templated = revisionOf(workload);
   const wanted = wantedReplicas(project, workload);
@@ -59,7 +59,7 @@ export function rolloutOf(
     pods,
     refusals,
     programmedBefore: status?.pods?.programmed ?? 0,
-    ...(judgement ? { judgement } : {}),
+    ...(analysis ? { analysis } : {}),
     now,
   });
   const { stable } = decision;
