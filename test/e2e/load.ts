@@ -14,6 +14,7 @@ export function startLoad(
   perSecond: number,
   headers: { readonly [name: string]: string },
   expected = 200,
+  method: 'GET' | 'POST' = 'GET',
 ): Load {
   // Gone long before a pod that drains takes no more: a request on a connection that just ends is lost.
   const agent = new Agent({ connections: 20, keepAliveTimeout: 1000 });
@@ -22,7 +23,7 @@ export function startLoad(
   let sent = 0;
   const timer = setInterval(() => {
     sent++;
-    const one = request(url, { dispatcher: agent, headers, signal: AbortSignal.timeout(60_000) })
+    const one = request(url, { dispatcher: agent, method, headers, signal: AbortSignal.timeout(60_000) })
       .then(async (answer) => {
         await answer.body.dump();
         if (answer.statusCode !== expected) failures.push(String(answer.statusCode));

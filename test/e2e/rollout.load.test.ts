@@ -12,13 +12,13 @@ import { startLoad } from './load.ts';
 let operator: InstalledOperator;
 let k: Kubectl;
 
-/** What `/a` is answered with: by the gateway itself, or by an upstream that takes its time. */
-function apiSpec(dispatch: object): string {
-  const operation = { responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': dispatch };
+/** What `/a` is answered with: by the gateway itself, or by an upstream that takes its time; `post`: to POST. */
+function apiSpec(dispatch: object, post?: object): string {
+  const operation = (by: object) => ({ responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': by });
   const document = {
     openapi: '3.1.0',
     info: { title: 'Shop', version: '1' },
-    paths: { '/a': { get: { operationId: 'a', ...operation } } },
+    paths: { '/a': { get: { operationId: 'a', ...operation(dispatch) }, ...(post ? { post: operation(post) } : {}) } },
   };
   return JSON.stringify({
     apiVersion: 'gw.dev/v1alpha1',
@@ -27,7 +27,8 @@ function apiSpec(dispatch: object): string {
     spec: { source: { inline: JSON.stringify(document) } },
   });
 }
-const answering = (body: string, status = 200) => apiSpec({ name: 'mock', config: { body, status } });
+const mock = (body: string, status = 200) => ({ name: 'mock', config: { body, status } });
+const answering = (body: string, status = 200) => apiSpec(mock(body, status));
 const proxied = (path: string) =>
   apiSpec({ name: 'http-upstream', config: { url: `http://upstream.${operator.namespace}.svc${path}` } });
 
@@ -127,7 +128,7 @@ async function change(spec: string): Promise<number> {
 }
 
 /** Begins a test: the next change goes by that strategy. */
-async function strategy(rollout: { readonly strategy: string }): Promise<void> {
+async function strategy(rollout: { readonly strategy: string; readonly canary?: object }): Promise<void> {
   await k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', JSON.stringify({ spec: { rollout } }));
   const generation = Number(await k.field('gatewayproject/shop', '{.metadata.generation}'));
   await until((now) => now.observedGeneration === generation);
@@ -247,6 +248,31 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     expect(await gatewayPods()).toEqual(pods);
     expect(new Set(await Promise.all(Array.from({ length: 20 }, text)))).toEqual(new Set([before]));
     expect(await k('get', 'events', '--field-selector', 'reason=CanaryAborted')).toContain('5xx');
+  });
+
+  it('a canary of which one operation fails is aborted, also where clients keep their connections', async () => {
+    await strategy({ strategy: 'Rolling' });
+    await change(apiSpec(mock('both'), mock('taken')));
+    await until(served);
+    // Nodes route to the pods before for a moment yet.
+    const write = async () => (await fetch(`${url}/a`, { method: 'POST', headers: NEW_CONNECTIONS })).status;
+    await eventually(async () =>
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, write)))).toEqual(new Set([200])),
+    );
+    const { steps, analysis } = CANARY.canary;
+    await strategy({ ...CANARY, canary: { steps, analysis: { ...analysis, requireEvidence: true } } });
+    const reads = startLoad(`${url}/a`, 30, {});
+    // Each keeps one connection.
+    const writers = Array.from({ length: 10 }, () => startLoad(`${url}/a`, 3, {}, 200, 'POST'));
+    const revision = await change(apiSpec(mock('both'), mock('lost', 500)));
+    const aborted = await until(({ rollout }) => rollout?.phase === 'Aborted');
+    await Promise.all([reads, ...writers].map((load) => load.stop()));
+    const failures = writers.flatMap((load) => load.failures);
+    expect(aborted.failed).toMatchObject({ revision, message: expect.stringMatching(/^POST \/a: 100 % of its \d+ /) });
+    expect(reads.failures).toEqual([]);
+    // Of its answers alone, and few of them.
+    expect(new Set(failures)).toEqual(new Set(['500']));
+    expect(failures.length).toBeLessThan(writers.reduce((sent, load) => sent + load.sent, 0) / 2);
   });
 
   it('a canary that is slow is aborted', async () => {

@@ -40,7 +40,7 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   const inputs = gathered.ok ? gathered.inputs : undefined;
   wantOfControlPlane(using, observed, { compilation, inputs }, decision);
   const decided = { ...observed.project, status: decision.status };
-  using.keptConnections?.at(decided, observed.pods);
+  using.keptConnections?.at(decided, observed.pods, Date.now());
   using.link?.decided(decided, compilation);
   return decision.again;
 }

@@ -20,13 +20,14 @@ describe('kept connections', () => {
       closed.push(host);
       throw new Error('away');
     });
-    const at = (rollout: RolloutStatus) => {
+    const at = (rollout: RolloutStatus, now = 0) => {
       kept.at(
         {
           ...gatewayProjects.parse({ metadata: { name: 'shop', uid: 'u' }, spec: { specs: {} } }),
           status: { rollout },
         },
         pods,
+        now,
       );
       return closed.splice(0);
     };
@@ -35,7 +36,10 @@ describe('kept connections', () => {
     const steppedAt = '2026-01-02T03:04:05Z';
     expect(at(step)).toEqual([]);
     expect(at({ ...step, steppedAt })).toEqual(both);
-    expect(at({ ...step, steppedAt })).toEqual([]);
+    expect(at({ ...step, steppedAt }, 60_000)).toEqual([]);
+    // Who has few connections may have come back to the others.
+    const lacking = { ...step, steppedAt, withoutEvidence: ['POST /a'] };
+    expect([at(lacking, 14_999), at(lacking, 15_000), at(lacking, 16_000)]).toEqual([[], both, []]);
     expect(at({ ...step, step: 1, steppedAt })).toEqual(both);
     expect(at({ ...step, revision: 3, steppedAt })).toEqual(both);
     expect(at({ ...step, phase: 'Aborted', steppedAt })).toEqual([]);

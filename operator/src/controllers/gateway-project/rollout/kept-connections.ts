@@ -12,6 +12,8 @@ export type CloseKept = (host: string) => Promise<void>;
 
 /** Seconds over which they close: clients come back one after another. */
 const WITHIN_SECONDS = 5;
+/** After so long again, while operations lack evidence: clients with few connections may all have come back to others. */
+const AGAIN_MS = 15_000;
 const MOST_PROJECTS = 1000;
 
 export const closeKept: CloseKept = (host) =>
@@ -19,20 +21,21 @@ export const closeKept: CloseKept = (host) =>
 
 export class KeptConnections {
   readonly #close: CloseKept;
-  /** By project, the step for which it was done last: again where the operator has begun anew, which costs little. */
-  readonly #done = new BoundedMap<string>(MOST_PROJECTS);
+  /** By project, for which step it was done last, and when: again where the operator has begun anew, which costs little. */
+  readonly #done = new BoundedMap<{ readonly step: string; readonly at: number }>(MOST_PROJECTS);
 
   constructor(close: CloseKept) {
     this.#close = close;
   }
 
   /** Waits for nobody: a pod that does not do it has its part of the evidence missing, which the status says. */
-  at({ metadata, status }: GatewayProject, pods: readonly PodState[]): void {
-    const { strategy, phase, revision, step, steppedAt } = status?.rollout ?? {};
+  at({ metadata, status }: GatewayProject, pods: readonly PodState[], now: number): void {
+    const { strategy, phase, revision, step: index, steppedAt, withoutEvidence = [] } = status?.rollout ?? {};
     if (strategy !== 'Canary' || phase !== 'Progressing' || steppedAt === undefined) return;
-    const [uid, name] = [metadata.uid ?? '', `${revision}/${step}`];
-    if (this.#done.get(uid) === name) return;
-    this.#done.set(uid, name);
+    const [uid, step] = [metadata.uid ?? '', `${revision}/${index}`];
+    const last = this.#done.get(uid);
+    if (last?.step === step && (withoutEvidence.length === 0 || now - last.at < AGAIN_MS)) return;
+    this.#done.set(uid, { step, at: now });
     for (const { host, ready, terminating, canary } of pods) {
       if (ready && !terminating && !canary && host !== undefined) void this.#close(host).catch(() => {});
     }
