@@ -102,6 +102,29 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
   });
 
+  it('tries again what failed when a Secret of its pods has changed, and the ApiSpec says why it is not served', async () => {
+    const change = async (from: string, to: string) => {
+      const inline = await operator.k.field('apispec/shop', '{.spec.source.inline}');
+      const spec = { source: { inline: inline.replace(from, to) } };
+      await operator.k('patch', 'apispec', 'shop', '--type=merge', '-p', JSON.stringify({ spec }));
+    };
+    const before = await get('/variable');
+    await change('env://GREETING', 'env://LATER');
+    await eventually(async () => expect(await condition('Ready', 'reason')).toBe('RolledBack'));
+    const ofSpec = (field: string) =>
+      operator.k.field('apispec/shop', `{.status.conditions[?(@.type=="Ready")].${field}}`);
+    await eventually(async () => expect(await ofSpec('reason')).toBe('RolledBack'));
+    expect(await ofSpec('message')).toContain('env://LATER');
+    expect(await get('/variable')).toBe(before);
+    await secret('shop-env', { GREETING: before, LATER: 'good evening' });
+    await lookAtPods(operator.k, 'gw.dev/project=shop');
+    await eventually(async () => expect(await get('/variable')).toBe('good evening'));
+    await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
+    await change('env://LATER', 'env://GREETING');
+    await eventually(async () => expect(await get('/variable')).toBe(before));
+    await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
+  });
+
   it('hands the number of pods over to an autoscaler, and takes it back, without a jump', async () => {
     const seen: string[] = [];
     await operator.k('scale', 'deployment.apps/shop-gateway', '--replicas=3').catch(() => undefined);
@@ -141,5 +164,13 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     await expect(losing).rejects.toThrow('metadata.labels may not change "gw.dev/project"');
     expect(await operator.k.field('deployment.apps/shop-gateway', env)).toBe('UTC');
     expect(await get('/file')).toBe('two');
+  });
+
+  it('is ready without pods where it asks for none', async () => {
+    await patch({ pods: { replicas: 0 } });
+    await eventually(async () => expect(await condition('Ready', 'reason')).toBe('ScaledToZero'));
+    expect([await condition('Ready', 'status'), await condition('Stalled', 'status')]).toEqual(['True', '']);
+    await patch({ pods: { replicas: 2 } });
+    await eventually(async () => expect(await condition('Ready', 'reason')).toBe('Ready'));
   });
 });

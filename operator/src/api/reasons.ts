@@ -168,7 +168,7 @@ export const REASONS = {
   ServedBySidecars: {
     meaning: 'spec.pods.replicas is 0, and pods of applications have sidecars: status.sidecars says what they serve.',
   },
-  NoReplicas: { meaning: 'spec.pods.replicas is 0.', action: 'Raise it.' },
+  ScaledToZero: { meaning: 'spec.pods.replicas is 0, as the project asks: there are no pods, and nothing is served.' },
   PodsUnreachable: {
     meaning: 'A ready pod does not answer on its admin port, so that it is not known what it serves.',
     action: 'Let the operator reach port 8081 of the pods: see NetworkPolicies and service meshes.',
@@ -180,7 +180,7 @@ export const REASONS = {
   RolledBack: {
     meaning: 'The newest revision failed to roll out, and the last good one is served again; status.failed says why.',
     action:
-      'Correct what the message names. The revision is tried again when another compiles, spec changes, or a Deployment asks for it.',
+      'Correct what the message names. The revision is tried again when another compiles, spec or a Secret of the pods changes, or a Deployment asks for it.',
   },
   CanaryStep: { meaning: 'A canary has gone on to its next step; status.rollout has the share of pods.' },
   CanaryAborted: {

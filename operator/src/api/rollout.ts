@@ -140,7 +140,7 @@ export const rolloutStatus = {
 export const failedStatus = {
   type: 'object',
   description:
-    'The revision that failed to roll out. It is not tried again until another compiles, the spec changes, or a Deployment asks for it.',
+    'The revision that failed to roll out. It is not tried again until another compiles, the spec or a Secret of the pods changes, or a Deployment asks for it.',
   required: ['revision', 'artifactHash', 'message'],
   properties: {
     revision: { type: 'integer', minimum: 1 },
@@ -149,6 +149,7 @@ export const failedStatus = {
     at: { type: 'string', format: 'date-time' },
     generation: { type: 'integer', minimum: 0, description: 'metadata.generation with which it failed.' },
     deployment: { type: 'string', description: 'UID/GENERATION of the Deployment that had asked for it.' },
+    secrets: { type: 'string', description: 'What tells the Secrets of the pods, as they were, from others.' },
   },
 } as const satisfies Schema;
 

@@ -96,6 +96,13 @@ describe('what an ApiSpec says of itself', () => {
       'False Pinned',
       undefined,
     ],
+    [
+      'its newest revision failed, and the project went back',
+      [project({ revision: 1, failed: { revision: 2, artifactHash: 'sha256:b', message: 'it ended' } })],
+      'True Compiled',
+      'False RolledBack',
+      undefined,
+    ],
   ] satisfies [string, GatewayProject[], string, string, string | undefined][])(
     'when %s',
     (_, projects, compiled, ready, hash) => {

@@ -138,6 +138,14 @@ function readyVerdict(accepted: Verdict, compiled: Verdict, takers: readonly Gat
       message: `GatewayProject "${waiting.metadata.name}": ${message}`,
     };
   }
+  const back = takers.find(({ status }) => status?.failed && status.failed.revision === status.latestRevision);
+  if (back)
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'RolledBack',
+      message: `GatewayProject "${back.metadata.name}" went back to revision ${back.status?.revision}: ${back.status?.failed?.message ?? ''}`,
+    };
   const pinned = takers.find(({ status }) => status?.revision !== status?.latestRevision);
   if (pinned)
     return {

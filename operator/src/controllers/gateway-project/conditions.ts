@@ -12,6 +12,7 @@ import type { PodState } from './pod-state.ts';
 
 /** So many are named at once. */
 const MAX_PROBLEMS = 8;
+const ZERO = 'spec.pods.replicas is 0: there are no pods, and nothing is served';
 /** Something around the pods is missing: what they serve is the newest all the same. */
 const AROUND: ReadonlySet<string> = new Set<ReasonName>(['ApiNotInstalled', 'ApiNotAllowed', 'Conflict']);
 
@@ -90,7 +91,7 @@ export function programmedVerdict(
   }
   if (summary.wanted === 0 && sidecars > 0)
     return verdict('True', 'ServedBySidecars', `no gateway pods are wanted; ${sidecars} pod(s) have sidecars`);
-  if (summary.wanted === 0) return verdict('False', 'NoReplicas', 'spec.pods.replicas is 0');
+  if (summary.wanted === 0) return verdict('True', 'ScaledToZero', ZERO);
   const { ready, programmed } = summary;
   const waiting = pods
     .filter((pod) => !pod.ready && !pod.terminating && pod.waiting !== undefined)
@@ -159,6 +160,9 @@ export function readyVerdict(
       reason: 'Pinned',
       message: 'a Deployment pins another artifact than the newest',
     };
+  // As it was asked for: nothing waits, and nothing is wrong.
+  if (verdicts.some(({ reason }) => reason === 'ScaledToZero'))
+    return { type: 'Ready', status: 'True', reason: 'ScaledToZero', message: ZERO };
   return {
     type: 'Ready',
     status: 'True',

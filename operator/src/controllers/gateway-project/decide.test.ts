@@ -74,6 +74,22 @@ describe('what a GatewayProject becomes', () => {
     expect(reasons(decision)['Programmed']).toBe(expected);
   });
 
+  it('that asks for no pods is ready, and says that nothing is served', () => {
+    const of = project({ pods: { replicas: 0 } });
+    const { status } = decide(
+      observed(of, { parts: kept(of, 1, 'a'), pods: [], workload: served(1) }),
+      compiled('a'),
+      [],
+      SETTINGS,
+      NOW,
+    );
+    const shown = Object.fromEntries(
+      (status.conditions ?? []).map(({ type, status: is, reason }) => [type, `${is} ${reason}`]),
+    );
+    expect(shown).toMatchObject({ Programmed: 'True ScaledToZero', Ready: 'True ScaledToZero' });
+    expect(Object.keys(shown)).not.toContain('Stalled');
+  });
+
   it('what does not compile leaves the last good artifact, and says why', () => {
     const of = project({}, { latestRevision: 1 });
     const decision = decide(

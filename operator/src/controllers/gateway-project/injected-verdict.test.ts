@@ -12,8 +12,8 @@ const reasonWith = (sidecars?: number) => {
 
 it('a project without pods of its own is served by sidecars, where there are any', () => {
   expect([reasonWith(), reasonWith(0), reasonWith(3)]).toEqual([
-    'False NoReplicas',
-    'False NoReplicas',
+    'True ScaledToZero',
+    'True ScaledToZero',
     'True ServedBySidecars',
   ]);
 });

@@ -24,6 +24,8 @@ export interface PodSecrets {
   readonly problems: readonly Refusal[];
   /** Changes with the Secrets whose keys are variables of the pods; absent where there are none. */
   readonly version?: string;
+  /** Changes with any of the Secrets, also one that comes or goes; absent where none is named. */
+  readonly seen?: string;
   /** Of the traffic port; absent without TLS, and where it cannot be read. */
   readonly certificate?: CertificateTimes;
 }
@@ -45,6 +47,12 @@ export async function readPodSecrets(
   const certificate = tls && (await readCertificate(objects, namespace, tls.secret));
   const clientCa = await readClientCa(objects, project);
   const stateVersion = url?.ok ? await readVersion(objects, namespace, state?.secret ?? '') : undefined;
+  const tlsVersions = await Promise.all(
+    [tls?.secret, tls?.clientCaSecret].flatMap((name) => (name ? [readVersion(objects, namespace, name)] : [])),
+  );
+  const seen = [...found, ...(stateVersion ? [stateVersion] : []), ...tlsVersions].map(
+    ({ name, version }) => `${name}=${version ?? ''}`,
+  );
   const versions = [
     ...found.filter(({ name }) => given?.env?.includes(name)),
     ...(stateVersion ? [stateVersion] : []),
@@ -58,6 +66,7 @@ export async function readPodSecrets(
       ...ungranted.filter(({ field }) => field !== 'spec.controlPlane.secret').map(problem),
     ],
     ...(versions.length > 0 ? { version: digest(versions) } : {}),
+    ...(seen.length > 0 ? { seen: digest(seen) } : {}),
     ...(certificate?.ok ? { certificate: certificate.times } : {}),
   };
 }

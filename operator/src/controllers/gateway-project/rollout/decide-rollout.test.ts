@@ -92,6 +92,17 @@ describe('rolling', () => {
     expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Failed', 1, 1, undefined]);
   });
 
+  it('what failed is tried again when a Secret of the pods has changed', () => {
+    const story = Story.serving({}, { secrets: 'before' });
+    story.to(2, { pods: [pod(1), pod(1), starting(2, { fails: 'it ended with exit code 13' })] });
+    expect(shown(story.look({ pods: [pod(1), pod(1)] }))).toEqual(['Failed', 1, 1, undefined]);
+    expect(story.last?.failed).toMatchObject({ revision: 2, secrets: 'before' });
+    expect(shown(story.look({}, 100))).toEqual(['Failed', 1, 1, undefined]);
+    expect(shown(story.look({ secrets: 'after' }))).toEqual(['Progressing', 2, 2, undefined]);
+    expect(story.last?.failed).toBeUndefined();
+    expect(shown(story.look({ pods: [pod(2), pod(2)] }))[0]).toBe('Succeeded');
+  });
+
   it('a rollout that is called off is a rollout back', () => {
     const story = Story.serving({});
     story.to(2, { pods: [pod(1), pod(2)] });

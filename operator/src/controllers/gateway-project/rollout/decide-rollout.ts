@@ -26,6 +26,8 @@ export interface RolloutInput {
   readonly asking?: { readonly revision: number; readonly id: string };
   readonly before: RolloutStatus | undefined;
   readonly failed: FailedRevision | undefined;
+  /** What tells the Secrets of the pods from others; undefined where there are none. */
+  readonly secrets?: string;
   /** Revision in the template of the stable pods; undefined before there are any. */
   readonly templated: number | undefined;
   /** Stable pods that shall be there. */
@@ -88,9 +90,10 @@ interface Underway {
   readonly from: Revision | undefined;
 }
 
-/** What failed is remembered until another revision is the newest, the spec changes, or a Deployment asks for it. */
-function standingFailure({ failed, latest, generation, asking }: RolloutInput): FailedRevision | undefined {
+/** What failed is remembered until what it depended on changes, or a Deployment asks for it. */
+function standingFailure({ failed, latest, generation, asking, secrets }: RolloutInput): FailedRevision | undefined {
   if (!failed || failed.generation !== generation) return undefined;
+  if (failed.secrets !== undefined && failed.secrets !== secrets) return undefined;
   if (asking?.revision === failed.revision) return asking.id === failed.deployment ? failed : undefined;
   return latest === failed.revision ? failed : undefined;
 }
@@ -247,7 +250,7 @@ function succeed(status: RolloutStatus, now: Date): RolloutStatus {
 
 /** What it leads to is done when this is written down. */
 function fail(
-  { spec, generation, asking, now }: RolloutInput,
+  { spec, generation, asking, secrets, now }: RolloutInput,
   goal: Revision,
   status: RolloutStatus,
   why: string,
@@ -267,6 +270,7 @@ function fail(
     message: why.slice(0, 4000),
     at,
     generation,
+    ...(secrets === undefined ? {} : { secrets }),
     ...(asking?.revision === goal.revision ? { deployment: asking.id } : {}),
   };
   const told = `${message}; revision ${status.from} is served`;

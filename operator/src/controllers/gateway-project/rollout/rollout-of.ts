@@ -30,7 +30,7 @@ export function rolloutOf(
   settings: PodSettings,
   now: Date,
 ): Rollout {
-  const { project, deployments, workload, canary, pods, refusals, analysis } = observed;
+  const { project, deployments, workload, canary, pods, refusals, analysis, secrets } = observed;
   const { spec, status, metadata } = project;
   const templated = revisionOf(workload);
   const wanted = wantedReplicas(project, workload);
@@ -50,6 +50,7 @@ export function rolloutOf(
     ...(active && requested ? { asking: { revision: requested.revision, id: deploymentId(active) } } : {}),
     before: status?.rollout,
     failed: status?.failed,
+    ...(secrets.seen === undefined ? {} : { secrets: secrets.seen }),
     templated,
     wanted,
     stalled: {
