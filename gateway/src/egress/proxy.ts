@@ -2,7 +2,7 @@
  * Carries a handed-off request to its upstream and the answer back, both bodies streaming, on undici's `dispatch`.
  * Tells the pipeline when the response's head is there, or which problem stands in its place.
  */
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import {
   type Exchange,
@@ -19,6 +19,7 @@ import type { Span } from '../telemetry/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import { atTurnEnd } from '../turn.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
+import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
 /** What the pipeline does with an upstream's answer. */
@@ -75,6 +76,8 @@ export function proxy(request: ProxyRequest, events: ProxyEvents): void {
 }
 
 class ProxyExchange implements Dispatcher.DispatchHandler {
+  /** Runs until the head of the answer is there, then from one piece of its body to the next. */
+  readonly #timer: StallTimer;
   readonly #request: ProxyRequest;
   readonly #events: ProxyEvents;
   readonly #x: Exchange;
@@ -87,6 +90,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #bodiless = false;
   /** Response hooks run, and it is not known yet where the body goes. */
   #waits = false;
+  #paused = false;
   /** Trailers of an answer that ended meanwhile, since it has no body. */
   #endedEarly: Record<string, string | string[] | undefined> | null = null;
   /** The body came in one chunk, and the sink was ended with it. */
@@ -104,6 +108,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#events = events;
     this.#x = request.x;
     this.#upstream = request.upstream;
+    this.#timer = new StallTimer(request.handOff.timeoutMs, this);
   }
 
   /** Never throws: what fails before there is a connection is an answer, too. */
@@ -118,6 +123,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   start(): void {
     const { handOff, body } = this.#request;
     if (this.#x.closed) return this.#leave();
+    this.#controller = null;
     const path = this.#upstream.basePath + handOff.path;
     if (this.#x.trace !== null) {
       this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
@@ -129,16 +135,43 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
         path,
         headers: requestHeaders(this.#request, this.#span),
         body: body as Uint8Array | Readable | null,
-        headersTimeout: handOff.timeoutMs,
-        bodyTimeout: handOff.timeoutMs,
+        // undici's timers tick twice a second: ours takes their place (D56).
+        headersTimeout: 0,
+        bodyTimeout: 0,
       },
       this,
     );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Its time was up before there was a connection.
+    if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
     this.#offClose ??= this.#x.onClose(() => this.#leave());
+    const { body } = this.#request;
+    if (body instanceof Readable && !this.#retried) this.#follow(body);
+  }
+
+  /** The upstream's time begins anew with each piece of the request that it gets. */
+  #follow(body: Readable): void {
+    const sent = () => this.#timer.progressed();
+    body.on('data', sent).on('end', sent);
+  }
+
+  /** The upstream has let its time pass; what comes after a wait for the client starts it again. */
+  stalled(timeoutMs: number): void {
+    // The client has yet to send, or to read; `--body-timeout` and `--send-timeout` are for that.
+    if (this.#paused || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
+    const error = new UpstreamStalled(`nothing came for ${timeoutMs} ms`);
+    const controller = this.#controller;
+    this.onResponseError(controller, error);
+    controller?.abort(error);
+  }
+
+  /** The request's body streams, and has not all gone out. */
+  get #sendsBody(): boolean {
+    const { body } = this.#request;
+    return body instanceof Readable && !body.readableEnded;
   }
 
   onResponseStart(
@@ -147,6 +180,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     parsed: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return this.#x.responder.inform?.(this.#x, status, responseHeaders(parsed));
+    this.#timer.progressed();
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
     const length = parsed['content-length'];
@@ -156,7 +190,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
     if ('then' in sink) {
       this.#waits = true;
-      controller.pause();
+      this.#pause(controller);
       sink.then(
         (ready) => this.#ready(ready, controller),
         (error: unknown) => controller.abort(error instanceof Error ? error : new Error(String(error))),
@@ -175,8 +209,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     }
     this.#headSent = true;
     this.#sink = sink;
-    sink.on('drain', () => this.#controller?.resume());
-    paused?.resume();
+    sink.on('drain', () => this.#resume(this.#controller));
+    if (paused !== null) this.#resume(paused);
     if (this.#endedEarly !== null && paused !== null) this.onResponseEnd(paused, this.#endedEarly);
   }
 
@@ -184,10 +218,23 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     const sink = this.#sink;
     if (sink === null) return;
+    if (this.#bytes !== this.#expected) this.#timer.progressed();
     if (chunk.length === this.#expected && sink.endWith) {
       this.#whole = true;
       sink.endWith(chunk);
-    } else if (!sink.write(chunk)) controller.pause();
+    } else if (!sink.write(chunk)) this.#pause(controller);
+  }
+
+  /** Until whoever takes the body wants more of it, the upstream is not waited for. */
+  #pause(controller: Dispatcher.DispatchController): void {
+    this.#paused = true;
+    controller.pause();
+  }
+
+  #resume(controller: Dispatcher.DispatchController | null): void {
+    this.#paused = false;
+    if (!this.#finished) this.#timer.progressed();
+    controller?.resume();
   }
 
   onResponseEnd(
@@ -245,6 +292,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#finished = true;
+    this.#timer.stop();
     this.#offClose?.();
     this.#span?.end();
   }
@@ -257,8 +305,7 @@ function codeOf(error: Error): string | undefined {
 }
 
 function problemOf(error: Error): Problem {
-  const code = codeOf(error);
-  if (error instanceof ConnectTimeout || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+  if (error instanceof ConnectTimeout || error instanceof UpstreamStalled) {
     return problem('upstream-timeout', 'The upstream did not answer in time.');
   }
   if (error instanceof EgressRefused) {
