@@ -100,7 +100,6 @@ class Course implements ProxyEvents, BodyReading {
     const refusal = checkLimits(x, this.#options.limits);
     const match = refusal ? null : this.#gw.router.find(x.method, x.path);
     const repeated = this.#admit(match?.value ?? null);
-    identify(x);
     if (this.#options.tracing !== null) x.trace = this.#options.tracing.begin(x);
     if (refusal) return this.#refuse(refusal.reason, refusal.problem);
     if (repeated !== null) return this.#refuse('malformed', repeatedHeader(repeated));
@@ -144,7 +143,7 @@ class Course implements ProxyEvents, BodyReading {
     return this.#dispatch(op);
   }
 
-  /** The name of a header that has one value and came in several lines, or null. */
+  /** Admits headers and takes what they say of the request: a header that has one value and came in several lines, or null. */
   #admit(op: LoadedOperation | null): string | null {
     const x = this.#x;
     const admission = op?.admission ?? this.#gw.baseline;
@@ -152,6 +151,7 @@ class Course implements ProxyEvents, BodyReading {
     x.headers = headers;
     x.clientIp = this.#options.client.of(x.peer, headers);
     x.hops = hopsOf(headers);
+    identify(x);
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;
   }

@@ -197,7 +197,7 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
     request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
     connectionOpened: () => {},
     connectionClosed: () => {},
-    malformed: () => {},
+    refused: () => {},
   };
   return createTransport(transportLimits(options), events, new LocalConnectionSlots(options.maxConnections));
 }

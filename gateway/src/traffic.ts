@@ -21,6 +21,7 @@ import { Tokens } from './tokens/tokens.ts';
 import type { TraceReport } from './trace/report.ts';
 import type { TraceRequest } from './trace/request.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
+import type { Refused } from './transport/refuse.ts';
 import { SHARES_PORTS } from './transport/reserve-port.ts';
 import type { KeyPair } from './transport/tls.ts';
 import { expiryOf } from './transport/tls-expiry.ts';
@@ -224,7 +225,7 @@ export class LocalTraffic implements Traffic {
       connectionClosed: () => {
         metrics.activeConnections--;
       },
-      malformed: () => this.#recorder.validationFailed(metrics.unmatched('OTHER'), 'malformed'),
+      refused: (refused: Refused) => this.#recorder.refusedUnserved(refused),
     };
   }
 

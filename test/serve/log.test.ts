@@ -1,6 +1,8 @@
 /** What `gw serve` logs: levels, how they are changed while it runs, the access log, and what is in no line. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
+import { raw as bare } from './http.ts';
+import { type Scrape, scrape } from './scrape.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 const PLUGINS = ['mock', 'http-upstream', 'apikey-auth'];
@@ -42,6 +44,11 @@ function document(upstream: string) {
     },
   };
 }
+
+/** In one piece: the second waits for the first, and is broken before its turn. */
+const SECOND_BROKEN =
+  'GET /open/first HTTP/1.1\r\nHost: x\r\n\r\n' +
+  'POST /open/second HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n';
 
 const isRequest = (path: string) => (line: { msg: string; path?: unknown }) =>
   line.msg === 'request' && line.path === path;
@@ -194,6 +201,14 @@ describe('log lines', () => {
     });
   });
 
+  it('name the request whose headers were dropped', async () => {
+    await fetch(`${gw.url}/open/dropped`, { headers: { 'x-not-admitted': '1', 'x-request-id': 'dropped' } });
+    const line = await gw.logged(
+      ({ msg, request_id }) => msg === 'request headers dropped' && request_id === 'dropped',
+    );
+    expect(line['headers']).toContain('x-not-admitted');
+  });
+
   it('hold no credentials at any level, and neither do answers', async () => {
     const headers = {
       authorization: 'Bearer planted-token',
@@ -225,6 +240,53 @@ describe('log lines', () => {
     for (const text of [...texts, JSON.stringify(gw.log)]) {
       expect(text).not.toContain('planted');
     }
+  });
+});
+
+describe('bytes that are no request', () => {
+  let gw: Gateway;
+  beforeAll(async () => {
+    gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
+      args: ['--headers-timeout', '0.3'],
+    });
+  });
+  afterAll(async () => {
+    await gw?.stop();
+  });
+
+  // The parser's own limit lies above all of the gateway's together.
+  const lines = Array.from({ length: 300 }, (_, i) => `X-${i}: ${'x'.repeat(8000)}\r\n`).join('');
+  it.each([
+    ['a bad request line', 400, 'GET  /a b HTTP/1.1\r\nHost: x\r\n\r\n', 'malformed'],
+    ['a head that does not end', 408, 'GET /open/late HTTP/1.1\r\nHost: x\r\n', null],
+    ['more headers than are read', 431, `GET /open/many HTTP/1.1\r\nHost: x\r\n${lines}\r\n`, 'header-size'],
+    ['CONNECT', 400, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nX-Request-Id: mine\r\n\r\n', 'malformed'],
+    ['a second request with a broken body', 400, SECOND_BROKEN, 'malformed'],
+  ])('%s: %i has identifiers, a line in the log, and is counted', async (_, status, bytes, reason) => {
+    const before = await scrape(gw.admin);
+    const { socket, all } = bare(Number(new URL(gw.url).port));
+    socket.write(bytes);
+    const text = await all;
+    const refusal = text.slice(text.lastIndexOf('HTTP/1.1 '));
+    expect(refusal).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const id = (name: string) => new RegExp(`^${name}: (\\S+)\r$`, 'im').exec(refusal)?.[1] ?? '';
+    if (bytes.includes('X-Request-Id')) expect(id('x-request-id')).toBe('mine');
+    expect(id('x-request-id')).not.toBe('');
+    const line = await gw.logged(({ request_id, msg }) => msg === 'request' && request_id === id('x-request-id'));
+    expect(line).toMatchObject({ status, trace_id: id('x-trace-id'), client_ip: '127.0.0.1', route: 'unmatched' });
+    const after = await scrape(gw.admin);
+    const counted = (each: Scrape, name: string, labels: object) =>
+      each.samples
+        .filter(
+          (sample) =>
+            sample.name === name &&
+            Object.entries({ path: 'unmatched', ...labels }).every(([key, value]) => sample.labels[key] === value),
+        )
+        .reduce((sum, { value }) => sum + value, 0);
+    const grown = (name: string, labels: object) => counted(after, name, labels) - counted(before, name, labels);
+    expect(grown('gw_requests_total', { status: String(status) })).toBe(1);
+    if (reason !== null) expect(grown('gw_validation_failures_total', { reason })).toBe(1);
+    else expect(grown('gw_validation_failures_total', {})).toBe(0);
   });
 });
 

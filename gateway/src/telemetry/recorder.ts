@@ -1,11 +1,14 @@
 /** The end of every request: metrics and, where it is wanted, a line in the access log. */
 import type { Exchange } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
+import type { Refused } from '../transport/refuse.ts';
 import { accessLine } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { ValidationReason } from './metric-table.ts';
 import type { Metrics, OperationMetrics } from './metrics.ts';
 
+/** Of those that the transport sends; 408 is no verdict on a request. */
+const REASON_OF_STATUS: Readonly<Record<number, ValidationReason>> = { 400: 'malformed', 431: 'header-size' };
 const HEALTH = '/__gw/health';
 
 export class Recorder {
@@ -29,6 +32,14 @@ export class Recorder {
     if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
     const { path: route, api } = place.labels;
     this.#log.line(accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }));
+  }
+
+  /** What the transport has answered by itself; such bytes may name no method. */
+  refusedUnserved({ x, status, bytes }: Refused): void {
+    const place = this.metrics.unmatched(x.method);
+    const reason = REASON_OF_STATUS[status];
+    if (reason !== undefined) this.validationFailed(place, reason);
+    this.finished(x, place, status, bytes);
   }
 
   validationFailed(place: OperationMetrics, reason: ValidationReason): void {

@@ -8,7 +8,7 @@ import { IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
 import { Http1Response } from './http1-response.ts';
 import { inspect } from './inspect.ts';
-import { GONE, refuse } from './refuse.ts';
+import { GONE, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
@@ -91,6 +91,8 @@ export function createHttp1Server(
           pausing.delete(socket);
           socket.resume();
         } else pauseWhileWaiting(socket);
+        // Its body was not validly framed, and it was answered so.
+        if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, bytes: 0 });
         if (previous.shouldKeepAlive && !x.closed) events.request(x);
       });
     }
@@ -105,12 +107,16 @@ export function createHttp1Server(
     });
   }
 
+  function refuseOn(socket: Socket, error: NodeJS.ErrnoException, request?: UnservedRequest): void {
+    const refused = refuse({ socket, scheme, peer: peerOf(socket) }, error, request);
+    if (refused !== null) events.refused(refused);
+  }
+
   /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
   function unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     const last = latest.get(socket);
     if (last === undefined || last.writableFinished || GONE.has(error.code ?? '')) {
-      const status = refuse(socket, error);
-      if (status !== null) events.malformed(status);
+      refuseOn(socket, error);
       // What follows `Connection: close` is not read.
     } else if (error.code !== 'HPE_CLOSED_CONNECTION' && !broken.has(socket)) {
       broken.add(socket);
@@ -141,9 +147,8 @@ export function createHttp1Server(
   server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
   // An expectation that we do not know is ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
-  server.on('connect', (_request, socket) => {
-    const status = refuse(socket as Socket, new Error('CONNECT is not served'));
-    if (status !== null) events.malformed(status);
+  server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
+    refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => unreadable(error, socket as Socket));
   if (secure) {

@@ -49,7 +49,7 @@ describe('HTTP/2 connections', () => {
         connectionClosed: () => {
           open--;
         },
-        malformed: () => {},
+        refused: () => {},
       },
       new LocalConnectionSlots(10_000),
     );

@@ -1,10 +1,9 @@
 /** Answers of the transport's own: to bytes that Node's parser refused (D17), and to clients that are too slow. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Exchange, HeaderList } from '../exchange.ts';
-import { addStandardHeaders } from '../headers/standard.ts';
+import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import { addStandardHeaders, identify } from '../headers/standard.ts';
 import { type Problem, problem, renderProblem } from '../problems.ts';
-import { VERSION } from '../version.ts';
 
 function problemOf(code: string | undefined): Problem {
   switch (code) {
@@ -22,25 +21,71 @@ export const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'HPE_INVALID_EOF
 /** Milliseconds that the client gets to read a refusal and close. */
 export const LINGER_MS = 2000;
 
+/** An answer that the transport has sent by itself, as the access log and the metrics take it. */
+export interface Refused {
+  readonly x: Exchange;
+  readonly status: number;
+  /** Bytes of the body. */
+  readonly bytes: number;
+}
+
+/** What is known of a request that is refused without the pipeline. */
+export interface UnservedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HeaderList;
+}
+
+/** Of bytes that are no request. */
+const UNREADABLE: UnservedRequest = { method: '', target: '', headers: [] };
+
+/** The connection itself, where no response of node:http stands on it. */
+class RawResponse implements Responder {
+  readonly #socket: Socket;
+  headSent = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Closes the connection behind it. */
+  send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+    this.headSent = true;
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    this.#socket.write(`${head}connection: close\r\n\r\n`, 'latin1');
+    this.#socket.end(body ?? '');
+    const cut = setTimeout(() => this.#socket.destroy(), LINGER_MS).unref();
+    this.#socket.once('close', () => clearTimeout(cut));
+  }
+
+  stream(): ResponseSink {
+    throw new Error('a refusal is whole');
+  }
+
+  abort(): void {
+    this.#socket.destroy();
+  }
+}
+
 /**
- * Sends a problem document and closes the connection, on which no response is under way. The status that was sent, or
- * null where the connection was gone already.
+ * Sends a problem document and closes the connection, on which no response is under way. Null where the connection was
+ * gone already.
  */
-export function refuse(socket: Socket, error: NodeJS.ErrnoException): number | null {
+export function refuse(
+  connection: { readonly socket: Socket; readonly scheme: string; readonly peer: string },
+  error: NodeJS.ErrnoException,
+  request = UNREADABLE,
+): Refused | null {
+  const { socket, scheme, peer } = connection;
   if (GONE.has(error.code ?? '') || !socket.writable) {
     socket.destroy();
     return null;
   }
-  const refusal = problemOf(error.code);
-  const body = renderProblem(refusal);
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n` +
-      `server: gw/${VERSION}\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `x-content-type-options: nosniff\r\nx-frame-options: DENY\r\nconnection: close\r\n\r\n${body}`,
-  );
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once('close', () => clearTimeout(cut));
-  return refusal.status;
+  const x = new Exchange(new RawResponse(socket), { ...request, scheme, clientIp: peer, body: null });
+  const { status, headers, body } = refusalOf(x, problemOf(error.code));
+  x.responder.send(x, status, headers, body);
+  return { x, status, bytes: Buffer.byteLength(body) };
 }
 
 /** An answer of the transport's own to a request that the pipeline has. */
@@ -60,7 +105,16 @@ export function unreadable(x: Exchange): Refusal {
   return refusalOf(x, problem('malformed-request', 'The request body is not validly framed.'));
 }
 
+const IDENTIFIERS: ReadonlySet<string> = new Set(['x-request-id', 'traceparent', 'tracestate']);
+
 function refusalOf(x: Exchange, refusal: Problem): Refusal {
+  if (x.requestId === '') {
+    // The pipeline has not seen it, and nothing else of what it says is believed.
+    x.headers = x.rawHeaders.flatMap((name, i) =>
+      i % 2 === 0 && IDENTIFIERS.has(name.toLowerCase()) ? [name.toLowerCase(), x.rawHeaders[i + 1] as string] : [],
+    );
+    identify(x);
+  }
   const body = renderProblem(refusal);
   const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))];
   addStandardHeaders(x, headers);

@@ -13,6 +13,7 @@ import { Drain } from './drain.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { Undecided } from './protocol.ts';
+import type { Refused } from './refuse.ts';
 import { SlowClients } from './slow-clients.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
 
@@ -44,8 +45,8 @@ export interface TransportEvents {
   request(x: Exchange): void;
   connectionOpened(): void;
   connectionClosed(): void;
-  /** The bytes were no valid request, and were refused with this status. */
-  malformed(status: number): void;
+  /** The bytes were no request that is served: 400, 408 or 431, which the transport has sent. */
+  refused(refused: Refused): void;
 }
 
 export interface TlsSettings {
