@@ -12,6 +12,10 @@ const operation = {
 };
 
 async function artifact(): Promise<Uint8Array> {
+  return (await compiled(['books.json', 'orders.json', 'events.json'])).artifact;
+}
+
+async function compiled(specs: readonly string[]) {
   const spec = (title: string, path: string) => ({
     openapi: '3.1.0',
     info: { title, version: '1' },
@@ -21,7 +25,7 @@ async function artifact(): Promise<Uint8Array> {
   const file = (name: string, value: object) => ({ name, bytes: Buffer.from(JSON.stringify(value)) });
   const events = { asyncapi: '3.0.0', info: { title: 'Events', version: '1' }, channels: {}, operations: {} };
   const result = await compile({
-    specs: ['books.json', 'orders.json', 'events.json'],
+    specs,
     files: [
       file('books.json', spec('Books', '/books')),
       file('orders.json', spec('Orders', '/orders')),
@@ -31,7 +35,7 @@ async function artifact(): Promise<Uint8Array> {
     flags: {},
   });
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
-  return result.artifact;
+  return result;
 }
 
 describe('reserved spec endpoints', () => {
@@ -60,6 +64,14 @@ describe('reserved spec endpoints', () => {
         merged_url: '/__gw/specs/asyncapi',
       },
     });
+  });
+
+  it('name no merged document where there is none', async () => {
+    const { artifact: books } = await compiled(['books.json']);
+    const gw = await startGateway(books);
+    const { asyncapi } = await jsonOf<{ asyncapi: object }>(await fetch(`${gw.url}/__gw/specs`));
+    expect(asyncapi).toEqual({ specs: [], count: 0 });
+    await gw.stop();
   });
 
   it('serve one, in YAML by default, without our extensions', async () => {

@@ -1,12 +1,10 @@
 /** Names of one document that mean something else in another, and all that refers to them. Pure. */
-import { isObject, type Obj } from '../spec/json.ts';
+import { isObject, type Obj, objectOf } from '../spec/json.ts';
+import { operationIds } from './openapi-operations.ts';
+import { isData, isNameMap } from './spec-members.ts';
 
-/** AsyncAPI's maps of named objects, beside components. */
-const TOP_LEVEL = ['channels', 'operations', 'servers'];
-
-export function objectOf(value: unknown): Obj {
-  return isObject(value) ? value : {};
-}
+/** Maps of named objects beside components: AsyncAPI's, and OpenAPI's webhooks. */
+const TOP_LEVEL = { asyncapi: ['channels', 'operations', 'servers'], openapi: ['webhooks'] };
 
 /** The document with those objects renamed whose names mean something else in `into`, or refer to what does. */
 export function renamed(document: Obj, into: Obj, slug: string): Obj {
@@ -33,14 +31,42 @@ export function renamed(document: Obj, into: Obj, slug: string): Obj {
   const components = Object.fromEntries(
     Object.keys(objectOf(document['components'])).map((name) => [name, maps[`components/${name}`]]),
   );
-  const own = Object.fromEntries(TOP_LEVEL.flatMap((name) => (name in maps ? [[name, maps[name]]] : [])));
+  const own = Object.fromEntries(
+    [...TOP_LEVEL.asyncapi, ...TOP_LEVEL.openapi].flatMap((name) => (name in maps ? [[name, maps[name]]] : [])),
+  );
   return objectOf(point({ ...document, ...own, ...('components' in document ? { components } : {}) }, names));
+}
+
+/** The document with those operation ids renamed that are taken, and the links that name them (OpenAPI: they are unique). */
+export function withOperationIds(document: Obj, taken: ReadonlySet<string>, slug: string): Obj {
+  const own = operationIds(document);
+  const names = new Map<string, string>();
+  for (const id of own) {
+    if (!taken.has(id)) continue;
+    let other = `${id}_${slug}`;
+    while (taken.has(other) || own.has(other)) other += '_';
+    names.set(id, other);
+  }
+  return names.size === 0 ? document : objectOf(withIds(document, names, false));
+}
+
+function withIds(value: unknown, names: ReadonlyMap<string, string>, named: boolean): unknown {
+  if (Array.isArray(value)) return value.map((each) => withIds(each, names, false));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => {
+      if (named) return [key, withIds(each, names, false)];
+      if (isData(key)) return [key, each];
+      if (key === 'operationId' && typeof each === 'string') return [key, names.get(each) ?? each];
+      return [key, withIds(each, names, isNameMap(key, each))];
+    }),
+  );
 }
 
 /** Maps of named objects, by the path under which references reach them: `components/schemas`, `channels`. */
 function sectionsOf(document: Obj): [section: string, map: Obj][] {
   const components = Object.entries(objectOf(document['components']));
-  const own = 'asyncapi' in document ? TOP_LEVEL.filter((name) => isObject(document[name])) : [];
+  const own = TOP_LEVEL['asyncapi' in document ? 'asyncapi' : 'openapi'].filter((name) => isObject(document[name]));
   return [
     ...components.map(([name, map]): [string, Obj] => [`components/${name}`, objectOf(map)]),
     ...own.map((name): [string, Obj] => [name, objectOf(document[name])]),
@@ -70,7 +96,7 @@ function point(value: unknown, names: ReadonlyMap<string, string>): unknown {
 }
 
 function target(ref: string, names: ReadonlyMap<string, string>): string {
-  const parts = /^#\/(components\/[^/]+|channels|operations|servers)\/([^/]+)(.*)$/.exec(ref);
+  const parts = /^#\/(components\/[^/]+|channels|operations|servers|webhooks)\/([^/]+)(.*)$/.exec(ref);
   const name =
     parts &&
     names.get(

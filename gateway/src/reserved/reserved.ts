@@ -40,7 +40,9 @@ function notFound(detail: string): Answer {
 function index(library: SpecLibrary) {
   const of = (type: SpecType) => {
     const specs = library.names(type).map((name) => ({ name, url: `${SPECS}/${encodeURIComponent(name)}` }));
-    return { specs, count: specs.length, merged_url: `${SPECS}/${type}` };
+    // Where there is none, there is nothing to merge.
+    const merged = specs.length === 0 ? {} : { merged_url: `${SPECS}/${type}` };
+    return { specs, count: specs.length, ...merged };
   };
   return { openapi: of('openapi'), asyncapi: of('asyncapi') };
 }

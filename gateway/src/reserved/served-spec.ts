@@ -1,20 +1,9 @@
 /** What clients get of a spec (reference 1, section 4.1): its extensions of ours removed, several merged into one. Pure. */
-import { isObject, type Obj } from '../spec/json.ts';
-import { isSchemaOfHeaders } from '../spec/walk.ts';
-import { objectOf, renamed } from './renamed-spec.ts';
-
-/** Below these keys, names are the author's own and not keywords. */
-const NAME_MAPS = new Set([
-  ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'schemas', 'responses', 'headers'],
-  ...['parameters', 'examples', 'requestBodies', 'securitySchemes', 'links', 'callbacks', 'pathItems', 'mediaTypes'],
-  ...['messages', 'operations', 'channels', 'servers', 'mapping', 'scopes', 'variables', 'encoding'],
-]);
-/** Below these keys is data of the API, which we do not touch. */
-const DATA = new Set(['example', 'default', 'const', 'enum', 'value']);
-
-function isNameMap(key: string, value: unknown): boolean {
-  return NAME_MAPS.has(key) && !(key === 'headers' && isSchemaOfHeaders(value));
-}
+import { isObject, type Obj, objectOf } from '../spec/json.ts';
+import { schemasOf31 } from './openapi-31.ts';
+import { operationIds, withOwnItems, withOwnSecurity, withOwnServers } from './openapi-operations.ts';
+import { renamed, withOperationIds } from './renamed-spec.ts';
+import { isData, isNameMap } from './spec-members.ts';
 
 /** The document without `x-gw-*` extensions; `x-sunset` and all others remain. */
 export function withoutExtensions(document: unknown): unknown {
@@ -26,7 +15,7 @@ function strip(value: unknown, names: boolean): unknown {
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => names || !key.startsWith('x-gw-'));
   return Object.fromEntries(
-    kept.map(([key, each]) => [key, !names && DATA.has(key) ? each : strip(each, !names && isNameMap(key, each))]),
+    kept.map(([key, each]) => [key, !names && isData(key) ? each : strip(each, !names && isNameMap(key, each))]),
   );
 }
 
@@ -45,9 +34,32 @@ export function merge(documents: readonly NamedDocument[]): Obj {
   if (!first) return {};
   if (rest.length === 0) return first.document;
   const titles = documents.map(({ document }) => titleOf(document));
-  let merged: Obj = { ...first.document, info: { ...objectOf(first.document['info']), title: titles.join(', ') } };
-  for (const { name, document } of rest) merged = join(merged, renamed(secured(document), merged, slugOf(name)));
+  const [start = {}, ...others] = independent(documents);
+  let merged: Obj = { ...start, info: { ...objectOf(first.document['info']), title: titles.join(', ') } };
+  for (const [i, document] of others.entries()) {
+    const slug = slugOf(rest[i]?.name ?? '');
+    const ids = operationIds(merged);
+    merged = join(merged, renamed(withOperationIds(document, ids, slug), merged, slug));
+  }
   return { ...merged, ...version(documents) };
+}
+
+/** Documents that say the same when they stand in one: OpenAPI's hold security and servers for all that is in them. */
+function independent(documents: readonly NamedDocument[]): Obj[] {
+  const all = documents.map(({ document }) => document);
+  if (!all.every((each) => 'openapi' in each)) return all;
+  const is30 = (document: Obj) => /^3\.0\./.test(String(document['openapi']));
+  const oneServer = new Set(all.map(({ servers }) => JSON.stringify(servers))).size === 1;
+  const times = new Map<string, number>();
+  for (const { paths } of all) {
+    for (const path of Object.keys(objectOf(paths))) times.set(path, (times.get(path) ?? 0) + 1);
+  }
+  const shared = new Set([...times].filter(([path, count]) => count > 1 && path.startsWith('/')).map(([path]) => path));
+  return all.map((document) => {
+    const current = is30(document) && !all.every(is30) ? schemasOf31(document) : document;
+    const placed = oneServer ? current : withOwnServers(current);
+    return withOwnItems(withOwnSecurity(placed), shared);
+  });
 }
 
 function titleOf(document: Obj): string {
@@ -79,27 +91,9 @@ function join(a: Obj, b: Obj): Obj {
   return joined;
 }
 
+/** One of each name, as tags have them, or of each value. */
 function unite(a: readonly unknown[], b: readonly unknown[]): unknown[] {
-  const known = new Set(a.map((each) => JSON.stringify(each)));
-  return [...a, ...b.filter((each) => !known.has(JSON.stringify(each)))];
+  const identity = (each: unknown) => JSON.stringify(objectOf(each)['name'] ?? each);
+  const known = new Set(a.map(identity));
+  return [...a, ...b.filter((each) => !known.has(identity(each)))];
 }
-
-/** A requirement for the whole document goes onto its operations: the other documents do not have it. */
-function secured(document: Obj): Obj {
-  const { security, paths } = document;
-  if (security === undefined || !isObject(paths)) return document;
-  const onOperations = Object.fromEntries(
-    Object.entries(paths).map(([path, item]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(objectOf(item)).map(([method, operation]) => [
-          method,
-          METHODS.has(method) && isObject(operation) ? { security, ...operation } : operation,
-        ]),
-      ),
-    ]),
-  );
-  return { ...document, paths: onOperations };
-}
-
-const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);

@@ -16,3 +16,8 @@ export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
+
+/** The value where it is an object, else an empty one. */
+export function objectOf(value: unknown): Obj {
+  return isObject(value) ? value : {};
+}
