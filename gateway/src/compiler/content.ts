@@ -1,6 +1,7 @@
 /** Bodies as routes.json carries them: by media type, schemas by reference, forms with how their fields are read. */
 import type { Content, MediaType, RequestBody } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
+import { followed } from '../spec/follow-object.ts';
 import { get, isObject, kindOf } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
@@ -30,7 +31,7 @@ export function contentOf(content: Located, dialect: Dialect, direction: Directi
   const names = isObject(content.value) ? Object.keys(content.value) : [];
   return Object.fromEntries(
     names.flatMap((name): [string, MediaType][] => {
-      const media = deps.documents.follow(member(content, name));
+      const media = followed(member(content, name), deps.documents, deps.diagnostics);
       if (!media) return [];
       if (!isObject(media.value)) {
         deps.diagnostics.add(

@@ -1,6 +1,7 @@
 /** What operations answer with: content types for negotiation, and schemas where responses are validated. */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
+import { followed } from '../spec/follow-object.ts';
 import { isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { contentOf } from './content.ts';
@@ -23,11 +24,11 @@ export function responsesOf(
 }
 
 /** The `content` of each response, also where it has none. */
-function declaredContent(at: Located, { documents }: Deps): [status: string, content: Located][] {
+function declaredContent(at: Located, { documents, diagnostics }: Deps): [status: string, content: Located][] {
   const responses = member(at, 'responses');
   const statuses = isObject(responses.value) ? Object.keys(responses.value) : [];
   return statuses.flatMap((status): [string, Located][] => {
-    const response = status.startsWith('x-') ? null : documents.follow(member(responses, status));
+    const response = status.startsWith('x-') ? null : followed(member(responses, status), documents, diagnostics);
     return response && isObject(response.value) ? [[status.toUpperCase(), member(response, 'content')]] : [];
   });
 }

@@ -1,7 +1,7 @@
 /** Security requirements of an operation: which schemes it names, and where their credentials travel (section 2.6). */
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { followObject } from '../spec/follow-object.ts';
+import { followed, followObject } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 
@@ -46,7 +46,7 @@ function namedSchemes(
         );
         return [];
       }
-      return documents.follow(declared) ?? [];
+      return followed(declared, documents, diagnostics) ?? [];
     }),
   );
 }

@@ -152,15 +152,26 @@ export class Documents {
 
   /** What a value is once its references are followed; null where one leads nowhere or back to itself. */
   follow(located: Located): Located | null {
+    const end = this.#end(located);
+    return end.found ? end.at : null;
+  }
+
+  /** References lead back to where they began, and none of them to a value. */
+  goesInCircle(located: Located): boolean {
+    const end = this.#end(located);
+    return !end.found && end.circle;
+  }
+
+  #end(located: Located): { found: true; at: Located } | { found: false; circle: boolean } {
     let at = located;
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const ref = isObject(at.value) ? at.value['$ref'] : undefined;
-      if (typeof ref !== 'string') return at;
+      if (typeof ref !== 'string') return { found: true, at };
       const resolution = this.resolve(at, ref);
-      if (!resolution.ok) return null;
+      if (!resolution.ok) return { found: false, circle: false };
       at = resolution.target;
     }
-    return null;
+    return { found: false, circle: true };
   }
 }
 
