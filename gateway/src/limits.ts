@@ -28,6 +28,11 @@ function refusal(reason: ValidationReason, detail: string): Refusal {
  */
 const DOT_SEGMENT = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
+/** The path has such a segment. */
+export function isClimbing(path: string): boolean {
+  return DOT_SEGMENT.test(path);
+}
+
 export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null {
   const { target, rawHeaders } = x;
   if (target.length > limits.maxUriLength) {
@@ -51,7 +56,7 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
     return malformed('The path must not hold a backslash or an encoded NUL.');
   }
   if (x.path.includes('/.') || x.path.includes('%')) {
-    if (DOT_SEGMENT.test(x.path)) return malformed('The path must not hold "." or ".." segments.');
+    if (isClimbing(x.path)) return malformed('The path must not hold "." or ".." segments.');
   }
   return null;
 }

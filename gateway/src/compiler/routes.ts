@@ -1,5 +1,6 @@
 /** From declared operations to the operations of routes.json. */
 import type { Operation, Parameter } from '../artifact/format.ts';
+import { isClimbing } from '../limits.ts';
 import { parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, member, placeOf } from '../spec/documents.ts';
@@ -89,12 +90,22 @@ function checkPath({ path, pathAt }: DeclaredOperation, diagnostics: Diagnostics
   }
   try {
     parseTemplate(path);
+    const never = neverSent(path);
+    if (never !== null) diagnostics.add('E1023', pathAt, `no request has the path ${path}: ${never}`);
     return true;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     diagnostics.add('E1022', pathAt, `path ${path}: ${error.message}`);
     return false;
   }
+}
+
+/** Why no request has a path that fits the template; null where one may. */
+function neverSent(path: string): string | null {
+  const literal = path.replaceAll(/\{[^}]*\}/g, '*');
+  if (literal.includes('?')) return 'what follows "?" is the query';
+  if (literal.includes('#')) return 'what follows "#" is a fragment, which clients do not send';
+  return isClimbing(literal) ? 'requests with "." or ".." segments are refused' : null;
 }
 
 /** Every parameter of the template is declared, and a greedy one as section 2.1 says. */

@@ -112,6 +112,12 @@ export const ERROR_CODES = {
     title: 'malformed path template',
     hint: 'Use {name} for a segment and {name+} for the rest of the path, the latter declared in: path, required: true, allowReserved: true, with a string schema.',
   },
+  E1023: {
+    category: 'extension',
+    severity: 'warning',
+    title: 'path that no request can have',
+    hint: 'Give the operation a path without "?", "#", "." and ".." segments: declare a query as parameters; a fragment is never sent, and dots are resolved before.',
+  },
   E1030: {
     category: 'config',
     severity: 'error',
