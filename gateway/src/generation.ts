@@ -233,7 +233,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
       paramNames: names,
     },
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
-    parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, names, deps.schemas),
+    parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
     accept: operation.produces ? new AcceptCheck(operation.produces) : null,
     response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),

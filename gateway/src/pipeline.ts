@@ -111,8 +111,8 @@ class Course implements ProxyEvents, BodyReading {
     this.#place = op.metrics;
     x.operation = op.matched;
     if (match.params.length > 0) {
-      x.sentParams = match.params;
-      x.params = match.params.map(decodePath);
+      x.sentParams = op.parameters === null ? match.params : op.parameters.split(match.params);
+      x.params = x.sentParams.map(decodePath);
       if (readsAsAnother(this.#gw.router, x.method, x.path, op)) return this.#refuse('path', otherPath());
     }
 
@@ -123,7 +123,7 @@ class Course implements ProxyEvents, BodyReading {
     }
     if (op.parameters !== null) {
       const span = x.trace?.child('validate parameters');
-      const refused = parameterRefusal(op.parameters, x, match.params, this.#options.dev);
+      const refused = parameterRefusal(op.parameters, x, x.sentParams, this.#options.dev);
       if (span) x.trace?.ended(span, refused ? 'refused' : 'valid');
       if (refused) return this.#refuse(refused.reason, refused.problem);
     }

@@ -57,6 +57,16 @@ function document(upstream: string) {
       }),
       '/whole-json': operation({ name: 'all', in: 'querystring', content: { 'application/json': { schema: point } } }),
       '/simple/{p}': path('simple', false, integers),
+      '/at/{lat},{lon}.{format}': {
+        get: {
+          parameters: [
+            ...['lat', 'lon'].map((name) => ({ name, in: 'path', required: true, schema: { type: 'number' } })),
+            { name: 'format', in: 'path', required: true, schema: { enum: ['json', 'tar.gz'] } },
+          ],
+          responses: { 200: { description: 'OK' } },
+          'x-gw-dispatch': { name: 'http-upstream', config: { url: upstream, path: '/{lat}/{lon}/{format}' } },
+        },
+      },
       '/label/{p}': path('label', true, integers),
       '/matrix/{p}': path('matrix', true, point),
       '/header': operation({ name: 'X-P', in: 'header', required: true, schema: integers }),
@@ -116,6 +126,18 @@ describe('parameters', () => {
     ['/matrix/;y=2', "path p must have required property 'x'"],
   ])('%s: %s', async (target, wanted) => {
     expect(await verdict(target)).toBe(wanted);
+  });
+
+  it.each([
+    ['/at/7.5,71.441.json', '/7.5/71.441/json'],
+    ['/at/7,71.json', '/7/71/json'],
+    ['/at/7,71.5.tar.gz', '/7/71.5/tar.gz'],
+    ['/at/7,71.441.xml', null],
+    [`/at/7,${'.'.repeat(2000)}json`, null],
+  ])('of several ways to split %s, the one whose values are valid: %s', async (target, wanted) => {
+    const response = await fetch(gw.url + target);
+    expect(response.status).toBe(wanted === null ? 400 : 200);
+    if (wanted !== null) expect((await jsonOf<{ url: string }>(response)).url).toBe(wanted);
   });
 
   it.each([

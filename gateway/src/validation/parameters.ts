@@ -1,9 +1,11 @@
 /** Validates the parameters of one operation; made at load, so that a request pays only for what is declared. */
 import type { Parameter } from '../artifact/format.ts';
 import { type Exchange, joinedHeader } from '../exchange.ts';
-import type { StepBudget } from '../patterns/step-budget.ts';
+import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
+import { parseTemplate } from '../router/template.ts';
 import { ContentRules } from './body.ts';
+import { PathSplits } from './path-splits.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
 import { MALFORMED, type Pairs, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
 import { decode } from './text.ts';
@@ -33,8 +35,11 @@ export class ParameterValidator {
   readonly #header: readonly Check[];
   readonly #cookie: readonly Check[];
   readonly #steps: StepBudget;
+  readonly #splits: PathSplits | null;
 
-  constructor(parameters: readonly Parameter[], paramNames: readonly string[], schemas: Schemas) {
+  /** `path`: the template. */
+  constructor(parameters: readonly Parameter[], path: string, schemas: Schemas) {
+    const { names: paramNames } = parseTemplate(path);
     const check = (parameter: Parameter): Check => ({ parameter, validate: validatorOf(parameter, schemas) });
     const of = (part: Parameter['in']) => parameters.filter((each) => each.in === part).map(check);
     this.#path = of('path').map((each) => ({ ...each, index: paramNames.indexOf(each.parameter.name) }));
@@ -45,6 +50,21 @@ export class ParameterValidator {
     this.#header = of('header');
     this.#cookie = of('cookie');
     this.#steps = schemas.steps;
+    this.#splits = PathSplits.of(path);
+  }
+
+  /** Path parameters as the router has split them, or another split where that one is valid and theirs is not. */
+  split(rawParams: readonly string[]): readonly string[] {
+    if (this.#splits === null) return rawParams;
+    this.#steps.begin(0, 0);
+    try {
+      return this.#splits.valid(rawParams, (index, raw) =>
+        this.#path.every((each) => each.index !== index || verify(each, readText(each.parameter, raw, true)) === null),
+      );
+    } catch (error) {
+      if (error instanceof StepsExceeded) return rawParams;
+      throw error;
+    }
   }
 
   /**

@@ -54,7 +54,7 @@ const { routes } = await readArtifact(compiled.artifact);
 const operation = routes.operations[0];
 if (!operation?.request_body) throw new Error('the operation has no body');
 const schemas = new Schemas(routes.schemas, false);
-const parameters = new ParameterValidator(operation.parameters, ['shop'], schemas);
+const parameters = new ParameterValidator(operation.parameters, operation.path, schemas);
 const body = new BodyValidator(operation.request_body, schemas);
 
 const one = { id: 4711, title: 'A map of the world', kind: 'map', tags: ['old', 'paper'], price: 12.5 };

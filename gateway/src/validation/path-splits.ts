@@ -1,0 +1,71 @@
+/**
+ * Segments with several parameters, such as `{lat}.{format}`, fit a path in several ways: `71.441.json` is 71 and
+ * `441.json`, or 71.441 and `json`. The first way whose values are valid counts, each value as short as that allows.
+ */
+import { parseTemplate, type SegmentPattern } from '../router/template.ts';
+
+/** Values that are tried for one segment; what has no valid split among them is refused as the router split it. */
+const MOST_TRIES = 64;
+
+interface Splittable {
+  readonly pattern: SegmentPattern;
+  /** Of its first parameter, among those of the template. */
+  readonly index: number;
+}
+
+/** Whether a value would be valid for the parameter at this place of the template; still encoded. */
+export type Holds = (index: number, raw: string) => boolean;
+
+export class PathSplits {
+  readonly #segments: readonly Splittable[];
+
+  private constructor(segments: readonly Splittable[]) {
+    this.#segments = segments;
+  }
+
+  /** Null where each path has one split at most. */
+  static of(template: string): PathSplits | null {
+    let index = 0;
+    const segments: Splittable[] = [];
+    for (const segment of parseTemplate(template).segments) {
+      if (segment.kind === 'static') continue;
+      const { names } = segment.kind === 'pattern' ? segment.pattern : { names: [segment.name] };
+      if (segment.kind === 'pattern' && names.length > 1) segments.push({ pattern: segment.pattern, index });
+      index += names.length;
+    }
+    return segments.length === 0 ? null : new PathSplits(segments);
+  }
+
+  /** `params`: as the router has split them. */
+  valid(params: readonly string[], holds: Holds): readonly string[] {
+    let settled = params;
+    for (const { pattern, index } of this.#segments) {
+      const values = validSplit(pattern, params.slice(index, index + pattern.names.length), (i, raw) =>
+        holds(index + i, raw),
+      );
+      if (values !== null) settled = settled.toSpliced(index, values.length, ...values);
+    }
+    return settled;
+  }
+}
+
+function validSplit({ literals }: SegmentPattern, first: readonly string[], holds: Holds): string[] | null {
+  // The segment without what stands before its first parameter and behind its last one.
+  const text = first.reduce((before, value, i) => before + (literals[i] as string) + value);
+  const values: string[] = [];
+  let tries = 0;
+  const fits = (i: number, value: string): boolean => {
+    values[i] = value;
+    return ++tries <= MOST_TRIES && value !== '' && holds(i, value);
+  };
+  const split = (i: number, at: number): boolean => {
+    if (i === first.length - 1) return fits(i, text.slice(at));
+    const literal = literals[i + 1] as string;
+    for (let end = text.indexOf(literal, at + 1); end >= 0; end = text.indexOf(literal, end + 1)) {
+      if (fits(i, text.slice(at, end)) && split(i + 1, end + literal.length)) return true;
+      if (tries > MOST_TRIES) return false;
+    }
+    return false;
+  };
+  return split(0, 0) ? values : null;
+}
