@@ -1,6 +1,7 @@
 /** Formats of OpenAPI and its registry beyond those of JSON Schema; an unknown format is an annotation. */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { isEmail } from './email.ts';
 
 /** Inclusive bounds of integers. Past 2^53 JavaScript's numbers have lost their last digits: the bound is the nearest. */
 const INTEGERS: Readonly<Record<string, readonly [number, number]>> = {
@@ -21,6 +22,8 @@ const BASE64URL = /^[A-Za-z0-9_-]*$/;
 /** JSON Schema's, each judged in time that grows as the text does. */
 export function addStandardFormats(ajv: Ajv2020): void {
   (addFormats as unknown as typeof addFormats.default)(ajv);
+  // The library's wants a dot in the domain, knows no quotes and no addresses, and lets in names of any length.
+  ajv.addFormat('email', isEmail);
   // The library's pattern tries each way to part name and password: minutes for a megabyte of colons.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/[^\s]+$/i.test(text) && URL.canParse(text));
 }
