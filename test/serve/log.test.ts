@@ -260,6 +260,8 @@ describe('bytes that are no request', () => {
     ['a bad request line', 400, 'GET  /a b HTTP/1.1\r\nHost: x\r\n\r\n', 'malformed'],
     ['a head that does not end', 408, 'GET /open/late HTTP/1.1\r\nHost: x\r\n', null],
     ['more headers than are read', 431, `GET /open/many HTTP/1.1\r\nHost: x\r\n${lines}\r\n`, 'header-size'],
+    ['a URI longer than is read', 400, `GET /${'x'.repeat(2_000_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 'uri-length'],
+    ['a header longer than is read', 431, `GET / HTTP/1.1\r\nX: ${'x'.repeat(2_000_000)}\r\n\r\n`, 'header-size'],
     ['CONNECT', 400, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nX-Request-Id: mine\r\n\r\n', 'malformed'],
     ['a second request with a broken body', 400, SECOND_BROKEN, 'malformed'],
   ])('%s: %i has identifiers, a line in the log, and is counted', async (_, status, bytes, reason) => {

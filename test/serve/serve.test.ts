@@ -93,6 +93,7 @@ function document(upstream: string) {
         get: { responses, deprecated: true, 'x-sunset': '2030-01-01', 'x-gw-dispatch': mock({}) },
       },
       '/slow': { get: { responses, 'x-gw-dispatch': proxy({ timeout: 0.2 }) } },
+      '/empty': { get: { responses, 'x-gw-dispatch': proxy({}) } },
       '/dead': {
         get: { responses, 'x-gw-dispatch': { name: 'http-upstream', config: { url: 'http://127.0.0.1:1' } } },
       },
@@ -108,6 +109,11 @@ describe('gw serve', () => {
   beforeAll(async () => {
     upstream = await startUpstream((request, response, body) => {
       if (request.url === '/slow') return; // never answers
+      if (request.url === '/empty') {
+        // As no server of node:http writes it.
+        request.socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-From: upstream\r\n\r\nnever');
+        return;
+      }
       response.setHeader('content-type', 'application/json');
       response.setHeader('server', 'nothing-of-yours');
       response.setHeader('set-cookie', ['a=1', 'b=2']);
@@ -124,7 +130,7 @@ describe('gw serve', () => {
 
   it('answers health on both ports', async () => {
     const health = await jsonOf(await get('/__gw/health'));
-    expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: '0.8.0', routes_count: 11 });
+    expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: '0.8.0', routes_count: 12 });
     const admin = await jsonOf(await fetch(`${gw.admin}/health`));
     expect(admin).toEqual({ ...health, uptime_secs: expect.any(Number) });
     expect((await fetch(`${gw.admin}/ready`)).status).toBe(200);
@@ -329,6 +335,11 @@ describe('gw serve', () => {
     expect(statuses).toEqual([502, 502, 502, 502, 502, 503, 503]);
     const open = await get('/dead');
     expect(Number(open.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('takes the length off a 204, which has no body', async () => {
+    const { status, headers } = await get('/empty');
+    expect([status, headers.get('x-from'), headers.get('content-length')]).toEqual([204, 'upstream', null]);
   });
 
   it('holds the limits, each with our problem document', async () => {

@@ -179,6 +179,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     status: number,
     parsed: Record<string, string | string[] | undefined>,
   ): void {
+    // They have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
+    if (status < 200 || status === 204) delete parsed['content-length'];
     if (status < 200) return this.#x.responder.inform?.(this.#x, status, responseHeaders(parsed));
     this.#timer.progressed();
     this.#upstream.breaker.succeeded();

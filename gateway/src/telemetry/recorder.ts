@@ -7,8 +7,6 @@ import type { Log } from './log.ts';
 import type { ValidationReason } from './metric-table.ts';
 import type { Metrics, OperationMetrics } from './metrics.ts';
 
-/** Of those that the transport sends; 408 is no verdict on a request. */
-const REASON_OF_STATUS: Readonly<Record<number, ValidationReason>> = { 400: 'malformed', 431: 'header-size' };
 const HEALTH = '/__gw/health';
 
 export class Recorder {
@@ -35,10 +33,9 @@ export class Recorder {
   }
 
   /** What the transport has answered by itself; such bytes may name no method. */
-  refusedUnserved({ x, status, bytes }: Refused): void {
+  refusedUnserved({ x, status, reason, bytes }: Refused): void {
     const place = this.metrics.unmatched(x.method);
-    const reason = REASON_OF_STATUS[status];
-    if (reason !== undefined) this.validationFailed(place, reason);
+    if (reason !== null) this.validationFailed(place, reason);
     this.finished(x, place, status, bytes);
   }
 

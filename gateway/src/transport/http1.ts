@@ -8,7 +8,7 @@ import { IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
 import { Http1Response } from './http1-response.ts';
 import { inspect } from './inspect.ts';
-import { GONE, refuse, type UnservedRequest } from './refuse.ts';
+import { GONE, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
@@ -34,7 +34,7 @@ export interface Http1Server {
 }
 
 export function createHttp1Server(
-  { limits, events, drain, slow, readers }: TransportState,
+  { limits, events, drain, slow, readers, begunLines }: TransportState,
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
@@ -92,7 +92,7 @@ export function createHttp1Server(
           socket.resume();
         } else pauseWhileWaiting(socket);
         // Its body was not validly framed, and it was answered so.
-        if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, bytes: 0 });
+        if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason: 'malformed', bytes: 0 });
         if (previous.shouldKeepAlive && !x.closed) events.request(x);
       });
     }
@@ -107,13 +107,15 @@ export function createHttp1Server(
     });
   }
 
-  function refuseOn(socket: Socket, error: NodeJS.ErrnoException, request?: UnservedRequest): void {
-    const refused = refuse({ socket, scheme, peer: peerOf(socket) }, error, request);
+  function refuseOn(socket: Socket, error: ParserError, request?: UnservedRequest): void {
+    const firstLineEnds = !latest.has(socket) && begunLines.has(socket);
+    const { maxUriLength } = limits;
+    const refused = refuse({ socket, scheme, peer: peerOf(socket), firstLineEnds, maxUriLength }, error, request);
     if (refused !== null) events.refused(refused);
   }
 
   /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
-  function unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  function unreadable(error: ParserError, socket: Socket): void {
     const last = latest.get(socket);
     if (last === undefined || last.writableFinished || GONE.has(error.code ?? '')) {
       refuseOn(socket, error);
@@ -150,7 +152,7 @@ export function createHttp1Server(
   server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
     refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => unreadable(error, socket as Socket));
+  server.on('clientError', (error: ParserError, socket) => unreadable(error, socket as Socket));
   if (secure) {
     // What failed its handshake cannot be answered in HTTP.
     secure.removeAllListeners('tlsClientError');

@@ -17,8 +17,8 @@ export class Undecided {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls back once, in the turn in which the bytes came; never where the connection ends before. */
-  decide(socket: Socket, decided: (isHttp2: boolean) => void): void {
+  /** Calls back once with the first bytes, in the turn in which they came; never where the connection ends before. */
+  decide(socket: Socket, decided: (isHttp2: boolean, first: Buffer) => void): void {
     this.#sockets.add(socket);
     let held: Buffer | null = null;
     const leave = () => {
@@ -43,7 +43,7 @@ export class Undecided {
       }
       leave();
       socket.unshift(bytes);
-      decided(matches);
+      decided(matches, bytes);
     };
     socket.on('readable', look).on('end', gone).on('error', gone).on('close', leave);
     socket.setTimeout(this.#timeoutMs);

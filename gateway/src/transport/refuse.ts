@@ -4,16 +4,40 @@ import type { Socket } from 'node:net';
 import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { addStandardHeaders, identify } from '../headers/standard.ts';
 import { type Problem, problem, renderProblem } from '../problems.ts';
+import type { ValidationReason } from '../telemetry/metric-table.ts';
 
-function problemOf(code: string | undefined): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return problem('header-too-large', 'The headers together are larger than the gateway reads.');
+/** An error of the parser, as node:http tells it. */
+export interface ParserError extends NodeJS.ErrnoException {
+  /** What it had read last. */
+  readonly rawPacket?: Buffer;
+}
+
+interface Verdict {
+  readonly reason: ValidationReason | null;
+  readonly answer: Problem;
+}
+
+function verdictOf(error: ParserError, { firstLineEnds, maxUriLength }: RefusedConnection): Verdict {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW': {
+      if (!firstLineEnds && isOneWord(error.rawPacket)) {
+        const detail = `The URI is longer than the gateway reads; the limit is ${maxUriLength} bytes.`;
+        return { reason: 'uri-length', answer: problem('validation-failed', detail) };
+      }
+      const detail = 'The headers together are larger than the gateway reads.';
+      return { reason: 'header-size', answer: problem('header-too-large', detail) };
+    }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return problem('request-timeout', 'The request did not arrive in time.');
+      // Slowness is no verdict on a request.
+      return { reason: null, answer: problem('request-timeout', 'The request did not arrive in time.') };
     default:
-      return problem('malformed-request', 'The request is not valid HTTP/1.1.');
+      return { reason: 'malformed', answer: problem('malformed-request', 'The request is not valid HTTP/1.1.') };
   }
+}
+
+/** Within a URI there is neither a space nor the end of a line. */
+function isOneWord(bytes: Buffer | undefined): boolean {
+  return bytes !== undefined && !bytes.includes(' ') && !bytes.includes('\n');
 }
 
 /** The client has left, or said that it sends no more in the middle of a request. */
@@ -25,8 +49,19 @@ export const LINGER_MS = 2000;
 export interface Refused {
   readonly x: Exchange;
   readonly status: number;
+  /** What it is counted under; null: it is no failed validation. */
+  readonly reason: ValidationReason | null;
   /** Bytes of the body. */
   readonly bytes: number;
+}
+
+export interface RefusedConnection {
+  readonly socket: Socket;
+  readonly scheme: string;
+  readonly peer: string;
+  /** What the parser stopped at stands behind a whole request line, as far as is known. */
+  readonly firstLineEnds: boolean;
+  readonly maxUriLength: number;
 }
 
 /** What is known of a request that is refused without the pipeline. */
@@ -72,20 +107,17 @@ class RawResponse implements Responder {
  * Sends a problem document and closes the connection, on which no response is under way. Null where the connection was
  * gone already.
  */
-export function refuse(
-  connection: { readonly socket: Socket; readonly scheme: string; readonly peer: string },
-  error: NodeJS.ErrnoException,
-  request = UNREADABLE,
-): Refused | null {
+export function refuse(connection: RefusedConnection, error: ParserError, request = UNREADABLE): Refused | null {
   const { socket, scheme, peer } = connection;
   if (GONE.has(error.code ?? '') || !socket.writable) {
     socket.destroy();
     return null;
   }
   const x = new Exchange(new RawResponse(socket), { ...request, scheme, clientIp: peer, body: null });
-  const { status, headers, body } = refusalOf(x, problemOf(error.code));
+  const { reason, answer } = verdictOf(error, connection);
+  const { status, headers, body } = refusalOf(x, answer);
   x.responder.send(x, status, headers, body);
-  return { x, status, bytes: Buffer.byteLength(body) };
+  return { x, status, reason, bytes: Buffer.byteLength(body) };
 }
 
 /** An answer of the transport's own to a request that the pipeline has. */

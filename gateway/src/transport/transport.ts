@@ -75,6 +75,8 @@ export interface TransportState {
   readonly drain: Drain;
   readonly slow: SlowClients;
   readonly readers: SlowClients;
+  /** Plaintext connections whose first bytes held the end of a line. */
+  readonly begunLines: WeakSet<Socket>;
 }
 
 /** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. Connections that get no slot are dropped. */
@@ -87,11 +89,12 @@ export function createTransport(
   const drain = new Drain();
   const slow = new SlowClients(limits.bodyTimeoutMs);
   const readers = new SlowClients(limits.sendTimeoutMs);
-  const state: TransportState = { limits, events, drain, slow, readers };
+  const begunLines = new WeakSet<Socket>();
+  const state: TransportState = { limits, events, drain, slow, readers, begunLines };
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const undecided = new Undecided(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
-  dispatchByProtocol(server, tls !== null, http2, undecided);
+  dispatchByProtocol(server, tls !== null, http2, { undecided, begunLines });
   admitConnections(server, slots, events);
 
   const sweeping = setInterval(() => {
@@ -143,7 +146,7 @@ function dispatchByProtocol(
   server: HttpServer | HttpsServer,
   secure: boolean,
   http2: Http2Connections,
-  undecided: Undecided,
+  { undecided, begunLines }: { readonly undecided: Undecided; readonly begunLines: WeakSet<Socket> },
 ): void {
   const event = secure ? 'secureConnection' : 'connection';
   const [http1] = server.listeners(event);
@@ -156,7 +159,8 @@ function dispatchByProtocol(
     });
   } else {
     server.on(event, (socket: Socket) => {
-      undecided.decide(socket, (isHttp2) => {
+      undecided.decide(socket, (isHttp2, first) => {
+        if (first.includes('\n')) begunLines.add(socket);
         if (isHttp2) http2.accept(socket, 'http');
         else http1.call(server, socket);
       });
