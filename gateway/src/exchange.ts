@@ -78,6 +78,9 @@ export interface HandOff {
   readonly timeoutMs: number;
 }
 
+/** How a plugin ended a request: with an answer of its own, by failing, or because there was no instance of it. */
+export type PluginDecision = 'answered' | 'failed' | 'overloaded';
+
 export type HeaderOp = 'set' | 'add' | 'remove';
 /** A change to response headers that a plugin staged before there was a response. */
 export interface StagedHeader {
@@ -152,6 +155,10 @@ export class Exchange {
   /** What one plugin keeps for itself between its hooks of this request. */
   states: Map<BoundPlugin, Map<string, Uint8Array>> | null = null;
 
+  /** The plugin that made the answer, or in whose call it was made; null where it is the upstream's, or the gateway's. */
+  decidedBy: string | null = null;
+  decision: PluginDecision = 'answered';
+
   /** What a cache in the chain knows of it; null where there is none. */
   caching: Visit | null = null;
 
@@ -210,6 +217,11 @@ export class Exchange {
     this.#closeListeners ??= new Set();
     this.#closeListeners.add(listener);
     return () => this.#closeListeners?.delete(listener);
+  }
+
+  decided(plugin: string | null, decision: PluginDecision = 'answered'): void {
+    this.decidedBy = plugin;
+    this.decision = decision;
   }
 
   /** Called by the transport, once; `status`: see `closedWith`. */

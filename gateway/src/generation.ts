@@ -146,7 +146,9 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
       const loaded = await loadOperation(operation, { chains, schemas, admissions, ...deps });
       router.add(operation.method, operation.path, loaded);
     }
+    deps.metrics.runtimes.add(runtime);
     return new Generation(artifact, router, () => {
+      deps.metrics.runtimes.delete(runtime);
       runtime.close();
       tokens.close();
       directories.close();

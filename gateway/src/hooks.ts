@@ -34,9 +34,10 @@ export async function corsOnRefusal(
   if (preflight === null || !READABLE_REFUSALS.has(x.responseStatus)) return;
   if (middlewares.slice(0, ran).includes(preflight)) return;
   if (headerOf(x.headers, 'origin') === undefined) return;
-  const { answer } = x;
+  const { answer, decidedBy, decision } = x;
   await runRequestHook(preflight, x);
   x.answer = answer;
+  x.decided(decidedBy, decision);
 }
 
 function timed(

@@ -200,6 +200,7 @@ class Course implements ProxyEvents, BodyReading {
       x.trace?.dispatched('answered', x.answer);
       const unread = x.bodyStream !== null && mustBeRead(x, x.bodyStream) ? await readToLimit(x, x.bodyStream) : null;
       const refused = unread ?? this.#check?.answer(x, x.answer) ?? null;
+      if (refused) x.decided(null);
       return this.#answer(refused ? { problem: refused } : x.answer);
     }
     const { upstream } = handOff;

@@ -130,6 +130,7 @@ export class LocalTraffic implements Traffic {
       maxResponseBytes: options.maxUpstreamResponseBytes,
     });
     this.#tokens = new Tokens(this.#http, (level, message) => deps.log.logger[level](message));
+    this.#metrics.state = deps.state;
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);

@@ -198,6 +198,8 @@ describe('log lines', () => {
       duration_ms: expect.any(Number),
       request_bytes: 0,
       response_bytes: 2,
+      plugin: 'mock',
+      decision: 'answered',
     });
   });
 

@@ -270,6 +270,7 @@ export class ResponseCache {
     x.answer = { status: has ? 304 : stored.status, headers, body: has ? null : stored.body };
     x.caching = visit;
     visit.answer = has ? null : stored.body;
+    visit.hit = says === 'hit';
     visit.settled = true;
     return true;
   }

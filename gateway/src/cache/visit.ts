@@ -20,6 +20,8 @@ export interface Found {
 
 /** Why a request goes on to the upstream (RFC 9211, section 2.2). */
 export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' | 'request';
+/** What a cache did with a request, for the access log and the metrics. */
+export type CacheResult = 'hit' | Forward;
 
 export class Visit {
   /** The cache whose visit it is. */
@@ -35,6 +37,8 @@ export class Visit {
   epochKey = '';
   query: string | undefined;
   forward: Forward = 'bypass';
+  /** Answered from the store, without the upstream. */
+  hit = false;
   /** A token for `Cache-Status`; empty: nothing. */
   detail = '';
   /** Another request's fetch was waited for. */
@@ -66,6 +70,10 @@ export class Visit {
     this.partition = partition;
     this.request = [...x.headers];
     this.directives = directivesOf(x.headers);
+  }
+
+  get result(): CacheResult {
+    return this.hit ? 'hit' : this.forward;
   }
 
   /** The client has gone, or has its answer: what is not whole by now never will be. */

@@ -6,7 +6,7 @@ import type { NonceStore, NonceVerdict, SignedNonce } from './nonce-store.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
 import { BEGIN_SCRIPT, ENTER_SCRIPT } from './redis-nonces.ts';
 import { TAKE_SCRIPT } from './redis-rate-limit.ts';
-import { type State, StateUnavailable } from './state.ts';
+import { type State, type StateFigures, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {
   /** `redis://`, `rediss://`, `valkey://` or `valkeys://`, with user and password where the server wants them. */
@@ -51,6 +51,7 @@ export class RedisState implements State {
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
   #isAway = false;
+  #failures = 0;
   #restUntil = 0;
 
   /** Resolves when it is connected, or after the time that connecting may take: then it goes on in the background. */
@@ -106,6 +107,10 @@ export class RedisState implements State {
     };
   }
 
+  get figures(): StateFigures {
+    return { away: this.#isAway, failures: this.#failures };
+  }
+
   async close(): Promise<void> {
     this.#redis.disconnect();
   }
@@ -144,7 +149,10 @@ export class RedisState implements State {
   async #ask<T>(command: () => Promise<T>): Promise<T> {
     if (this.#isAway) {
       const now = performance.now();
-      if (now < this.#restUntil) throw new StateUnavailable('the state server is away');
+      if (now < this.#restUntil) {
+        this.#failures++;
+        throw new StateUnavailable('the state server is away');
+      }
       // One asks, and the others need not wait for what it hears.
       this.#restUntil = now + REST_MS;
     }
@@ -153,6 +161,7 @@ export class RedisState implements State {
       this.#succeeded();
       return result;
     } catch (error) {
+      this.#failures++;
       this.#failed(error);
       throw new StateUnavailable('the state server is away', { cause: error });
     }

@@ -3,10 +3,18 @@ import type { CacheStore } from './cache-store.ts';
 import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
+export interface StateFigures {
+  readonly away: boolean;
+  /** Questions without an answer. */
+  readonly failures: number;
+}
+
 export interface State {
   readonly rateLimits: RateLimitStore;
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
+  /** Of a server; undefined where the state is in this process or its parent. */
+  readonly figures?: StateFigures;
   close(): Promise<void>;
 }
 

@@ -34,7 +34,13 @@ function timestamp(now: number): string {
   return `${prefix}${String(now % 1000).padStart(3, '0')}Z`;
 }
 
+/** Only what is there: most requests have no cache, and an answer of their upstream. */
+function decisions({ caching, decidedBy, decision }: Exchange): string {
+  const cache = caching === null ? '' : `,"cache":"${caching.result}"`;
+  return decidedBy === null ? cache : `${cache},"plugin":${text(decidedBy)},"decision":"${decision}"`;
+}
+
 export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: AccessEntry): string {
   const consumer = headerOf(x.headers, 'x-auth-consumer');
-  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
+  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${decisions(x)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
 }

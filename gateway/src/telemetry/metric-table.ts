@@ -32,6 +32,10 @@ export const LABELS = {
   path: 'path template of the operation, or `unmatched`',
   phase: '`request` or `response`',
   plugin: 'name of the plugin',
+  decision:
+    '`answered`, `failed` (it trapped, or used up its CPU time or memory) or `overloaded` (there was no instance of it)',
+  cache:
+    '`hit`, or why the upstream was asked, as `Cache-Status` has it: `uri-miss`, `vary-miss`, `stale`, `request`, `method`, `bypass`',
   reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
   result: '`applied` or `refused`',
   status: 'status code of the answer; 499 where the client left before it',
@@ -87,6 +91,26 @@ const table = {
     help: 'CPU time in a plugin',
     labels: ['plugin', 'function'],
     buckets: EXECUTION_BUCKETS,
+  },
+  gw_plugin_decisions_total: {
+    type: 'counter',
+    help: 'Requests that a plugin ended',
+    labels: ['plugin', 'decision'],
+  },
+  gw_plugin_instances: { type: 'gauge', help: 'Plugin instances that exist, idle ones too', labels: [] },
+  gw_plugin_instances_busy: { type: 'gauge', help: 'Plugin instances that run a call, or wait in one', labels: [] },
+  gw_plugin_queue: { type: 'gauge', help: 'Calls that wait for a plugin instance', labels: [] },
+  gw_cache_requests_total: { type: 'counter', help: 'Requests that a cache plugin has seen', labels: ['cache'] },
+  gw_state_away: {
+    type: 'gauge',
+    help: '1 while the state server does not answer, else 0; only with --state',
+    labels: [],
+    aggregator: 'max',
+  },
+  gw_state_failures_total: {
+    type: 'counter',
+    help: 'Questions to the state server that had no answer; only with --state',
+    labels: [],
   },
   gw_request_headers_dropped_total: { type: 'counter', help: 'Request headers not admitted', labels: [] },
   gw_tls_certificate_expiry_seconds: {

@@ -3,6 +3,10 @@
  * through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 import { Registry } from 'prom-client';
+import type { CacheResult } from '../cache/visit.ts';
+import type { PluginDecision } from '../exchange.ts';
+import type { State } from '../state/state.ts';
+import type { PluginFigures, PluginRuntime } from '../wasm/plugin.ts';
 import {
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
@@ -87,6 +91,12 @@ export class Metrics {
   readonly #operations = new Map<string, OperationMetrics>();
   readonly #families = new Map<string, Map<string, { labels: Labels; cell: Cell }>>();
   readonly #failures = new Map<string, Sample>();
+  readonly #decisions = new Map<string, Sample>();
+  readonly #cached = new Map<CacheResult, Sample>();
+  /** Of the artifacts that serve, and of those whose last requests end. */
+  readonly runtimes = new Set<Pick<PluginRuntime, 'figures'>>();
+  /** Null where the state is in the process. */
+  state: Pick<State, 'figures'> | null = null;
   activeConnections = 0;
   connections = 0;
   droppedHeaders = 0;
@@ -114,6 +124,24 @@ export class Metrics {
     this.#register('gw_active_connections', () => one(this.activeConnections));
     this.#register('gw_connections_total', () => one(this.connections));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
+    this.#register('gw_plugin_decisions_total', () => [...this.#decisions.values()]);
+    this.#register('gw_cache_requests_total', () => [...this.#cached.values()]);
+    const instances = (pick: (figures: PluginFigures) => number) => () =>
+      one([...this.runtimes].reduce((sum, { figures }) => sum + pick(figures), 0));
+    this.#register(
+      'gw_plugin_instances',
+      instances(({ instances }) => instances),
+    );
+    this.#register(
+      'gw_plugin_instances_busy',
+      instances(({ busy }) => busy),
+    );
+    this.#register(
+      'gw_plugin_queue',
+      instances(({ waiting }) => waiting),
+    );
+    this.#register('gw_state_away', () => (this.state?.figures ? one(Number(this.state.figures.away)) : []));
+    this.#register('gw_state_failures_total', () => (this.state?.figures ? one(this.state.figures.failures) : []));
     this.#register('gw_request_headers_dropped_total', () => one(this.droppedHeaders));
     this.#register('gw_tls_certificate_expiry_seconds', () =>
       this.certificateExpiry === null ? [] : one(this.certificateExpiry),
@@ -144,6 +172,19 @@ export class Metrics {
     const sample = this.#failures.get(key) ?? { labels: { method, path, reason }, value: 0 };
     sample.value++;
     this.#failures.set(key, sample);
+  }
+
+  decided(plugin: string, decision: PluginDecision): void {
+    const key = `${plugin}\0${decision}`;
+    const sample = this.#decisions.get(key) ?? { labels: { plugin, decision }, value: 0 };
+    sample.value++;
+    this.#decisions.set(key, sample);
+  }
+
+  cached(cache: CacheResult): void {
+    const sample = this.#cached.get(cache) ?? { labels: { cache }, value: 0 };
+    sample.value++;
+    this.#cached.set(cache, sample);
   }
 
   middleware(middleware: string, phase: 'request' | 'response'): Cell {

@@ -160,6 +160,7 @@ export class ModuleBinding implements BoundPlugin {
       x.answer ??= { status: 499, body: null };
       return ANSWERED;
     }
+    x.decided(this.name, 'overloaded');
     this.#binding.services.log(
       error instanceof Overloaded ? 'warn' : 'error',
       this.name,

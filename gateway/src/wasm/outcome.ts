@@ -15,12 +15,16 @@ export function outcomeOf(call: Call, result: number): Outcome {
   const { hook, responded, handedOff } = call;
   const x = call.request();
   if (hook === 'dispatch') {
-    if (result === 1 && responded && !handedOff) return ANSWERED;
+    if (result === 1 && responded && !handedOff) {
+      x.decided(call.binding.name);
+      return ANSWERED;
+    }
     if (result === 2 && handedOff && !responded) return HANDED_OFF;
   } else {
     if (result === 0 && !responded) return CONTINUE;
     if (result === 1 && responded) {
       if (hook === 'on_response' && call.changes) addHeaders(call, x.answer);
+      x.decided(call.binding.name);
       return ANSWERED;
     }
   }
@@ -46,10 +50,12 @@ export function failed(call: Call, error: unknown): void {
   x.handOff = null;
   if (error instanceof Overloaded) {
     const { services, name } = call.binding;
+    x.decided(name, 'overloaded');
     services.log('warn', name, `${call.hook} was ended: ${error.message}`, x);
     x.answer = { problem: problem('overloaded') };
     return;
   }
+  x.decided(call.binding.name, 'failed');
   logFailure(call, error);
   x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
 }

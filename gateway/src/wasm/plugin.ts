@@ -72,7 +72,18 @@ export interface BoundPlugin {
   close(): void;
 }
 
+/** As they are now. */
+export interface PluginFigures {
+  /** That exist, idle ones too. */
+  readonly instances: number;
+  /** That run a call, or wait in one. */
+  readonly busy: number;
+  /** Calls that wait for an instance. */
+  readonly waiting: number;
+}
+
 export interface PluginRuntime {
+  readonly figures: PluginFigures;
   /** Checks, meters and compiles a module. Throws PluginLoadError. */
   load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule>;
   close(): void;

@@ -4,6 +4,7 @@ import { Interrupted } from '../exchange.ts';
 import type { Binding, Call } from './call.ts';
 import { Overloaded } from './failures.ts';
 import { type Home, Instance, type ModuleCode } from './instance.ts';
+import type { PluginFigures } from './plugin.ts';
 import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
 import { account, isBusy, nextTurn, SLICE_MS } from './turns.ts';
@@ -53,6 +54,10 @@ export class InstanceCap {
   /** Instances that exist, idle ones too. */
   get live(): number {
     return this.#live;
+  }
+
+  get figures(): PluginFigures {
+    return { instances: this.#live, busy: this.#inUse, waiting: this.#waiting };
   }
 
   add(pool: ModulePool): void {

@@ -16,6 +16,7 @@ import {
   type BoundPlugin,
   DEFAULT_LIMITS,
   type LoadedModule,
+  type PluginFigures,
   type PluginLimits,
   PluginLoadError,
   type PluginRuntime,
@@ -47,6 +48,10 @@ class Runtime implements PluginRuntime {
     this.#limits = limits;
     this.#cap = new InstanceCap(limits.instances, limits.queue);
     this.#trim = setInterval(() => this.#cap.trim(), TRIM_MS).unref();
+  }
+
+  get figures(): PluginFigures {
+    return this.#cap.figures;
   }
 
   async load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule> {
