@@ -127,6 +127,27 @@ describe('Vary', () => {
     expect((await rig.send(as(100), origin('user-agent'))).asked).not.toBeNull();
   });
 
+  it.each<[string, (i: number) => HeaderRecord, object]>([
+    ['vary of the config', (i) => ({ accept: `text/${i}` }), { vary: ['Accept'] }],
+    ['headers that the operation admits', (i) => ({ 'x-tenant': String(i) }), {}],
+    ['hosts that a proxy says', (i) => ({ 'x-forwarded-host': `${i}.example` }), {}],
+    ['Vary beside them', (i) => ({ accept: `text/${i}`, 'user-agent': String(i) }), { vary: ['Accept'] }],
+  ])(
+    'keeps no more responses of a URL by %s than max_variants, also of requests at once',
+    async (_, headers, rules) => {
+      const rig = new Rig({ max_variants: 4, ...rules });
+      rig.admitted = ['x-tenant'];
+      const send = (i: number) => rig.send({ headers: headers(i) }, origin('user-agent'));
+      for (let i = 0; i < 8; i++) await send(i);
+      const { bytes } = rig.store;
+      await Promise.all(Array.from({ length: 100 }, (_, i) => send(8 + i)));
+      for (let i = 108; i < 200; i++) await send(i);
+      expect(rig.store.bytes).toBeLessThan(bytes * 1.2);
+      expect((await rig.send({ headers: headers(199) })).asked).toBeNull();
+      expect((await send(100)).asked).not.toBeNull();
+    },
+  );
+
   it('of several responses of a URL counts together', async () => {
     const rig = new Rig();
     await rig.send({ headers: { accept: 'a', origin: 'x' } }, origin('accept'));

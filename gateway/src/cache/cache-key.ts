@@ -8,25 +8,43 @@ import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../excha
 import type { CacheRules } from './cache-rules.ts';
 
 /** A change of what is stored, or of what a key is made of, has another number. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** `partition`: who may see what is stored; empty: everyone. `query`: as `keyedQuery` gives it. */
-export function cacheKey(
-  x: Exchange,
-  rules: CacheRules,
-  id: string,
-  partition: string,
-  query: string | undefined,
-): string {
+export interface KeyScope {
+  readonly rules: CacheRules;
+  /** Of the cache's config. */
+  readonly id: string;
+  readonly partition: string;
+  readonly query: string | undefined;
+}
+
+export function cacheKey(x: Exchange, scope: KeyScope): string {
+  const parts = urlParts(x, scope);
+  parts.push(forwardedTo(x.headers));
+  for (const name of scope.rules.vary) parts.push(name, variantValue(x.headers, name));
+  for (const name of x.operation?.admitted ?? []) pushAdmitted(parts, x.headers, name, scope.rules);
+  return `cache:${VERSION}:${digest(JSON.stringify(parts))}`;
+}
+
+/** Under it stands which responses of a URL are stored, whatever headers their requests had. */
+export function urlKey(x: Exchange, scope: KeyScope): string {
+  return `cache:${VERSION}:url:${digest(JSON.stringify(urlParts(x, scope)))}`;
+}
+
+/** Requests of one URL can have several keys, by their headers. */
+export function keyHasHeaders({ headers, operation }: Exchange, { vary, ignoreHeaders }: CacheRules): boolean {
+  if (vary.length > 0 || forwardedTo(headers) !== '') return true;
+  return operation?.admitted.some((name) => name !== 'authorization' && !ignoreHeaders.has(name)) ?? false;
+}
+
+function urlParts(x: Exchange, { id, partition, query }: KeyScope): (string | undefined)[] {
   const { operation } = x;
-  const parts: (string | undefined)[] = [
+  return [
     id,
     ...[operation?.api, operation?.path, x.scheme, headerOf(x.headers, 'host')?.toLowerCase(), x.path],
-    ...[query ?? '', query === undefined ? '' : '?', partition, forwardedTo(x.headers)],
+    ...[query ?? '', query === undefined ? '' : '?', partition],
   ];
-  for (const name of rules.vary) parts.push(name, variantValue(x.headers, name));
-  for (const name of operation?.admitted ?? []) pushAdmitted(parts, x.headers, name, rules);
-  return `cache:${VERSION}:${digest(JSON.stringify(parts))}`;
 }
 
 /** A name beyond the baseline, or with `*` the beginning of several. */

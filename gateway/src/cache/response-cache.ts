@@ -6,7 +6,7 @@ import type { CacheStore } from '../state/cache-store.ts';
 import { StateUnavailable } from '../state/state.ts';
 import type { BoundPlugin } from '../wasm/plugin.ts';
 import { directivesOf } from './cache-control.ts';
-import { cacheKey, digest, epochKey, keyedQuery } from './cache-key.ts';
+import { cacheKey, digest, epochKey, keyedQuery, keyHasHeaders, urlKey } from './cache-key.ts';
 import { type CacheRules, readCacheRules } from './cache-rules.ts';
 import { clientHas, notModified, refreshed, validators } from './conditional.ts';
 import { type Flight, Flights, landingOf } from './flights.ts';
@@ -68,7 +68,7 @@ export class ResponseCache {
       return false;
     }
     visit.query = keyedQuery(x.query, rules);
-    visit.key = cacheKey(x, rules, this.#id, partition, visit.query);
+    visit.key = cacheKey(x, { rules, id: this.#id, partition, query: visit.query });
     visit.epochKey = epochKey(x.operation?.api ?? '', x.path);
     return this.#look(x, visit, 0);
   }
@@ -158,6 +158,8 @@ export class ResponseCache {
     visit.staged = x.staged;
     x.staged = null;
     x.query = visit.query;
+    visit.keyHasHeaders = keyHasHeaders(x, this.rules);
+    visit.urlKey = urlKey(x, { rules: this.rules, id: this.#id, partition: visit.partition, query: visit.query });
     for (const name of ['if-none-match', 'if-modified-since']) changeHeader(x.headers, 'remove', name, '');
     const stored = visit.found?.stored ?? null;
     const question = stored === null ? null : validators(stored.headers);

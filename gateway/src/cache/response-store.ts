@@ -6,7 +6,9 @@ import { StateUnavailable } from '../state/state.ts';
 import { variantDigest } from './cache-key.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { variesBy } from './storable.ts';
+import { decodeStoredKeys, encodeStoredKeys } from './stored-keys.ts';
 import { decodeStored, encodeStored, newVariants, type StoredResponse, type Variants } from './stored-response.ts';
+import { Turns } from './turns.ts';
 import type { Found, Visit } from './visit.ts';
 
 /** A result that is there at once where the store waits for nothing. */
@@ -24,6 +26,7 @@ export class ResponseStore {
   readonly #rules: CacheRules;
   /** Seconds for which anything is kept at most. */
   readonly #longest: number;
+  readonly #turns = new Turns();
 
   constructor(store: CacheStore, rules: CacheRules) {
     this.#store = store;
@@ -61,7 +64,12 @@ export class ResponseStore {
   }
 
   /** Rejects with StateUnavailable. */
-  async put(visit: Visit, response: StoredResponse): Promise<void> {
+  put(visit: Visit, response: StoredResponse): Promise<void> {
+    // One after another: two that read the list at once would each forget what the other has put there.
+    return this.#turns.take(visit.urlKey, () => this.#put(visit, response));
+  }
+
+  async #put(visit: Visit, response: StoredResponse): Promise<void> {
     const names = variesBy(response.headers);
     let key = visit.key;
     if (names.length > 0) {
@@ -70,21 +78,27 @@ export class ResponseStore {
       key = variantKey(visit, variants);
     }
     await this.#store.set(key, encodeStored(response), this.keeps(response));
+    if (visit.keyHasHeaders || names.length > 0) await this.#list(visit, key);
   }
 
   /** Forgets the oldest where there are too many: clients choose request headers, and so how many there are. */
+  async #list(visit: Visit, key: string): Promise<void> {
+    const entry = { first: visit.key, key };
+    const before = decodeStoredKeys(await this.#store.get(visit.urlKey));
+    const list = [...before.filter((each) => each.key !== key), entry];
+    const oldest = list.splice(0, list.length - Math.max(1, this.#rules.maxVariants));
+    for (const each of oldest) {
+      await this.#store.delete(each.key);
+      if (!list.some(({ first }) => first === each.first)) await this.#store.delete(each.first);
+    }
+    await this.#store.set(visit.urlKey, encodeStoredKeys(list), this.#longest);
+  }
+
   async #withVariant(visit: Visit, names: readonly string[]): Promise<Variants> {
     const before = decodeStored(await this.#store.get(visit.key));
     const known = before?.kind === 'variants' ? before : null;
     const all = [...new Set([...names, ...(known?.names ?? [])])].sort();
-    const same = known !== null && known.names.length === all.length;
-    const variants = same ? known : newVariants(all);
-    const digest = variantDigest(all, visit.request);
-    const list = [...variants.known.filter((each) => each !== digest), digest];
-    for (const oldest of list.splice(0, list.length - Math.max(1, this.#rules.maxVariants))) {
-      await this.#store.delete(keyOf(visit, variants, oldest));
-    }
-    return { ...variants, known: list };
+    return known !== null && known.names.length === all.length ? known : newVariants(all);
   }
 
   /** What is stored for a path, and what is being fetched, is not used again. A store that is away has nothing to use. */
@@ -101,12 +115,8 @@ function unlessOlder(stored: StoredResponse | null, epoch: string): StoredRespon
   return stored?.epoch === epoch ? stored : null;
 }
 
-function variantKey(visit: Visit, variants: Variants): string {
-  return keyOf(visit, variants, variantDigest(variants.names, visit.request));
-}
-
-function keyOf(visit: Visit, { id }: Variants, digest: string): string {
-  return `${visit.key}:${id}:${digest}`;
+function variantKey(visit: Visit, { id, names }: Variants): string {
+  return `${visit.key}:${id}:${variantDigest(names, visit.request)}`;
 }
 
 function nullWhereAway(error: unknown): null {

@@ -23,14 +23,12 @@ export interface Variants {
   readonly names: readonly string[];
   /** Part of their keys: those of an older list are never found again. */
   readonly id: string;
-  /** Digests, the oldest first. */
-  readonly known: readonly string[];
 }
 
 export type Stored = StoredResponse | Variants;
 
 export function newVariants(names: readonly string[]): Variants {
-  return { kind: 'variants', names, id: randomUUID(), known: [] };
+  return { kind: 'variants', names, id: randomUUID() };
 }
 
 const NO_BODY = new Uint8Array(0);
@@ -73,9 +71,8 @@ function decode(bytes: Buffer): Stored | null {
 }
 
 function variantsOf(head: unknown): Variants | null {
-  const [names, id, digests] = [get(head, 'names'), get(head, 'id'), get(head, 'known')];
-  if (!isTexts(names) || typeof id !== 'string' || !isTexts(digests)) return null;
-  return { kind: 'variants', names, id, known: digests };
+  const [names, id] = [get(head, 'names'), get(head, 'id')];
+  return isTexts(names) && typeof id === 'string' ? { kind: 'variants', names, id } : null;
 }
 
 function responseOf(head: unknown, body: Uint8Array): StoredResponse | null {

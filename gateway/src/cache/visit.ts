@@ -34,6 +34,10 @@ export class Visit {
   readonly request: HeaderList;
   readonly directives: Directives;
   key = '';
+  /** Of the list of all that is stored for its URL; set where its response may be stored. */
+  urlKey = '';
+  /** Others of its URL may have other keys. */
+  keyHasHeaders = false;
   epochKey = '';
   query: string | undefined;
   forward: Forward = 'bypass';
