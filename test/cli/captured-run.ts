@@ -21,8 +21,8 @@ export async function runCommand(
   const command = create({
     env,
     stdin: async () => Buffer.from(input),
-    stdout: (text) => {
-      stdout += text;
+    stdout: (output) => {
+      stdout += typeof output === 'string' ? output : Buffer.from(output).toString('latin1');
     },
     stderr: (text) => {
       stderr += text;

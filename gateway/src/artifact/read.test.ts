@@ -167,6 +167,13 @@ describe('hostile archives', () => {
     expect(await refusal(gzipSync(Buffer.concat([gunzipSync(good), Buffer.alloc(512)])))).toBe('malformed');
   });
 
+  it('reads a last record that a tool has filled up with zeros', async () => {
+    const tar = gunzipSync(good);
+    const filled = Buffer.concat([tar, Buffer.alloc(10_240 - (tar.length % 10_240))]);
+    expect((await readArtifact(gzipSync(filled))).manifest).toEqual((await readArtifact(good)).manifest);
+    expect(await refusal(gzipSync(Buffer.concat([filled, Buffer.alloc(10_240)])))).toBe('malformed');
+  });
+
   it('refuses a decompression bomb before it is unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(64 << 20));
     await expect(readArtifact(bomb, { maxUnpackedBytes: 1 << 20 })).rejects.toThrow('unpacks to more than 1048576');

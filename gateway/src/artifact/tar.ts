@@ -7,6 +7,8 @@ import { pack } from 'tar-stream';
 import { ArtifactError } from './error.ts';
 
 const BLOCK = 512;
+/** What tools write at once (POSIX, `pax`: 20 blocks). */
+const RECORD = 20 * BLOCK;
 /** An artifact holds a manifest, routes, and a file for each spec and plugin. */
 const MAX_ENTRIES = 10_000;
 /** Bytes of a pax header: it carries a long or non-ASCII name only. */
@@ -58,7 +60,10 @@ export function readTar(tar: Buffer): Map<string, Buffer> {
     if (entries.size >= MAX_ENTRIES) throw new ArtifactError('too-large', `it has more than ${MAX_ENTRIES} entries`);
     entries.set(full, body);
   }
-  if (longName !== null || tar.length - at !== 2 * BLOCK || !isZero(tar.subarray(at))) {
+  // Two blocks of zeros, and more where a tool fills up its last record.
+  const end = tar.length - at;
+  const isWhole = end === 2 * BLOCK || (end > 2 * BLOCK && end <= RECORD + BLOCK && tar.length % RECORD === 0);
+  if (longName !== null || !isWhole || !isZero(tar.subarray(at))) {
     throw malformed('bytes follow its end, or its end is missing');
   }
   return entries;
@@ -72,7 +77,8 @@ function readHeader(header: Buffer): { name: string; size: number; type: string 
   let sum = 8 * 0x20;
   for (let i = 0; i < BLOCK; i++) if (i < 148 || i >= 156) sum += header[i] as number;
   if (octal(header.subarray(148, 156)) !== sum) throw malformed('a header fails its checksum');
-  if (header.toString('latin1', 257, 265) !== 'ustar\x0000') throw malformed('it is not in ustar format');
+  if (header.toString('latin1', 257, 265) !== 'ustar\x0000')
+    throw malformed('it is not in ustar format: write it with --format=ustar');
   const prefix = text(header.subarray(345, 500));
   const name = text(header.subarray(0, 100));
   return {

@@ -47,6 +47,24 @@ describe('gw compile', () => {
     expect(await readdir(folder)).not.toContain('out.gwa');
   });
 
+  it('writes the artifact to standard output with -o -, and all it says elsewhere', async () => {
+    const args = ['-m', at('gw.yaml'), '-o', '-'];
+    const { code, stdout, stderr } = await runCommand(compileCommand, args);
+    expect(code).toBe(0);
+    const { routes } = await readArtifact(Buffer.from(stdout, 'latin1'));
+    expect(routes.operations.map(({ path }) => path)).toEqual(['/books']);
+    expect(stderr).toContain('sha256:');
+    expect((await runCommand(compileCommand, [...args, '--format', 'json'])).code).toBe(2);
+    expect((await readdir(folder)).sort()).toEqual(['echo', 'gw.yaml', 'specs']);
+  });
+
+  it('takes no manifest for a spec that lies among them', async () => {
+    await writeFile(at('books.yaml'), SPEC);
+    await writeFile(at('gw.yaml'), MANIFEST.replace('specs: specs', 'specs: .'));
+    const { code, stderr } = await gwCompile();
+    expect([code, stderr]).toEqual([0, expect.stringContaining('compiling 1 spec ')]);
+  });
+
   it('takes plugin.toml for that of the module where the one that it names is not there', async () => {
     await writeFile(at('echo', 'plugin.toml'), TOML.replace('echo', 'other'));
     const { code, stderr } = await gwCompile();

@@ -10,6 +10,8 @@ import { flag, formatOption, listOption, option } from './variables.ts';
 
 const EXIT_COMPILE = 1;
 const EXIT_MANIFEST = 2;
+/** As a path. */
+const STANDARD_OUTPUT = '-';
 
 interface Flags extends RemotePluginFlags {
   readonly spec: readonly string[];
@@ -39,7 +41,7 @@ export function compileCommand(program: Program): Command {
   const command = new Command('compile')
     .description('Compile specs, manifest and plugins into one artifact.')
     .addOption(listOption('-s, --spec <file>', 'spec file instead of the folder', "the manifest's folder"))
-    .addOption(option('-o, --output <path>', 'where the artifact goes').makeOptionMandatory())
+    .addOption(option('-o, --output <path>', 'where the artifact goes; - is standard output').makeOptionMandatory())
     .addOption(option('-m, --manifest <path>', 'project manifest').makeOptionMandatory())
     .addOption(flag('--allow-plaintext', 'permit http:// upstream URLs, and plugins from http:// URLs'))
     .addOption(flag('--production', 'turn warnings that matter into errors, and forbid plaintext'))
@@ -70,6 +72,11 @@ async function run(flags: Flags, program: Program): Promise<void> {
     program.stderr(`gw compile: ${message}\n`);
     program.exit(code);
   };
+  const streams = flags.output === STANDARD_OUTPUT;
+  if (json && streams) {
+    program.stderr('gw compile: the artifact and --format json both go to standard output: give --output a path\n');
+    return program.exit(EXIT_MANIFEST);
+  }
   let project: Project;
   try {
     const remotePlugins = await remotePluginsOf(flags, flags.allowPlaintext, program);
@@ -90,7 +97,8 @@ async function run(flags: Flags, program: Program): Promise<void> {
   const result = await compile(project);
   if (result.ok) {
     try {
-      await replaceFile(flags.output, result.artifact);
+      if (streams) program.stdout(result.artifact);
+      else await replaceFile(flags.output, result.artifact);
     } catch (error) {
       return fail(EXIT_COMPILE, `cannot write ${flags.output}: ${reasonOf(error)}`);
     }
@@ -98,7 +106,8 @@ async function run(flags: Flags, program: Program): Promise<void> {
   if (json) program.stdout(`${JSON.stringify(jsonOf(result, flags.output))}\n`);
   else {
     program.stderr(describeDiagnostics(result.diagnostics));
-    if (result.ok) program.stdout(`${summaryOf(flags.output, result, performance.now() - started)}\n`);
+    const say = streams ? program.stderr : program.stdout;
+    if (result.ok) say(`${summaryOf(flags.output, result, performance.now() - started)}\n`);
   }
   program.exit(result.ok ? 0 : exitCodeOf(result));
 }

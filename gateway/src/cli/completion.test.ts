@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const shell of SHELLS) {
     const program: Program = {
       env: {},
-      stdout: (text) => void scripts.set(shell, text),
+      stdout: (text) => void scripts.set(shell, String(text)),
       stderr: () => {},
       exit: () => {},
       stdin: async () => new Uint8Array(0),

@@ -68,6 +68,13 @@ describe('gw init', () => {
     expect(await readdir(folder)).toEqual(['mine']);
   });
 
+  it('exits 1 where the system makes no folders, and makes those above it where it does', async () => {
+    const { code, stderr } = await gwInit('/proc/gw-init/demo');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gw init: cannot write \/proc\/gw-init\/demo: /);
+    expect((await gwInit(at('a', 'b', 'demo'))).code).toBe(0);
+  });
+
   it('exits 1 where it cannot write', async () => {
     await writeFile(at('file'), '');
     const { code, stderr } = await gwInit(at('file', 'below'));

@@ -1,5 +1,6 @@
 /** `gw init` (reference 1, section 4.3): a project that compiles and answers as it is. */
 
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -38,7 +39,7 @@ export function initCommand(program: Program): Command {
 async function run(name: string, { template, fetchPlugins }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
   const folder = resolve(name);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     if ((await readdir(folder)).length > 0) {
       stderr(`gw init: ${folder} is not empty: give the name of a new folder\n`);
       return exit(EXIT_FAILURE);
@@ -64,6 +65,16 @@ async function run(name: string, { template, fetchPlugins }: Flags, { stdout, st
   stdout('  gw compile --manifest gw.yaml --output api.gwa\n  gw serve --artifact api.gwa\n');
   stdout('  curl http://localhost:8080/health\n');
   exit(0);
+}
+
+/**
+ * With its parents. `mkdir` of Node.js, asked to make them, goes on for ever where the system says of a folder that is
+ * there that it is not, as below /proc.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  const missing: string[] = [];
+  for (let at = folder; !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const each of missing) await mkdir(each);
 }
 
 /** Files of the plugins by their path in the project; none where one cannot be had. */

@@ -3,7 +3,7 @@ export interface Program {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard input, for commands that read it; whole, when it has ended. Rejects where it is longer than `most` bytes. */
   stdin(most: number): Promise<Uint8Array>;
-  stdout(text: string): void;
+  stdout(output: string | Uint8Array): void;
   stderr(text: string): void;
   exit(code: number): void;
   onSignal(signal: NodeJS.Signals, listener: () => void): void;

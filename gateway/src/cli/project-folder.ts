@@ -39,7 +39,7 @@ export async function readProjectFolder({
     throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
   }
   const folder = resolve(home, manifest.specs ?? '.');
-  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder);
+  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder, resolve(path));
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
   const files = await specFiles(paths, folders, commonFolder([home, ...folders]));
   return {
@@ -70,12 +70,14 @@ async function specFiles(paths: readonly string[], folders: readonly string[], r
   return { specs: paths.map(nameOf), files: [...files.values()] };
 }
 
-async function specFilesOf(folder: string): Promise<string[]> {
+/** `manifest`: the one file that is no spec although it may lie among them. */
+async function specFilesOf(folder: string, manifest: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     const files = entries.filter((entry) => !entry.isDirectory() && isSpecName(entry.name));
-    if (files.length === 0) throw new ManifestError(`specs folder ${folder} holds no .yaml, .yml or .json file`);
-    return files.map(({ name }) => join(folder, name));
+    const specs = files.map(({ name }) => join(folder, name)).filter((file) => file !== manifest);
+    if (specs.length === 0) throw new ManifestError(`specs folder ${folder} holds no .yaml, .yml or .json file`);
+    return specs;
   } catch (error) {
     if (error instanceof ManifestError) throw error;
     throw new ManifestError(`cannot read specs folder ${folder}: ${reasonOf(error)}`, { cause: error });

@@ -103,6 +103,25 @@ describe('config', () => {
     expect((await run(given('ws://books.example'))).codes).toEqual(['E1031']);
   });
 
+  it('says once that a named upstream is plaintext, however many operations use it', async () => {
+    const operation = { 'x-gw-dispatch': { name: 'http-upstream', config: { url: 'upstream://books' } } };
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'T', version: '1' },
+      paths: { '/a': { get: operation, put: operation }, '/b': { get: operation } },
+    };
+    const { diagnostics } = await compile({
+      specs: ['a.json'],
+      files: [{ name: 'a.json', bytes: Buffer.from(JSON.stringify(document)) }],
+      plugins: fakePlugins,
+      upstreams: { books: { url: 'http://books.example' } },
+      flags: {},
+    });
+    expect(diagnostics.map(({ code, message, file }) => [code, message, file])).toEqual([
+      ['E1031', 'upstream "books", http://books.example, is plaintext', undefined],
+    ]);
+  });
+
   it('leaves the app of a sidecar to whoever serves, also in production, unless the project declares that name (D26)', async () => {
     const dispatch = { name: 'http-upstream', config: { url: 'upstream://app' } };
     const { codes, operation } = await run({ dispatch, project: { flags: { production: true } } });

@@ -96,10 +96,14 @@ export class Binder {
 
   #upstreams(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): JsonObject {
     const { upstreams = {}, flags } = this.#project;
-    const named = (text: string) => {
-      const name = /^upstream:\/\/(.*)$/.exec(text)?.[1];
-      return name !== undefined && Object.hasOwn(upstreams, name) ? (upstreams[name]?.url ?? text) : text;
+    const nameIn = (value: unknown) => {
+      const name = typeof value === 'string' ? /^upstream:\/\/(.*)$/.exec(value)?.[1] : undefined;
+      return name !== undefined && Object.hasOwn(upstreams, name) ? name : undefined;
     };
+    const named = (text: string) => upstreams[nameIn(text) ?? '']?.url ?? text;
+    const given = new Map(
+      plugin.marks.upstreams.flatMap((pattern) => marked(config, pattern).map((each) => [each.pointer, each.value])),
+    );
     const resolved = mapMarked(config, plugin.marks.upstreams, named);
     for (const { pointer, value } of plugin.marks.upstreams.flatMap((pattern) => marked(resolved, pattern))) {
       if (typeof value !== 'string') continue;
@@ -116,7 +120,10 @@ export class Binder {
         const hint = flags.production
           ? 'Use https:// (or wss://): production builds allow no plaintext upstreams.'
           : undefined;
-        this.#diagnostics.add('E1031', place, `upstream ${withoutCredentials(value)} is plaintext`, hint);
+        const name = nameIn(given.get(pointer));
+        const says = `upstream ${name === undefined ? '' : `"${name}", `}${withoutCredentials(value)}${name === undefined ? '' : ','} is plaintext`;
+        // One that the project names is at fault there, however many operations use it.
+        this.#diagnostics.add('E1031', name === undefined ? place : null, says, hint);
       }
       const fault = isReference(value) ? null : faultOfUrl(value);
       if (fault !== null)
