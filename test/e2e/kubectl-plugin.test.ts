@@ -142,6 +142,37 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, () => {
     expect((await gw('rollback', 'shop', '--end')).err).toMatch(/not rolled back/);
   });
 
+  it('steers a canary: paused, promoted, aborted and tried again, and waited for', async () => {
+    const canary = { steps: [25, 50].map((weight) => ({ weight, pauseSeconds: 3600 })) };
+    const spec = JSON.stringify({ spec: { rollout: { strategy: 'Canary', canary } } });
+    await operator.k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', spec);
+    await operator.k.condition('gatewayproject/shop', 'Ready');
+    const idle = await gw('promote', 'shop');
+    expect([idle.code, idle.err]).toEqual([1, expect.stringContaining('no rollout of "shop" is under way')]);
+    await operator.k.apply(apiSpec('third'));
+    const rollout = (field: string) => operator.k.field('gatewayproject/shop', `{.status.rollout.${field}}`);
+    await eventually(async () => expect(await rollout('strategy')).toBe('Canary'));
+    const paused = await gw('pause', 'shop');
+    expect([paused.code, await rollout('paused')]).toEqual([0, 'true']);
+    expect(await gw('promote', 'shop')).toMatchObject({ code: 0, out: 'shop: step 2 of 2: 50 % of the pods\n' });
+    expect(await gw('abort', 'shop')).toMatchObject({ code: 0, out: expect.stringContaining('aborted by hand') });
+    const failed = await gw('wait', 'shop');
+    expect([failed.code, failed.out]).toEqual([
+      1,
+      expect.stringMatching(/failed to roll out, the last good one is served/),
+    ]);
+    expect((await gw('retry', 'shop')).code).toBe(0);
+    expect((await gw('promote', 'shop', '--full')).code).toBe(0);
+    const waited = await gw('wait', 'shop');
+    // Pods of the canary may still be there.
+    expect([waited.code, waited.out]).toEqual([
+      0,
+      expect.stringMatching(/^shop: \d pod\(s\) serve the newest artifact$/m),
+    ]);
+    const rolling = JSON.stringify({ spec: { rollout: { strategy: 'Rolling' } } });
+    await operator.k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', rolling);
+  });
+
   it('makes a support bundle without a secret in it', async () => {
     // The bundle says so of a pod that goes while it is made.
     await eventually(async () =>

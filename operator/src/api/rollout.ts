@@ -120,6 +120,12 @@ export const rolloutStatus = {
     step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
     weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
     share: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the ready pods that are its canary.' },
+    paused: { type: 'boolean', description: 'It stays at its step, by `kubectl gw pause`.' },
+    asked: {
+      type: 'string',
+      maxLength: 64,
+      description: 'The last that was asked of it by the annotation gw.dev/rollout.',
+    },
     withoutEvidence: {
       type: 'array',
       maxItems: 20,

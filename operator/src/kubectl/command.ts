@@ -8,8 +8,10 @@ import { logsCommand } from './logs.ts';
 import { rollbackCommand } from './rollback.ts';
 import { routesCommand } from './routes.ts';
 import { statusCommand } from './status.ts';
+import { steeringCommands } from './steer.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { traceCommand } from './trace.ts';
+import { waitCommand } from './wait.ts';
 
 /** One line a command. */
 const COMMANDS: readonly AddCommand[] = [
@@ -17,6 +19,8 @@ const COMMANDS: readonly AddCommand[] = [
   routesCommand,
   diffCommand,
   rollbackCommand,
+  ...steeringCommands,
+  waitCommand,
   logsCommand,
   traceCommand,
   supportBundleCommand,

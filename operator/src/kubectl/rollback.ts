@@ -1,6 +1,6 @@
 /** `kubectl gw rollback`: holds a project to an older revision, by a Deployment of its own (D39). */
 
-import { deployments, type GatewayProject, gatewayProjects } from '../api/resources.ts';
+import { deployments, type GatewayProject } from '../api/resources.ts';
 import { API_VERSION } from '../api/schema.ts';
 import type { AddCommand } from '../cli/program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
@@ -9,6 +9,7 @@ import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withClus
 import { age } from './output.ts';
 import { revision as revisionNumber } from './revision-option.ts';
 import { revisionOf } from './revisions.ts';
+import { projectUntil } from './wait.ts';
 
 interface Flags extends ClusterFlags {
   readonly toRevision?: number;
@@ -52,7 +53,13 @@ Exit codes: 0 the pods serve it, 1 they do not in time, or there is no such revi
         await create(cluster, project, revision.revision);
         stdout(`rolling ${name} back to revision ${revision.revision}, made ${age(revision.createdAt)} ago\n`);
         if (!flags.wait) return;
-        await served(cluster, project, revision.artifactHash, Number(flags.timeout) * 1000);
+        const { artifactHash } = revision;
+        await projectUntil(
+          cluster,
+          name,
+          Number(flags.timeout) * 1000,
+          (now) => now.status?.artifactHash === artifactHash && conditionOf(now, 'Programmed')?.status === 'True',
+        );
         stdout(`${name} serves revision ${revision.revision}, ${revision.artifactHash}\n`);
       }),
     );
@@ -90,25 +97,4 @@ async function create({ api }: Cluster, project: GatewayProject, revision: numbe
       spec: { project: project.metadata.name, artifact: { revision } },
     },
   });
-}
-
-async function served(cluster: Cluster, project: GatewayProject, hash: string, timeoutMs: number): Promise<void> {
-  const done = Promise.withResolvers<void>();
-  const { name } = project.metadata;
-  const late = setTimeout(
-    () =>
-      done.reject(new Error(`${name} does not serve it after ${timeoutMs / 1000} s: see kubectl gw status ${name}`)),
-    timeoutMs,
-  );
-  const watch = cluster.objects.watch(gatewayProjects, { namespace: cluster.namespace }, ({ object }) => {
-    if (object.metadata.name !== name) return;
-    const now = gatewayProjects.parse(object);
-    if (now.status?.artifactHash === hash && conditionOf(now, 'Programmed')?.status === 'True') done.resolve();
-  });
-  try {
-    await done.promise;
-  } finally {
-    clearTimeout(late);
-    await watch.close();
-  }
 }

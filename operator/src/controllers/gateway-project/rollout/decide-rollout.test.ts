@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { canaryPods } from './canary.ts';
+import type { RolloutAction } from './command.ts';
 import { decideRollout, type RolloutInput } from './decide-rollout.ts';
 import { canaryPod, hash, pod, R, reasons, Story, shown, starting } from './rollout-story.ts';
 
@@ -208,6 +209,59 @@ describe('a canary', () => {
     const analysis = { verdict: 'good', message: 'too few of POST /a', withoutEvidence: ['POST /a'] } as const;
     expect(story.look({ analysis }, 1000).status).toMatchObject({ step: 0, withoutEvidence: ['POST /a'] });
     expect(story.look({ analysis: { ...analysis, withoutEvidence: [] } }).status?.step).toBe(1);
+  });
+
+  describe('by hand', () => {
+    const ask = (action: RolloutAction, id: string, revision = 2) => ({ command: { action, revision, id } });
+    const atStep = () => {
+      const story = serving();
+      story.to(2);
+      story.look({ pods: [...stable, canaryPod(2)] });
+      return story;
+    };
+
+    it('is paused at its step, until it is promoted: by a step, or to all pods', () => {
+      const story = atStep();
+      expect(story.look(ask('pause', 'a')).status).toMatchObject({ paused: true, asked: 'a', step: 0 });
+      expect(story.look({}, 1000).status).toMatchObject({
+        paused: true,
+        step: 0,
+        message: expect.stringContaining('; paused'),
+      });
+      expect(story.look(ask('promote', 'b')).status).toMatchObject({ asked: 'b', step: 1 });
+      expect(story.last?.status?.paused).toBeUndefined();
+      // Once.
+      expect(story.look({}).status?.step).toBe(1);
+      expect(story.look(ask('promote-full', 'c')).status).toMatchObject({ asked: 'c', step: 2, weight: 100 });
+    });
+
+    it('is still aborted where it does worse while it is paused', () => {
+      const story = atStep();
+      story.look(ask('pause', 'a'));
+      const analysis = { verdict: 'worse', message: 'POST /a', withoutEvidence: [] } as const;
+      expect(shown(story.look({ analysis }))).toEqual(['Aborted', 2, 1, '2 x1']);
+    });
+
+    it('is aborted, and tried again', () => {
+      const story = atStep();
+      expect(shown(story.look(ask('abort', 'a')))).toEqual(['Aborted', 2, 1, '2 x1']);
+      expect(story.last?.failed?.message).toBe('it was aborted by hand');
+      expect(shown(story.look({ pods: stable }))).toEqual(['Aborted', 1, 1, undefined]);
+      expect(shown(story.look(ask('retry', 'b')))).toEqual(['Progressing', 2, 1, '2 x1']);
+      expect([story.last?.status?.asked, story.last?.failed]).toEqual(['b', undefined]);
+    });
+
+    it('is not what was asked of another revision', () => {
+      const story = atStep();
+      expect(story.look(ask('abort', 'a', 1)).status).toMatchObject({ phase: 'Progressing', asked: 'a' });
+    });
+  });
+
+  it('aborts by hand another rollout too, also where nothing goes back by itself', () => {
+    const story = Story.serving({ automaticRollback: false });
+    story.to(2, { pods: [pod(1), pod(1), starting(2)] });
+    story.look({ command: { action: 'abort', revision: 2, id: 'a' } });
+    expect(shown(story.look({ pods: [pod(1), pod(1)] }))).toEqual(['Aborted', 1, 1, undefined]);
   });
 
   it('is replaced by a newer revision, from the first step on', () => {

@@ -10,6 +10,7 @@ import type { EventRecord } from '../../../runtime/objects.ts';
 import type { PodState } from '../pod-state.ts';
 import type { AnalysisResult } from './analysis.ts';
 import { canaryPods, canarySteps, shareOf } from './canary.ts';
+import type { RolloutAction, RolloutCommand } from './command.ts';
 import type { PodRefusal } from './observe-rollout.ts';
 
 export interface RolloutInput {
@@ -41,6 +42,8 @@ export interface RolloutInput {
   readonly programmedBefore: number;
   /** What the measurements say of the canary's step; undefined before there are any. */
   readonly analysis?: AnalysisResult;
+  /** What a person asks of it. */
+  readonly command?: RolloutCommand | undefined;
   readonly now: Date;
 }
 
@@ -58,10 +61,19 @@ export interface RolloutDecision {
 }
 
 const LOOK_MS = 1000;
+const BY_HAND = 'it was aborted by hand';
 /** Operations without evidence, in status. */
 const MOST_NAMED = 20;
 
 export function decideRollout(input: RolloutInput): RolloutDecision {
+  const { command, before } = input;
+  if (!command || command.id === before?.asked) return decide({ ...input, command: undefined });
+  const decision = decide(input);
+  return decision.status ? { ...decision, status: { ...decision.status, asked: command.id } } : decision;
+}
+
+/** Its command is one that has not been taken up. */
+function decide(input: RolloutInput): RolloutDecision {
   const { desired, before, spec, revisions } = input;
   const failed = standingFailure(input);
   const kept = failed ? { failed } : {};
@@ -91,11 +103,22 @@ interface Underway {
 }
 
 /** What failed is remembered until what it depended on changes, or a Deployment asks for it. */
-function standingFailure({ failed, latest, generation, asking, secrets }: RolloutInput): FailedRevision | undefined {
-  if (!failed || failed.generation !== generation) return undefined;
+function standingFailure(input: RolloutInput): FailedRevision | undefined {
+  const { failed, latest, generation, asking, secrets } = input;
+  if (!failed || failed.generation !== generation || asks(input, 'retry', failed.revision)) return undefined;
   if (failed.secrets !== undefined && failed.secrets !== secrets) return undefined;
   if (asking?.revision === failed.revision) return asking.id === failed.deployment ? failed : undefined;
   return latest === failed.revision ? failed : undefined;
+}
+
+/** Whether a person asks for that now, of that revision. */
+function asks({ command }: RolloutInput, action: RolloutAction, revision: number): boolean {
+  return command?.action === action && command.revision === revision;
+}
+
+/** Why it is called off; undefined where nobody does. */
+function calledOff(input: RolloutInput, goal: Revision): string | undefined {
+  return asks(input, 'abort', goal.revision) ? BY_HAND : undefined;
 }
 
 /** A canary is taken away whatever the spec says: the revision before serves anyway. */
@@ -135,9 +158,11 @@ function begin({ spec, linked, wanted, now }: RolloutInput, goal: Revision, good
 
 function advance(input: RolloutInput, goal: Revision, { status, from }: Underway): RolloutDecision {
   if (status.strategy === 'Canary' && from) return advanceCanary(input, goal, status, from);
-  const failure = status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal);
+  const failure =
+    calledOff(input, goal) ??
+    (status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal));
   const decision = { goal, stable: goal, events: [] };
-  if (isServed(input, goal)) return { ...decision, status: succeed(status, input.now) };
+  if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, input.now) };
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
   const programmed = servedBy(input.pods, goal);
   const moved = programmed > input.programmedBefore ? { progressedAt: rfc3339(input.now) } : {};
@@ -157,40 +182,61 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const ready = servedBy(own, goal, true);
   const status = { ...before, share: shareOf(ready, others) };
   if (!step) {
-    const failure = stableFailure(input, goal);
+    const failure = calledOff(input, goal) ?? stableFailure(input, goal);
     const decision = { goal, stable: goal, canary, events: [] };
-    if (isServed(input, goal)) return { ...decision, status: succeed(status, now) };
+    if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, now) };
     if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
     const message = `promoted: ${servedBy(input.pods, goal)} of ${wanted} pods serve revision ${goal.revision}`;
     return { ...decision, status: { ...status, message }, again: LOOK_MS };
   }
   const decision = { goal, stable: from, canary, events: [] };
-  const failure = failureOf(own) ?? (input.stalled.canary ? 'its pods did not become ready in time' : undefined);
+  const failure =
+    calledOff(input, goal) ??
+    failureOf(own) ??
+    (input.stalled.canary ? 'its pods did not become ready in time' : undefined);
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
   const { analysis } = input;
   if (analysis?.verdict === 'worse') return { ...decision, ...fail(input, goal, status, analysis.message) };
   const name = `step ${index + 1} of ${steps.length}`;
+  const full = asks(input, 'promote-full', goal.revision);
+  if (full || asks(input, 'promote', goal.revision)) {
+    return { ...decision, ...nextStep(input, goal, status, full ? steps.length : index + 1) };
+  }
+  const paused = before.paused === true || asks(input, 'pause', goal.revision);
   if (before.steppedAt === undefined && ready < canary.pods) {
     const message = `${name}: ${ready} of ${canary.pods} canary pods serve revision ${goal.revision}`;
-    return { ...decision, status: { ...status, weight, message }, again: LOOK_MS };
+    return { ...decision, status: { ...status, weight, message, ...(paused ? { paused } : {}) }, again: LOOK_MS };
   }
   const steppedAt = before.steppedAt ?? rfc3339(now);
   const left = Date.parse(steppedAt) + step.pauseSeconds * 1000 - now.getTime();
   const missing = spec.canary.analysis.requireEvidence && lacksEvidence(analysis);
-  if (left > 0 || missing) {
+  if (left > 0 || missing || paused) {
     const said = analysis ? `; ${analysis.message}` : '';
-    const waits = left > 0 ? '' : '; it waits for that (requireEvidence)';
+    const waits = paused ? '; paused' : left > 0 ? '' : '; it waits for that (requireEvidence)';
     const message = `${name}: ${canary.pods} of ${canary.pods + others} pods have revision ${goal.revision}${said}${waits}`;
-    const seen = analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
+    const seen = {
+      ...(analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {}),
+      ...(paused ? { paused } : {}),
+    };
     const again = left > 0 ? Math.min(left, LOOK_MS) : LOOK_MS;
     return { ...decision, status: { ...status, weight, steppedAt, ...seen, message }, again };
   }
-  const { steppedAt: _, ...rest } = status;
-  const next = steps[index + 1];
-  const message = next ? `step ${index + 2} of ${steps.length}: ${next.weight} % of the pods` : 'promoted to all pods';
+  return { ...decision, ...nextStep(input, goal, status, index + 1) };
+}
+
+/** The one of that index begins; past the last the stable pods are rolled. */
+function nextStep(
+  { spec, now }: RolloutInput,
+  goal: Revision,
+  status: RolloutStatus,
+  index: number,
+): Pick<RolloutDecision, 'status' | 'events' | 'again'> {
+  const { steppedAt: _, paused: _p, ...rest } = status;
+  const steps = canarySteps(spec);
+  const next = steps[index];
+  const message = next ? `step ${index + 1} of ${steps.length}: ${next.weight} % of the pods` : 'promoted to all pods';
   return {
-    ...decision,
-    status: { ...rest, step: index + 1, weight: next?.weight ?? 100, progressedAt: rfc3339(now), message },
+    status: { ...rest, step: index, weight: next?.weight ?? 100, progressedAt: rfc3339(now), message },
     events: [event('Normal', 'CanaryStep', `revision ${goal.revision}: ${message}`)],
     again: 0,
   };
@@ -243,7 +289,7 @@ function waitingOf(pods: readonly PodState[]): string {
 }
 
 function succeed(status: RolloutStatus, now: Date): RolloutStatus {
-  const { steppedAt: _, step: _s, weight: _w, share: _h, ...rest } = status;
+  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, ...rest } = status;
   const message = `revision ${status.revision} is served by all pods`;
   return { ...rest, phase: 'Succeeded', endedAt: rfc3339(now), message };
 }
@@ -256,11 +302,12 @@ function fail(
   why: string,
 ): Pick<RolloutDecision, 'status' | 'failed' | 'events' | 'again'> {
   const canary = status.strategy === 'Canary';
-  const goesBack = status.from !== undefined && status.from !== goal.revision && (canary || spec.automaticRollback);
+  const called = canary || why === BY_HAND;
+  const goesBack = status.from !== undefined && status.from !== goal.revision && (called || spec.automaticRollback);
   const message = `revision ${goal.revision} failed: ${why}`.slice(0, 4000);
   const at = rfc3339(now);
-  const { steppedAt: _, share: _h, ...rest } = status;
-  const ended = { ...rest, phase: canary ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
+  const { steppedAt: _, share: _h, paused: _p, ...rest } = status;
+  const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
     return { status: ended, events: [event('Warning', 'RolloutFailed', message)], again: LOOK_MS };
   }

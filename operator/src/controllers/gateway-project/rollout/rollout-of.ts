@@ -7,6 +7,7 @@ import { wantedReplicas } from '../../../objects/replicas.ts';
 import { templateDigest } from '../../../objects/template-digest.ts';
 import { type Elsewhere, elsewhere, type Served, wishOf } from '../control-plane.ts';
 import type { Observed } from '../observe.ts';
+import { readCommand } from './command.ts';
 import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
 import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
 
@@ -33,6 +34,7 @@ export function rolloutOf(
   const { project, deployments, workload, canary, pods, refusals, analysis, secrets } = observed;
   const { spec, status, metadata } = project;
   const templated = revisionOf(workload);
+  const command = readCommand(metadata.annotations);
   const wanted = wantedReplicas(project, workload);
   const served = status?.rollout ? status.revision : templated;
   const asked = target(project, deployments, revisions, latest, served);
@@ -61,6 +63,7 @@ export function rolloutOf(
     refusals,
     programmedBefore: status?.pods?.programmed ?? 0,
     ...(analysis ? { analysis } : {}),
+    ...(command ? { command } : {}),
     now,
   });
   const { stable } = decision;

@@ -1,0 +1,30 @@
+/**
+ * What a person asks of a rollout that is under way, by an annotation of the GatewayProject: it is done once, since the
+ * status names the last one that was taken up. An annotation, so that no tool that owns the spec takes it back. Pure.
+ */
+import { GROUP } from '../../../api/schema.ts';
+
+export const ANNOTATION_ROLLOUT = `${GROUP}/rollout`;
+
+const ACTIONS = ['pause', 'promote', 'promote-full', 'abort', 'retry'] as const;
+export type RolloutAction = (typeof ACTIONS)[number];
+
+export interface RolloutCommand {
+  readonly action: RolloutAction;
+  /** That the person has seen: another one is not meant. */
+  readonly revision: number;
+  /** Tells it from others. */
+  readonly id: string;
+}
+
+export function commandText({ action, revision, id }: RolloutCommand): string {
+  return `${action} ${revision} ${id}`;
+}
+
+/** Undefined where the annotation says nothing that anyone could mean. */
+export function readCommand(annotations: Readonly<Record<string, string>> | undefined): RolloutCommand | undefined {
+  const [, name, revision, id] =
+    /^([a-z-]+) ([0-9]{1,9}) ([\w-]{1,64})$/.exec(annotations?.[ANNOTATION_ROLLOUT] ?? '') ?? [];
+  const action = ACTIONS.find((each) => each === name);
+  return action && id !== undefined ? { action, revision: Number(revision), id } : undefined;
+}
