@@ -8,7 +8,7 @@ import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Actor } from '../../control/src/access/actor.ts';
 import { openControlPlane } from '../../control/src/control-plane.ts';
-import { compiled, hashByCommandLine } from './compiling.ts';
+import { compiled, createProject, hashByCommandLine } from './compiling.ts';
 import { unopenedDatabase } from './database.ts';
 import { type ControlServer, startControl } from './server.ts';
 
@@ -26,19 +26,24 @@ describe('a spec that is uploaded', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  function byCommandLine(files: Readonly<Record<string, string>>): Promise<string> {
+  function byCommandLine(files: Readonly<Record<string, string>>, manifest = MANIFEST): Promise<string> {
     const project = mkdtempSync(join(dir, 'project-'));
     for (const [name, text] of Object.entries(files)) {
       const path = join(project, 'specs', name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
     }
-    writeFileSync(join(project, 'gw.yaml'), MANIFEST);
+    writeFileSync(join(project, 'gw.yaml'), manifest);
     return hashByCommandLine(join(project, 'gw.yaml'));
   }
 
-  async function byUpload(filename: string, content: string | Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+  async function byUpload(
+    filename: string,
+    content: string | Uint8Array<ArrayBuffer>,
+    name?: string,
+  ): Promise<string | undefined> {
     const body = new FormData();
+    if (name !== undefined) body.append('name', name);
     body.append('file', new Blob([content]), filename);
     const { id } = await server.get<{ id: string }>('/specs', { method: 'POST', body });
     return (await compiled(server, `/specs/${id}`)).artifact_hash;
@@ -50,6 +55,37 @@ describe('a spec that is uploaded', () => {
     ['asyncapi', asyncTemplateSpec('orders'), 'orders.v1.yml'],
   ])('has the artifact_hash of gw compile: %s', async (_what, text, name) => {
     expect(await byUpload(name, text)).toBe(await byCommandLine({ [name]: text }));
+  });
+
+  it.each(['openapi.yaml', 'spec.yaml', 'books (1).yaml'])(
+    'has it by its own name, whatever file it came in: %s',
+    async (file) => {
+      const text = templateSpec('basic', 'named');
+      expect(await byUpload(file, text, 'named')).toBe(await byCommandLine({ 'named.yaml': text }));
+      const json = JSON.stringify({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: {} });
+      expect(await byUpload(file.replace('yaml', 'JSON'), json, 'in-json')).toBe(
+        await byCommandLine({ 'in-json.JSON': json }),
+      );
+    },
+  );
+
+  it('compiles beside others of its project that came in files of the same name', async () => {
+    const projectId = await createProject(server);
+    const [plugin] = await server.get<{ version: string }[]>('/plugins/mock');
+    const json = { plugin_name: 'mock', plugin_version: plugin?.version };
+    await server.get(`/projects/${projectId}/plugins`, { method: 'POST', json });
+    const specs: Record<string, string> = {};
+    for (const name of ['books', 'authors']) {
+      const text = templateSpec('minimal', name).replace('/health', `/${name}`);
+      specs[`${name}.yaml`] = text;
+      const body = new FormData();
+      body.append('name', name);
+      body.append('file', new Blob([text]), 'spec.yaml');
+      await server.get(`/projects/${projectId}/specs`, { method: 'POST', body });
+    }
+    const compilation = await compiled(server, `/projects/${projectId}`);
+    expect(compilation).toMatchObject({ status: 'succeeded' });
+    expect(compilation.artifact_hash).toBe(await byCommandLine(specs, 'specs: specs\nplugins: { mock: {} }\n'));
   });
 
   it('has it as an archive, however that names its folder', async () => {

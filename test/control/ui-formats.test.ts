@@ -58,16 +58,16 @@ describe('the files of an uploaded spec', () => {
   }
 
   it('are one, or those of the archive, also with long names', async () => {
-    expect(await filesOf(new Blob(['a: 1']), 'a.yaml')).toEqual(new Map([['a.yaml', 'a: 1']]));
+    expect(await filesOf(new Blob(['a: 1']), 'v2.yaml', 'a.yaml')).toEqual(new Map([['a.yaml', 'a: 1']]));
     const files = { './api.yaml': 'openapi: 3.1.0', [long]: 'ä'.repeat(700), 'empty.yaml': '' };
     const expected = new Map([['api.yaml', 'openapi: 3.1.0'], ...Object.entries(files).slice(1)]);
     const bytes = await tar(files);
-    expect(await filesOf(new Blob([new Uint8Array(bytes)]), 'api.tar')).toEqual(expected);
-    expect(await filesOf(new Blob([new Uint8Array(gzipSync(bytes))]), 'api.tar.gz')).toEqual(expected);
+    expect(await filesOf(new Blob([new Uint8Array(bytes)]), 'api.tar', 'api.yaml')).toEqual(expected);
+    expect(await filesOf(new Blob([new Uint8Array(gzipSync(bytes))]), 'api.tar.gz', 'api.yaml')).toEqual(expected);
   });
 
   it('are refused where the archive is cut off', async () => {
     const bytes = new Uint8Array(await tar({ 'api.yaml': 'x'.repeat(2000) })).subarray(0, 1024);
-    await expect(filesOf(new Blob([bytes]), 'api.tar')).rejects.toThrow('the archive is cut off');
+    await expect(filesOf(new Blob([bytes]), 'api.tar', 'api.yaml')).rejects.toThrow('the archive is cut off');
   });
 });

@@ -10,6 +10,7 @@ import { saveTo } from './save-to.ts';
 import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
 const EXAMPLES = `  $ gw-control specs push books.yaml --project shop
+  $ gw-control specs push openapi.yaml --name books --project shop
   $ gw-control specs push specs/ --entry books.yaml --project shop
   $ gw-control specs content books --revision 2 --output books-2.yaml
   $ gw-control specs bind books --patch patch.yaml`;
@@ -29,7 +30,7 @@ export const specsCommand: AddCommand = (parent, program) => {
   remote(command, 'push', 'Upload a spec: a new one, or the next revision.', ['specs.upload', 'specs.uploadToProject'])
     .argument('<path>', 'file, or folder of a document and the files that it refers to')
     .addOption(projectOption())
-    .option('--name <name>', 'of the spec; default the base name of the file')
+    .option('--name <name>', 'of the spec, and of its document in what is compiled; default the base name of the file')
     .option('--entry <file>', 'which file of a folder is the document')
     .action(async (path: string, flags: PushFlags) => {
       const session = await Session.open(program, flags);

@@ -78,7 +78,7 @@ export interface SpecRevisionsTable {
   filename: string;
   /** `document`: the bytes are the document; `archive`: a tar or tar.gz of the document and the files it refers to. */
   form: 'document' | 'archive';
-  /** Name of the document in the project that is compiled. */
+  /** Name of the document in the project that is compiled: `<spec name>.<extension>`, or that in the archive (D59). */
   entry: string;
   /** The dialect, such as `3.1.0`. */
   spec_version: string;

@@ -8,7 +8,7 @@ import type { OperationsPatch } from '../resources/specs/schemas.ts';
 import { PatchRefused, patchUpload } from './patch-operations.ts';
 
 async function patched(text: string, patch: OperationsPatch, filename = 'books.yaml'): Promise<string | null> {
-  const task = { filename, form: 'document', entry: filename, patch } as const;
+  const task = { filename, name: 'books', form: 'document', entry: filename, patch } as const;
   const bytes = await patchUpload({ ...task, bytes: Buffer.from(text) });
   return bytes && Buffer.from(bytes).toString();
 }

@@ -18,7 +18,7 @@ export class PatchRefused extends Error {}
 
 const EXTENSIONS = { dispatch: 'x-gw-dispatch', middlewares: 'x-gw-middlewares' } as const;
 
-export interface PatchTask extends Pick<Upload, 'bytes' | 'filename'> {
+export interface PatchTask extends Pick<Upload, 'bytes' | 'filename' | 'name'> {
   readonly form: UploadForm;
   readonly entry: string;
   readonly patch: OperationsPatch;

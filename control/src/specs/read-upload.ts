@@ -10,6 +10,7 @@ import {
   specsAmong,
   unpack,
 } from '@gw/gateway/compiler';
+import { documentName } from './spec-name.ts';
 
 /** `document`: the bytes are the document; `archive`: a tar, gzipped or not. */
 export type UploadForm = 'document' | 'archive';
@@ -18,6 +19,8 @@ export interface Upload {
   readonly bytes: Uint8Array;
   /** As it was uploaded. */
   readonly filename: string;
+  /** Of the spec: names a document (D59). */
+  readonly name: string;
   /** Which file of an archive is the document; undefined: the only one. */
   readonly entry?: string | undefined;
 }
@@ -33,11 +36,11 @@ export type UploadReading =
   /** With diagnostics the document is at fault, else the upload. */
   | { readonly ok: false; readonly reason: string; readonly diagnostics?: readonly Diagnostic[] };
 
-export async function readUpload({ bytes, filename, entry: wanted }: Upload): Promise<UploadReading> {
+export async function readUpload({ bytes, filename, name, entry: wanted }: Upload): Promise<UploadReading> {
   const form: UploadForm = isGzip(bytes) || isTar(bytes) ? 'archive' : 'document';
   try {
-    const files = await projectFiles(form, filename, bytes);
-    const entry = entryOf(form, files, wanted);
+    const files = await projectFiles(form, documentName(name, filename), bytes);
+    const entry = form === 'document' ? documentOf(files, filename, wanted) : entryOf(files, wanted);
     const result = describeSpec(entry, files);
     if (result.ok) return { ok: true, form, entry, spec: result.spec };
     const { diagnostics } = result;
@@ -70,14 +73,19 @@ function isSpecFile(name: string): boolean {
   return /\.(ya?ml|json)$/i.test(name) && !isHidden;
 }
 
-function entryOf(form: UploadForm, files: readonly ProjectFile[], wanted: string | undefined): string {
+/** An upload of one file has no other, whichever name it is asked for by. */
+function documentOf([document]: readonly ProjectFile[], filename: string, wanted: string | undefined): string {
+  if (wanted === undefined || wanted === filename || wanted === document?.name) return document?.name ?? '';
+  throw new ArchiveError(`the upload is the one file "${filename}": "${wanted}" is not in it`);
+}
+
+function entryOf(files: readonly ProjectFile[], wanted: string | undefined): string {
   const names = files.map(({ name }) => name);
   if (wanted !== undefined) {
-    const name = form === 'archive' ? wanted.replace(/^(\.\/)+/, '') : wanted;
+    const name = wanted.replace(/^(\.\/)+/, '');
     if (names.includes(name)) return name;
     throw new ArchiveError(`there is no file "${wanted}" in it: ${listed(names)}`);
   }
-  if (form === 'document') return names[0] ?? '';
   const specs = specsAmong(files);
   const depth = Math.min(...specs.map(depthOf));
   const [first, ...others] = specs.filter((name) => depthOf(name) === depth);

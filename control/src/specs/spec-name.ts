@@ -1,4 +1,4 @@
-/** The name of a spec, out of the name of its file (D6). */
+/** The name of a spec, out of the name of its file (D6), and the name of its document, out of the spec's (D59). */
 import { ControlError } from '../errors.ts';
 
 /** What `/__gw/specs/NAME` serves by itself. */
@@ -14,10 +14,15 @@ export function specName(filename: string, given: string | undefined): string {
     throw new ControlError('bad-request', `no name can be made of the file's, "${filename}": give one as "name"`);
   }
   if (TAKEN.includes(name)) {
-    const detail = `a spec may not be named "${name}": /__gw/specs/${name} is the merged one. Rename the file`;
+    const detail = `a spec may not be named "${name}": /__gw/specs/${name} is the merged one. Give another as "name" (gw-control specs push FILE --name NAME)`;
     throw new ControlError('bad-request', detail);
   }
   return name;
+}
+
+/** What a document is called in the project that is compiled: the spec's name rules, the file gives its extension. */
+export function documentName(name: string, filename: string): string {
+  return name + (/\.(?:ya?ml|json)$/i.exec(filename)?.[0] ?? '.yaml');
 }
 
 function nameOf(filename: string): string {

@@ -43,8 +43,8 @@ async function patch(task: PatchTask): Promise<SpecReply> {
   try {
     const bytes = await patchUpload(task);
     if (bytes === null) return { ok: true, unchanged: true };
-    const { filename, form, entry } = task;
-    const reply = await read({ bytes, filename, entry: form === 'archive' ? entry : undefined });
+    const { filename, name, form, entry } = task;
+    const reply = await read({ bytes, filename, name, entry: form === 'archive' ? entry : undefined });
     return 'reading' in reply ? { ...reply, bytes } : reply;
   } catch (error) {
     if (!(error instanceof PatchRefused)) throw error;

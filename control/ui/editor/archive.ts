@@ -1,12 +1,12 @@
 /** The files of an uploaded spec: a document, or a tar of one and what it refers to (reference 3, section 4). */
 
-/** Contents by path. Throws where the bytes are no such archive. */
-export async function filesOf(bytes: Blob, filename: string): Promise<ReadonlyMap<string, string>> {
+/** Contents by path; a document has the path `entry`. Throws where the bytes are no such archive. */
+export async function filesOf(bytes: Blob, filename: string, entry: string): Promise<ReadonlyMap<string, string>> {
   if (/\.(tar\.gz|tgz)$/.test(filename)) {
     return untar(await new Response(bytes.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
   }
   if (filename.endsWith('.tar')) return untar(await bytes.arrayBuffer());
-  return new Map([[filename, await bytes.text()]]);
+  return new Map([[entry, await bytes.text()]]);
 }
 
 const BLOCK = 512;

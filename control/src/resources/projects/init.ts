@@ -16,7 +16,8 @@ import type { SpecRow } from '../specs/store.ts';
 import type { InitInput } from './schemas.ts';
 import { insertProject, type ProjectRow } from './store.ts';
 
-/** As `gw init` names it. */
+/** As `gw init` names them. */
+const NAME = 'api';
 const FILENAME = 'api.yaml';
 
 export interface StartedProject {
@@ -33,7 +34,7 @@ export async function starter(
   const text = type === 'asyncapi' ? asyncTemplateSpec(name) : templateSpec('basic', name);
   const bytes = Buffer.from(text);
   const blob = await blobs.put(once(bytes), bytes.length);
-  const reading = await readSpec(blobs, { sha256: blob.sha256, owner: '', filename: FILENAME });
+  const reading = await readSpec(blobs, { sha256: blob.sha256, owner: '', filename: FILENAME, name: NAME });
   return async (db) => {
     const plugins = await Promise.all(STARTER_PLUGINS.map((plugin) => newest(db, plugin)));
     const project = await insertProject(db, { id: randomUUIDv7(), name, description, upstreams: {} });
@@ -45,7 +46,7 @@ export async function starter(
       resource: { type: 'project', id: project.id, projectId: project.id },
       after: { name, description, plugins: plugins.map((plugin) => ({ name: plugin.name, version: plugin.version })) },
     });
-    const revision = { projectId: project.id, name: 'api', filename: FILENAME, blob, reading, action: 'projects.init' };
+    const revision = { projectId: project.id, name: NAME, filename: FILENAME, blob, reading, action: 'projects.init' };
     const { spec } = await revise(db, actor, revision);
     return { project, spec };
   };

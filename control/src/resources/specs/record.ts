@@ -37,6 +37,7 @@ export function shownRevision(row: RevisionRow): SpecRevision {
     sha256: row.sha256,
     size: row.size,
     filename: row.filename,
+    entry: row.entry,
     spec_version: row.spec_version,
     created_by: row.created_by,
     created_at: row.created_at.toISOString(),

@@ -9,10 +9,12 @@ import { ControlError } from '../../errors.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
 import type { ReadSpec } from '../../specs/read-spec.ts';
 import { storableText } from '../../specs/stored-operations.ts';
+import { lockProject } from '../projects/store.ts';
 import { named, recorded, resourceOf } from './record.ts';
 import {
   findRevision,
   findSpec,
+  findSpecOfDocument,
   insertRevision,
   insertSpec,
   lockSpecNamed,
@@ -52,6 +54,8 @@ export async function revise(
     title: storableText(reading.spec.title, MAX_TITLE),
     api_version: storableText(reading.spec.apiVersion, MAX_TITLE),
   };
+  // Uploads to one project take turns: what two of them would collide in, neither sees of the other.
+  if (projectId !== null) await lockProject(db, projectId);
   let before = await lockSpecNamed(db, projectId, name);
   const id = before?.id ?? randomUUIDv7();
   if (!before) {
@@ -59,10 +63,15 @@ export async function revise(
       throw new ControlError('precondition-failed', `there is no spec "${name}" to match If-Match`);
     const isFirst = await insertSpec(db, { id, project_id: projectId, name, ...described });
     if (!isFirst) before = await lockSpecNamed(db, projectId, name);
+    else await mustNotCollide(db, revision);
   }
   if (before) {
     mustMatch(expected, before.version, named(before.id));
-    if (await isLatest(db, before, revision)) return { spec: before, isNew: false };
+    const latest = await findRevision(db, before.id, before.revision);
+    // The same bytes are the same revision where they are also compiled under the same name.
+    const isSame = latest?.sha256 === blob.sha256 && latest.entry === reading.entry;
+    if (isSame) return { spec: before, isNew: false };
+    if (latest?.entry !== reading.entry) await mustNotCollide(db, revision);
     await updateSpec(db, before.id, { ...described, revision: before.revision + 1 });
   }
   await insertRevision(db, {
@@ -85,9 +94,16 @@ export async function revise(
   return { spec, isNew: true };
 }
 
-/** The same bytes are the same revision where they are also compiled under the same name. */
-async function isLatest(db: Kysely<Schema>, spec: SpecRow, { blob, reading }: Revision): Promise<boolean> {
-  if (spec.sha256 !== blob.sha256) return false;
-  const latest = await findRevision(db, spec.id, spec.revision);
-  return latest?.entry === reading.entry;
+/** Documents of one project that share a base name do not compile (E1050, D59). */
+async function mustNotCollide(db: Kysely<Schema>, { projectId, name, reading }: Revision): Promise<void> {
+  if (projectId === null) return;
+  const base = reading.entry.slice(reading.entry.lastIndexOf('/') + 1);
+  const other = await findSpecOfDocument(db, projectId, base, name);
+  if (!other) return;
+  const way =
+    reading.form === 'document' ? 'give this spec another "name"' : `rename "${reading.entry}" in the archive`;
+  throw new ControlError(
+    'conflict',
+    `the document of spec "${other.name}" is called "${base}" too, and two of one name do not compile in one project: ${way}`,
+  );
 }

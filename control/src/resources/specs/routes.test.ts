@@ -174,8 +174,27 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       for (const name of ['openapi.yaml', 'asyncapi.json']) {
         expect((await problem(await upload(document('x'), { filename: name })))[0]).toBe(400);
       }
-      const dotted = await (await upload(document('x'), { filename: '-x.yaml', fields: { name: 'x' } })).json();
-      expect(dotted).toMatchObject({ status: 422, errors: [{ code: 'E1050' }] });
+    });
+
+    it('are refused to a project whose other document has the name, and are not where the name is their own', async () => {
+      const path = `/projects/${await createProject(server)}/specs`;
+      for (const name of ['one', 'two']) {
+        await uploaded(document(name), { path, filename: 'spec.yaml', fields: { name } });
+      }
+      const archive = await tar({ 'api/two.yaml': document('Two again') });
+      expect(await problem(await upload(archive, { path, filename: 'archived.tar' }))).toEqual([
+        409,
+        'the document of spec "two" is called "two.yaml" too, and two of one name do not compile in one project: rename "api/two.yaml" in the archive',
+      ]);
+      await uploaded(await tar({ 'three.yaml': document('Three') }), { path, filename: 'archived.tar' });
+      const [status, detail] = await problem(await upload(document('x'), { path, filename: 'three.yaml' }));
+      expect([status, detail]).toEqual([409, expect.stringContaining('give this spec another "name"')]);
+      const both = await Promise.all(
+        ['a', 'b'].map(async (name) =>
+          upload(await tar({ 'at-once.yaml': document(name) }), { path, filename: `${name}.tar` }),
+        ),
+      );
+      expect(both.map((response) => response.status).sort()).toEqual([201, 409]);
     });
 
     it('with a form that is none are refused, and leave nothing', async () => {

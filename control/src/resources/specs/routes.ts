@@ -25,7 +25,7 @@ export const SpecParams = Closed({ id: Uuid('Of the spec.') });
 const tag = 'Specs';
 
 const DESCRIPTION =
-  'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there.';
+  'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there. A document of the base name of another in the project is refused (409).';
 /** Of what is downloaded. */
 const TYPES = ['application/yaml', 'application/json', 'application/x-tar', 'application/gzip'];
 
@@ -82,7 +82,7 @@ export function specRoutes(app: FastifyInstance, { specs, context }: ControlPlan
     answers: { 201: SpecUpload, 200: SpecUpload },
     etag: 'write',
     idempotent: true,
-    problems: ['not-found', 'spec-invalid'],
+    problems: ['not-found', 'conflict', 'spec-invalid'],
     handle: (call) => upload(call, call.params.id),
   });
   operation(app, {

@@ -22,7 +22,9 @@ export const Spec = Named(
   {
     id: Uuid('Of the spec.'),
     project_id: Nullable(Uuid('The project that it belongs to; null for a spec of none.')),
-    name: Name('Unique in its project: the base name of the file, which `/__gw/specs/NAME` serves.'),
+    name: Name(
+      'Unique in its project. A document is compiled as `NAME.yaml` (`.yml`, `.json`), whatever file it came in; one in an archive keeps its name there.',
+    ),
     type: OneOf(SPEC_TYPES, 'What it is written in.'),
     title: Type.String({ description: '`info.title` of the latest revision.' }),
     version: Type.String({ description: '`info.version` of the latest revision.' }),
@@ -54,7 +56,9 @@ export const SpecUploadForm = Closed({
     description:
       'The document as YAML or JSON, or a .tar or .tar.gz of one document and the files that it refers to. At most 32 MiB.',
   }),
-  name: Type.Optional(Name('Of the spec. Default: the base name of the file.')),
+  name: Type.Optional(
+    Name('Of the spec. Default: the base name of the file, which then may not be `openapi` or `asyncapi`.'),
+  ),
   entry: Type.Optional(
     Type.String({
       minLength: 1,
@@ -78,6 +82,9 @@ export const SpecRevision = Named(
     sha256: Sha256('Of the uploaded bytes.'),
     size: Type.Integer({ minimum: 0, description: 'Bytes.' }),
     filename: Line('Of the uploaded file.'),
+    entry: Line(
+      'Name of the document in what is compiled, which diagnostics name: that of the spec, or that in the archive.',
+    ),
     spec_version: Type.String({ description: 'The version of OpenAPI or AsyncAPI, such as 3.1.0.' }),
     created_by: Type.String({ description: 'Who uploaded or changed it.' }),
     created_at: Timestamp('When.'),

@@ -33,7 +33,7 @@ const MAX_TRIES = 5;
 export const MAX_SPEC_BYTES = 32 << 20;
 
 export interface SpecInput {
-  /** What is compiled has this name: `books.yaml`. */
+  /** As it was uploaded, such as `books.yaml`; it gives a document its extension (D59). */
   readonly filename: string;
   /** YAML or JSON, or a .tar or .tar.gz; or what `storeFile` made of it. */
   readonly file: AsyncIterable<Uint8Array> | BlobInfo;
@@ -99,6 +99,7 @@ export class Specs {
       sha256: blob.sha256,
       owner: projectId ?? '',
       filename,
+      name,
       entry,
     });
     const action = projectId === null ? 'specs.upload' : 'specs.uploadToProject';
@@ -220,7 +221,7 @@ export class Specs {
     const latest = await findRevision(db.kysely, before.id, before.revision);
     if (!latest) throw ControlError.notFound(named(before.id));
     const { sha256, filename, form, entry } = latest;
-    const patched = await patchSpec(blobs, { sha256, owner: projectId ?? '', filename, form, entry, patch });
+    const patched = await patchSpec(blobs, { sha256, owner: projectId ?? '', filename, name, form, entry, patch });
     if (!patched) return { upload: uploaded(before), version, isNew: false };
     const { bytes, reading } = patched;
     const blob = await blobs.put(once(bytes), bytes.length);

@@ -58,6 +58,20 @@ export async function lockSpecNamed(db: Db, projectId: string | null, name: stri
   return locked && findSpec(db, locked.id);
 }
 
+/** The spec of the project, other than the one named, whose document has this base name in what is compiled. */
+export function findSpecOfDocument(
+  db: Db,
+  projectId: string,
+  base: string,
+  except: string,
+): Promise<SpecRow | undefined> {
+  return specs(db)
+    .where('specs.project_id', '=', projectId)
+    .where('specs.name', '!=', except)
+    .where(sql`regexp_replace(latest.entry, '^.*/', '')`, '=', base)
+    .executeTakeFirst();
+}
+
 /** `projectId`: only that project's; undefined: all. */
 export function listSpecs(
   db: Db,

@@ -34,7 +34,7 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
   const compilation = useCompilationOf(spec.id, revision.revision);
   const names = [...(content.data?.keys() ?? [])];
   const asked = query['file'];
-  const file = asked !== undefined && names.includes(asked) ? asked : entryOf(names, spec.name);
+  const file = asked !== undefined && names.includes(asked) ? asked : names.find((name) => name === revision.entry);
   const text = content.data?.get(file ?? '');
   const [turn, setTurn] = useState<{ line: number; turn: number } | null>(null);
   const line = Number(query['line']);
@@ -136,17 +136,4 @@ function useCompilationOf(specId: string, revision: number): Compilation | null 
   if (data === undefined) return undefined;
   const has = ({ specs }: Compilation) => specs.some((each) => each.spec_id === specId && each.revision === revision);
   return data.items.find(has) ?? null;
-}
-
-/** The file that is the document: the only one, or the one that the spec is named for. */
-function entryOf(names: readonly string[], spec: string): string | undefined {
-  return (
-    names.find(
-      (name) =>
-        name
-          .split('/')
-          .at(-1)
-          ?.replace(/\.[^.]*$/, '') === spec,
-    ) ?? names[0]
-  );
 }

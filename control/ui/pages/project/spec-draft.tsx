@@ -43,7 +43,7 @@ export function SpecDraft({ draft, onSaved, onClose }: SpecDraftProps) {
   });
   const failure = tried ? error : 'error' in draft ? draft.error : undefined;
   const found = useMemo(
-    () => (failure ? diagnosticsOf(failure, filename) : (draft.known ?? [])),
+    () => (failure ? diagnosticsOf(failure) : (draft.known ?? [])).map((each) => ({ ...each, file: filename })),
     [failure, filename, draft.known],
   );
   const findings = useMemo(() => findingsOf(found, filename), [found, filename]);
@@ -81,10 +81,10 @@ export function SpecDraft({ draft, onSaved, onClose }: SpecDraftProps) {
   );
 }
 
-function diagnosticsOf(error: unknown, filename: string): readonly Diagnostic[] {
+/** A draft is one document: what is wrong is wrong with it, whatever it is called where it is compiled. */
+function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (!(error instanceof ApiError)) return [];
   return error.faults.map(({ code = '', severity = 'error', ...fault }) => ({
-    file: filename,
     ...fault,
     code,
     severity,

@@ -3,6 +3,8 @@ import { useId, useState } from 'preact/hooks';
 import { upload } from '../../api/client.ts';
 import { ApiError } from '../../api/problem.ts';
 import type { SpecUpload } from '../../api/types.ts';
+import { FormDialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
 import { useProject } from './project-context.ts';
@@ -18,14 +20,19 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
   const { project } = useProject();
   const id = useId();
   const [over, setOver] = useState(false);
-  const { run, busy, error } = useAction(async (file: File) => {
+  const [unnamed, setUnnamed] = useState<File | null>(null);
+  const { run, busy, error } = useAction(async (file: File, name?: string) => {
     try {
-      onUploaded(await uploadSpec(project.id, file));
+      onUploaded(await uploadSpec(project.id, file, name));
     } catch (failure) {
       if (!(failure instanceof ApiError) || failure.status !== 422 || isArchive(file.name)) throw failure;
-      onRefused({ filename: file.name, text: await file.text(), error: failure });
+      onRefused({ filename: file.name, text: await file.text(), error: failure, ...(name ? { name } : {}) });
     }
   });
+  const take = (file: File | undefined) => {
+    if (file && NAMES_NO_SPEC.test(file.name)) setUnnamed(file);
+    else if (file) run(file);
+  };
   return (
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is beside the file picker, which keys reach */}
@@ -39,8 +46,7 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
         onDrop={(event) => {
           event.preventDefault();
           setOver(false);
-          const file = event.dataTransfer?.files[0];
-          if (file) run(file);
+          take(event.dataTransfer?.files[0]);
         }}
       >
         <input
@@ -49,8 +55,7 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
           class="visually-hidden"
           accept=".yaml,.yml,.json,.tar,.tgz,.tar.gz"
           onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
-            if (file) run(file);
+            take(event.currentTarget.files?.[0]);
             event.currentTarget.value = '';
           }}
         />
@@ -59,8 +64,55 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
         </label>
         <span>or drop it here. YAML or JSON, or a .tar.gz of a document and the files that it refers to.</span>
       </div>
-      <Problem error={error} />
+      {unnamed ? (
+        <NameDialog
+          file={unnamed}
+          busy={busy}
+          error={error}
+          onName={(name) => run(unnamed, name)}
+          onClose={() => setUnnamed(null)}
+        />
+      ) : (
+        <Problem error={error} />
+      )}
     </>
+  );
+}
+
+/** `/__gw/specs/openapi` is the merged document, so no spec may be called that. */
+const NAMES_NO_SPEC = /^(openapi|asyncapi)\.[^/]*$/;
+
+interface NameDialogProps {
+  readonly file: File;
+  readonly busy: boolean;
+  readonly error: unknown;
+  readonly onName: (name: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Asks for the spec's name where the file has none for it. */
+function NameDialog({ file, busy, error, onName, onClose }: NameDialogProps) {
+  const { project } = useProject();
+  const [name, setName] = useState(project.name);
+  return (
+    <FormDialog
+      title={`Upload ${file.name}`}
+      action="Upload"
+      busy={busy}
+      error={error}
+      onSubmit={() => onName(name)}
+      onClose={onClose}
+    >
+      <Field
+        label="Name of the spec"
+        value={name}
+        onInput={setName}
+        required
+        autofocus
+        maxLength={63}
+        hint="Its document is compiled and served under this name. Upload under the same name for the next revision."
+      />
+    </FormDialog>
   );
 }
 

@@ -64,7 +64,7 @@ export function Specs() {
             name === '' && type === '' ? (
               <Empty title="There is no spec yet">
                 <p>Upload an OpenAPI or AsyncAPI document: its operations become the routes of the gateway.</p>
-                <Command text={`gw-control specs push openapi.yaml --project ${project.name}`} />
+                <Command text={`gw-control specs push openapi.yaml --name ${project.name} --project ${project.name}`} />
               </Empty>
             ) : (
               <p class="muted pad">No spec fits the filter.</p>

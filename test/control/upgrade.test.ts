@@ -1,0 +1,74 @@
+/** A database that an earlier version made and used: nothing in it is lost, and what it could not do is done. */
+import { createHash } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../control/src/db/database.ts';
+import * as first from '../../control/src/db/migrations/0001-tables.ts';
+import type { Schema } from '../../control/src/db/schema.ts';
+import type { SpecRevision } from '../../control/src/resources/specs/schemas.ts';
+import { compiled } from './compiling.ts';
+import { DATABASE_KINDS, type DatabaseKind, emptyDatabase } from './database.ts';
+import { startControl } from './server.ts';
+
+/** With the tables of the first version, and what `fill` puts there. */
+async function databaseOfFirstVersion(
+  kind: DatabaseKind,
+  fill: (db: Kysely<Schema>) => Promise<void>,
+): Promise<string> {
+  const { url, drop } = await emptyDatabase(kind);
+  onTestFinished(drop);
+  const { kysely, close } = await openDatabase(url);
+  const { error } = await new Migrator({
+    db: kysely,
+    provider: { getMigrations: async () => ({ '0001-tables': first }) },
+  }).migrateToLatest();
+  if (error !== undefined) throw error;
+  await fill(kysely);
+  await close();
+  return url;
+}
+
+async function insertSpec(db: Kysely<Schema>, projectId: string, name: string, filename: string): Promise<string> {
+  const text = `openapi: 3.1.0\ninfo: { title: ${name}, version: "1" }\npaths: {}\n`;
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  await sql`insert into blobs (sha256, size) values (${sha256}, ${bytes.length})`.execute(db);
+  await sql`insert into blob_chunks (blob_key, n, bytes) values (${sha256}, 0, ${bytes})`.execute(db);
+  const id = crypto.randomUUID();
+  await sql`insert into specs (id, project_id, name, type, title, api_version, revision)
+    values (${id}, ${projectId}, ${name}, 'openapi', ${name}, '1', 1)`.execute(db);
+  await sql`insert into spec_revisions
+    (id, spec_id, revision, sha256, size, filename, form, entry, spec_version, operations, created_by)
+    values (${crypto.randomUUID()}, ${id}, 1, ${sha256}, ${bytes.length}, ${filename}, 'document', ${filename}, '3.1.0',
+      '[]', 'admin')`.execute(db);
+  return id;
+}
+
+describe.each(DATABASE_KINDS)('a database of the first version on %s', (_name, kind, absent) => {
+  it.skipIf(absent)('has documents that came in files of one name: their project compiles now', async () => {
+    const projectId = crypto.randomUUID();
+    const specs: string[] = [];
+    const databaseUrl = await databaseOfFirstVersion(kind, async (db) => {
+      await sql`insert into projects (id, name, description, upstreams) values (${projectId}, 'old', '', '{}')`.execute(
+        db,
+      );
+      for (const [name, filename] of [
+        ['books', 'spec.YML'],
+        ['authors', 'spec.YML'],
+        ['events', 'spec'],
+      ] as const) {
+        specs.push(await insertSpec(db, projectId, name, filename));
+      }
+    });
+    const server = await startControl({ databaseUrl, args: ['--admin-bind', 'off'] });
+    onTestFinished(async () => void (await server.stop()));
+    const revisions = await Promise.all(specs.map((id) => server.get<SpecRevision[]>(`/specs/${id}/history`)));
+    expect(revisions.flat().map(({ filename, entry }) => [filename, entry])).toEqual([
+      ['spec.YML', 'books.YML'],
+      ['spec.YML', 'authors.YML'],
+      ['spec', 'events.yaml'],
+    ]);
+    expect(await compiled(server, `/projects/${projectId}`)).toMatchObject({ status: 'succeeded' });
+  });
+});
