@@ -147,6 +147,8 @@ export function apiOf(body: string): object {
 /** A data plane that loads nothing: it says what it serves. */
 export class Plane {
   served: string | null = null;
+  /** Hashes of what it was to load, in order. */
+  readonly tried: string[] = [];
   /** What loading throws from now on; null: it does not. */
   fault: Error | null = null;
   /** Loading waits for it. */
@@ -176,6 +178,7 @@ export class Plane {
       {
         served: () => this.served,
         load: async ({ artifact }) => {
+          this.tried.push(artifact.manifest.artifact_hash);
           await this.pause;
           if (this.fault) throw this.fault;
           this.served = artifact.manifest.artifact_hash;

@@ -12,6 +12,7 @@ const begun: Progress = {
   expired: false,
   threshold: 0.5,
   canRollBack: true,
+  isFirst: false,
   reasons: [],
 };
 const wrongKey = [{ reason: 'signature', count: 2 }];
@@ -40,6 +41,24 @@ describe('a deployment', () => {
     ['is not rolled back where that is switched off', { refused: 4, threshold: null }, 'failed'],
     ['that cannot go back waits for the others', { refused: 3, waiting: 1, canRollBack: false }, 'in_progress'],
     ['that cannot go back has failed', { refused: 4, canRollBack: false }, 'failed'],
+    [
+      'is withdrawn where it is the first, and all have refused',
+      { refused: 2, away: 1, awayMs: AWAY_MS, canRollBack: false, isFirst: true, reasons: wrongKey },
+      'failed',
+      '2 of 3 data planes refused it: signature (2); nothing was deployed before: nothing is now',
+    ],
+    [
+      'stays where it is the first, and some serve it',
+      { applied: 1, refused: 2, canRollBack: false, isFirst: true, reasons: wrongKey },
+      'failed',
+      '2 of 3 data planes refused it: signature (2)',
+    ],
+    [
+      'stays where all may refuse',
+      { refused: 2, threshold: null, canRollBack: false, isFirst: true, reasons: wrongKey },
+      'failed',
+      '2 of 2 data planes refused it: signature (2)',
+    ],
     [
       'has timed out where some have not answered in time',
       { applied: 1, waiting: 2, expired: true },
@@ -79,6 +98,7 @@ describe('a deployment', () => {
       expired: fc.boolean(),
       threshold: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
       canRollBack: fc.boolean(),
+      isFirst: fc.boolean(),
       reasons: fc.constant([]),
     });
     fc.assert(

@@ -17,6 +17,8 @@ export interface Progress {
   readonly threshold: number | null;
   /** There is an artifact to go back to, and this is not itself an automatic rollback. */
   readonly canRollBack: boolean;
+  /** Nothing was deployed before it. */
+  readonly isFirst: boolean;
   /** Why it was refused, and by how many. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 }
@@ -25,6 +27,8 @@ export type Decision =
   | { readonly status: 'in_progress' }
   | {
       readonly status: 'succeeded' | 'failed' | 'timed_out' | 'rolled_back';
+      /** There is nothing to go back to, and nobody serves it: nothing is wanted from now on. */
+      readonly withdrawn?: true;
       /** For people; null where there is nothing to say. */
       readonly reason: string | null;
     };
@@ -40,7 +44,11 @@ export function decide(progress: Progress): Decision {
   if (tooMany && progress.canRollBack) return { status: 'rolled_back', reason: refusal(progress, targets) };
   const mayComeBack = away > 0 && progress.awayMs < AWAY_MS;
   if (!expired && (waiting > 0 || mayComeBack)) return { status: 'in_progress' };
-  if (refused > 0) return { status: 'failed', reason: also(refusal(progress, targets), waiting) };
+  if (refused > 0) {
+    const reason = also(refusal(progress, targets), waiting);
+    if (!tooMany || applied > 0 || !progress.isFirst) return { status: 'failed', reason };
+    return { status: 'failed', withdrawn: true, reason: `${reason}; nothing was deployed before: nothing is now` };
+  }
   if (waiting > 0) return { status: 'timed_out', reason: silent(waiting, targets) };
   if (applied === 0) return { status: 'failed', reason: 'all data planes disconnected before they answered' };
   return { status: 'succeeded', reason: away === 0 ? null : `${away} of ${targets} disconnected meanwhile` };

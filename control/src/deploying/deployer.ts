@@ -90,7 +90,7 @@ export class Deployer {
   #heard(payload: string): void {
     const hint = readDeploymentHint(payload);
     if (!hint) return;
-    if (!this.#told.has(hint.id)) this.#hinted.add(hint.projectId);
+    this.#hinted.add(hint.projectId);
     this.#hint ??= setTimeout(() => {
       this.#hint = undefined;
       void this.look();
@@ -107,7 +107,7 @@ export class Deployer {
       if (!this.#told.has(id)) await this.#tell(id, project_id);
       this.#hinted.delete(project_id);
     }
-    // Those that ended as soon as they began.
+    // Those that ended as soon as they began, or ended so that nothing is wanted.
     for (const projectId of this.#hinted) await this.#channel.refresh(projectId);
     this.#hinted.clear();
     const running = new Set(rows.map(({ id }) => id));

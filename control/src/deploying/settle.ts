@@ -1,9 +1,10 @@
 /** Ends deployments whose outcome is known. Any replica does it, and one of them. */
 import { type Kysely, sql } from 'kysely';
 import { SYSTEM } from '../access/actor.ts';
+import { recordChange } from '../audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import type { DeploymentsTable, Schema } from '../db/schema.ts';
-import { lockProject } from '../resources/projects/store.ts';
+import { lockProject, type ProjectRow } from '../resources/projects/store.ts';
 import { beginDeployment, lockDataPlanesOf } from './begin-deployment.ts';
 import { type Decision, decide, type Progress } from './decide.ts';
 import { hintDeployment } from './hints.ts';
@@ -31,7 +32,7 @@ export async function settle({ kysely, notifications }: Database, id: string): P
     if (!found) return null;
     const decision = decide(found.progress);
     if (decision.status === 'in_progress') return null;
-    const { status, reason } = decision;
+    const { status, reason, withdrawn = false } = decision;
     await db
       .updateTable('deployments')
       .set({ status, reason, completed_at: sql<Date>`clock_timestamp()` })
@@ -39,6 +40,7 @@ export async function settle({ kysely, notifications }: Database, id: string): P
       .execute();
     if (found.progress.waiting > 0 && found.progress.expired) await timeOut(db, id);
     await hintDeployment(notifications, db, { projectId: project.id, id });
+    if (withdrawn) await withdraw(db, project, found.artifact, id);
     if (status === 'rolled_back' && found.previous !== null) {
       await beginDeployment(db, notifications, project, SYSTEM, {
         artifactId: found.previous,
@@ -55,6 +57,7 @@ export async function settle({ kysely, notifications }: Database, id: string): P
 interface InProgress {
   readonly projectId: string;
   readonly kind: DeploymentsTable['kind'];
+  readonly artifact: string;
   /** What to go back to. */
   readonly previous: string | null;
   readonly timeoutSeconds: number;
@@ -85,6 +88,7 @@ async function inProgress(db: Kysely<Schema>, id: string): Promise<InProgress | 
   return {
     projectId: row.project_id,
     kind,
+    artifact: artifact_id,
     previous,
     timeoutSeconds: row.timeout_seconds,
     seconds: row.seconds,
@@ -93,6 +97,7 @@ async function inProgress(db: Kysely<Schema>, id: string): Promise<InProgress | 
       expired: row.expired,
       threshold: row.rollback_threshold,
       canRollBack: previous !== null && kind !== 'automatic_rollback',
+      isFirst: previous_artifact_id === null,
     },
   };
 }
@@ -120,6 +125,33 @@ async function answers(db: Kysely<Schema>, id: string) {
     awayMs: rows.find(({ status }) => status === 'disconnected')?.sinceMs ?? 0,
     reasons: rows.flatMap(({ why, count: each }) => (why === null ? [] : [{ reason: why, count: each }])),
   };
+}
+
+/** Data planes that come later are not to be given what all have refused. */
+async function withdraw(
+  db: Kysely<Schema>,
+  { id: projectId }: Pick<ProjectRow, 'id'>,
+  artifactId: string,
+  deploymentId: string,
+): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set(({ eb }) => ({ deployed_artifact_id: null, version: eb('version', '+', 1), updated_at: new Date() }))
+    .where('id', '=', projectId)
+    .execute();
+  // They were so for want of what they should serve.
+  await db
+    .updateTable('data_planes')
+    .set({ status: 'connected' })
+    .where('project_id', '=', projectId)
+    .where('status', '=', 'incompatible')
+    .execute();
+  await recordChange(db, SYSTEM, {
+    action: 'deployments.withdraw',
+    resource: { type: 'deployment', id: deploymentId, projectId },
+    before: { artifact_id: artifactId },
+    after: { artifact_id: null },
+  });
 }
 
 async function timeOut(db: Kysely<Schema>, id: string): Promise<void> {

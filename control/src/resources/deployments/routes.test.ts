@@ -107,6 +107,26 @@ describe.each(DATABASE_KINDS)('deployments on %s', (_name, kind, absent) => {
       expect(deployed_artifact_id).toBe(first.id);
     });
 
+    it('are not what later ones are given where the first is refused by all', async () => {
+      const { own, first, second } = await fresh();
+      const [plane] = await planes(own, 1);
+      if (plane) plane.fault = new Error('no such secret');
+      const bad = await own.ended(await own.deploy(first.id));
+      expect(bad).toMatchObject({ status: 'failed', refused: 1, previous_artifact_id: null });
+      expect(bad.reason).toMatch(/nothing was deployed before: nothing is now$/);
+      expect(await own.get('')).toMatchObject({ deployed_artifact_id: null });
+      const late = new Plane(control.url, own, 'late');
+      onTestFinished(async () => void (await late.stop()));
+      await until(
+        () => own.dataPlanes(),
+        (rows) => rows.filter(({ status }) => status === 'connected').length === 2,
+      );
+      if (plane) plane.fault = null;
+      expect(await own.ended(await own.deploy(second.id))).toMatchObject({ status: 'succeeded', applied: 2 });
+      // Nobody ever was told to serve the first again.
+      expect(late.tried).toEqual([second.artifact_hash]);
+    });
+
     it('have failed where some refuse, and the others serve it', async () => {
       const { own, first, second } = await fresh();
       const fleet = await planes(own, 3);

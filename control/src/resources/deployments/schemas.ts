@@ -54,7 +54,7 @@ export const Deployment = Named(
     kind: OneOf(['deploy', 'rollback', 'automatic_rollback'], 'What began it.'),
     status: OneOf(
       STATUSES,
-      '`succeeded`: all connected data planes serve it; `failed`: some refused; `timed_out`: some did not answer; `superseded`: another came; `rolled_back`: too many refused, and the previous artifact was deployed again.',
+      '`succeeded`: all connected data planes serve it; `failed`: some refused; where all did and nothing was deployed before, nothing is deployed any more; `timed_out`: some did not answer; `superseded`: another came; `rolled_back`: too many refused, and the previous artifact was deployed again.',
     ),
     reason: Nullable(Type.String({ description: 'Why it ended so.' })),
     target_data_planes: Type.Integer({ minimum: 0, description: 'Data planes connected when it began.' }),
