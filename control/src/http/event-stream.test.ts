@@ -1,7 +1,8 @@
 /** Streams of events end when they must. */
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile, specOf, uploadSpec } from '../../../test/control/compiling.ts';
-import { type ControlServer, startControl } from '../../../test/control/server.ts';
+import { compile, createProject, specOf, uploadSpec } from '../../../test/control/compiling.ts';
+import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../test/control/server.ts';
 import { EventStream } from './event-stream.ts';
 
 /** Reads on each time, until `until` has come or the end; gives all that has come so far. */
@@ -60,6 +61,36 @@ describe('a stream of events', () => {
     expect(await read('(never)')).toMatch(/pending.*\n\n\(end\)$/s);
   });
 });
+
+it('a stream or a download whose client goes away is no fault of anyone: nothing is logged at warn or error', async () => {
+  const server = await startControl({ args: ['--admin-bind', 'off', '--compile-concurrency', '0'] });
+  const spec = await uploadSpec(server, 'large.yaml', specOf(1, `# ${'x'.repeat(16 << 20)}\n`));
+  const { id } = await compile(server, `/specs/${spec}`);
+  const paths = [
+    `/compilations/${id}/events`,
+    `/projects/${await createProject(server)}/events`,
+    `/specs/${spec}/content`,
+  ];
+  for (const path of paths) {
+    await leave(server.url + path, (response) => response.destroy());
+    await leave(server.url + path, ({ socket }) => socket.resetAndDestroy());
+  }
+  expect(await server.stop()).toBe(0);
+  const answered = server.log.filter(({ msg }) => msg === 'request').map((line) => line['path']);
+  expect(answered).toContain(`/specs/${spec}/compile`);
+  expect(server.log.filter(({ level }) => level !== 'info')).toEqual([]);
+});
+
+/** Asks, and goes away by `how` once the answer has begun. */
+function leave(url: string, how: (response: IncomingMessage) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const asked = request(url, { agent: false, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }, (response) => {
+      response.on('error', () => {}).once('close', resolve);
+      response.once('data', () => how(response));
+    });
+    asked.on('error', () => {}).end();
+  });
+}
 
 describe('EventStream', () => {
   it('is cut off where the client reads too slowly, and holds a bounded number of bytes', async () => {

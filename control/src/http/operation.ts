@@ -111,7 +111,8 @@ export function operation<
         given.idempotent && !given.form
           ? await idempotently(call, JSON.stringify(request.body ?? null), () => given.handle(call))
           : await given.handle(call);
-      if (reply.sent || answer === reply) return reply;
+      // A stream that the handler sent may have been cut off by its client, and is then not known as sent.
+      if (reply.sent || reply.raw.headersSent || reply.raw.destroyed || answer === reply) return reply;
       if (answer === undefined) return reply.send();
       if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);
       // As a string of its own: fastify would add a charset, which JSON has not.
