@@ -86,6 +86,24 @@ describe('gw-control', () => {
     expect((await run(['--help'])).code).toBe(0);
   });
 
+  it('binds operations that others bind at the same time: none has to do it again', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const paths = names.map((name) => `  /${name}: { get: { operationId: ${name} } }\n`).join('');
+    const spec = join(folder, 'bound.yaml');
+    writeFileSync(spec, `openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths:\n${paths}`);
+    expect(await run(['specs', 'push', spec])).toMatchObject({ code: 0 });
+    const bound = await Promise.all(
+      names.map((name) => {
+        const patch = join(folder, `${name}.yaml`);
+        writeFileSync(patch, `${name}: { dispatch: { name: mock } }\n`);
+        return run(['specs', 'bind', 'bound', '--patch', patch]);
+      }),
+    );
+    expect(bound.map(({ code, stderr }) => [code, stderr])).toEqual(names.map(() => [0, '']));
+    const { stdout } = await run(['specs', 'operations', 'bound', '--json']);
+    expect(stdout.match(/"name":\s*"mock"/g)).toHaveLength(names.length);
+  });
+
   it('downloads files whole or not at all', async () => {
     const [artifact] = JSON.parse((await run(['artifacts', 'list', '--project', 'shop', '--json'])).stdout);
     const file = join(folder, 'shop.gwa');

@@ -371,6 +371,21 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       ]);
     });
 
+    it('take patches of twenty clients at once, of different operations, and lose none', async () => {
+      const ids = Array.from({ length: 20 }, (_, i) => `op${i}`);
+      const paths = ids.map((id) => `\n  /${id}: { get: { operationId: ${id} } }`);
+      const { id } = await uploaded(document('Patched at once', paths.join('')), { filename: 'patched-at-once.yaml' });
+      const answers = await Promise.all(
+        ids.map((each) =>
+          server.ask(`/specs/${id}/operations`, { method: 'PATCH', json: { [each]: { dispatch: { name: 'mock' } } } }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200));
+      expect(await server.get(`/specs/${id}`)).toMatchObject({ revision: 21 });
+      const operations = await server.get<SpecOperation[]>(`/specs/${id}/operations`);
+      expect(operations.map(({ dispatch }) => dispatch?.name)).toEqual(ids.map(() => 'mock'));
+    });
+
     it('take patches within archives, of which all else stays', async () => {
       const files = {
         'books.yaml': document('Archived', '\n  /a: { get: { operationId: a } }'),

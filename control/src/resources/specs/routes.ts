@@ -189,7 +189,7 @@ export function specRoutes(app: FastifyInstance, { specs, context }: ControlPlan
     tag,
     summary: 'Change the plugins of operations',
     description:
-      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. It makes a new revision of the document, in which all else stays as it is written; a patch that changes nothing makes none. Of an archive the document is edited, not the files that it refers to.',
+      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. It makes a new revision of the document, in which all else stays as it is written; a patch that changes nothing makes none. Patches that come at once are made one after the other: without If-Match none is refused for the others. Of an archive the document is edited, not the files that it refers to.',
     method: 'PATCH',
     url: '/specs/:id/operations',
     params: SpecParams,

@@ -9,6 +9,7 @@ import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page, type PageRequest } from '../../http/pagination.ts';
 import { patchSpec, readSpec } from '../../specs/read-spec.ts';
 import { specName } from '../../specs/spec-name.ts';
+import { Turns } from '../../specs/turns.ts';
 import { findProject } from '../projects/store.ts';
 import { listOperations } from './operations-store.ts';
 import { named, recorded, resourceOf, shown, shownOperation, shownRevision } from './record.ts';
@@ -27,8 +28,11 @@ import {
   type SpecRow,
 } from './store.ts';
 
-/** How often a patch is made anew because others revised the spec meanwhile. */
-const MAX_TRIES = 5;
+/**
+ * How often a patch is made anew because an upload, or a patch on another replica, came first: of those on one replica
+ * one is made at a time, so that each try that fails is a change that others made.
+ */
+const MAX_TRIES = 50;
 /** Bytes of an upload. */
 export const MAX_SPEC_BYTES = 32 << 20;
 
@@ -59,6 +63,7 @@ export interface UploadedSpec {
 
 export class Specs {
   readonly #context: Context;
+  readonly #patches = new Turns();
 
   constructor(context: Context) {
     this.#context = context;
@@ -193,7 +198,8 @@ export class Specs {
 
   /**
    * Changes the plugin bindings of operations, in a new revision (D34). Throws 422 where there is no such operation,
-   * or the document cannot be edited at that place. A patch that changes nothing makes no revision.
+   * or the document cannot be edited at that place. A patch that changes nothing makes no revision. Of those that come at
+   * once each is made on what the others left: none is lost, and none without an expectation meets a 412.
    */
   async updateOperations(
     actor: Actor,
@@ -201,17 +207,21 @@ export class Specs {
     patch: OperationsPatch,
     expected: Expected = null,
   ): Promise<UploadedSpec> {
-    for (let tries = 1; ; tries++) {
-      const spec = await this.#visible(actor, id);
-      actor.mustHave('editor');
-      mustMatch(expected, spec.version, named(id));
-      try {
-        return await this.#patch(actor, spec, patch);
-      } catch (error) {
-        const isOvertaken = error instanceof ControlError && error.problem === 'precondition-failed';
-        if (!isOvertaken || tries === MAX_TRIES) throw error;
+    await this.#visible(actor, id);
+    actor.mustHave('editor');
+    return this.#patches.run(id, async () => {
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const spec = await this.#visible(actor, id);
+        mustMatch(expected, spec.version, named(id));
+        try {
+          return await this.#patch(actor, spec, patch);
+        } catch (error) {
+          const isOvertaken = error instanceof ControlError && error.problem === 'precondition-failed';
+          if (!isOvertaken) throw error;
+        }
       }
-    }
+      throw new ControlError('unavailable', `${named(id)} is changed too often at this moment: send the patch again`);
+    });
   }
 
   /** Throws precondition-failed where the spec was revised meanwhile. */
