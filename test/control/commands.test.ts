@@ -76,13 +76,59 @@ describe('gw-control', () => {
     expect([failed.code, failed.stderr]).toEqual([3, expect.stringMatching(/broken\.yaml:4:\d+: error E1040/)]);
   });
 
-  it('exits with 1 and what to do where a request is refused, with 2 where it is not understood', async () => {
+  it('deploys what was before where the latest compilation failed, and says so', async () => {
+    const [before] = JSON.parse((await run(['artifacts', 'list', '--project', 'shop', '--json'])).stdout);
+    const { code, stdout, stderr } = await run(['deploy', '--project', 'shop', '--json']);
+    expect([code, JSON.parse(stdout).artifact_id]).toEqual([0, before.id]);
+    expect(stderr).toMatch(/^the latest compilation has failed \(.*\): this deploys what was before, /);
+    expect(stderr).toContain(before.artifact_hash.slice('sha256:'.length, 19));
+  });
+
+  it('takes names and the beginnings of hashes where it takes ids', async () => {
+    const json = async (...args: string[]) => JSON.parse((await run([...args, '--project', 'shop', '--json'])).stdout);
+    const [artifact] = await json('artifacts', 'list');
+    const hash = artifact.artifact_hash.slice('sha256:'.length, 19);
+    expect(await json('artifacts', 'list', '--hash', hash)).toMatchObject([{ id: artifact.id }]);
+    expect(await json('artifacts', 'get', hash)).toMatchObject({ id: artifact.id });
+    expect(await json('compilations', 'get', `sha256:${hash}`)).toMatchObject({ artifact_id: artifact.id });
+    const [deployment] = await json('deployments', 'list');
+    const id = deployment.deployment_id;
+    expect(await json('deployments', 'get', hash)).toMatchObject({ deployment_id: id });
+    expect(await json('deployments', 'get', id.slice(-10))).toMatchObject({ deployment_id: id });
+    for (const what of [
+      ['api-keys', 'create', 'edge'],
+      ['api-keys', 'create', 'edge'],
+    ])
+      await json(...what);
+    const two = await run(['api-keys', 'revoke', 'edge', '--project', 'shop']);
+    expect([two.code, two.stderr]).toEqual([
+      1,
+      expect.stringContaining('2 fit "edge" as active key: say which by its id'),
+    ]);
+    const [{ id: key }] = await json('api-keys', 'list');
+    expect(await run(['api-keys', 'revoke', key, '--project', 'shop'])).toMatchObject({ code: 0 });
+    expect(await run(['api-keys', 'revoke', 'edge', '--project', 'shop'])).toMatchObject({ code: 0 });
+    await run(['tokens', 'create', 'ci', '--role', 'viewer']);
+    expect(await run(['tokens', 'revoke', 'ci'])).toMatchObject({ code: 0 });
+    const none = await run(['data-planes', 'disconnect', 'edge-1', '--project', 'shop']);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('see gw-control data-planes list')]);
+  });
+
+  it('adds the newest version of a plugin where none is given', async () => {
+    const added = await run(['project-plugins', 'add', 'rate-limit', '--project', 'shop', '--json']);
+    const [newest] = JSON.parse((await run(['plugins', 'versions', 'rate-limit', '--json'])).stdout);
+    expect(JSON.parse(added.stdout)).toMatchObject({ plugin_name: 'rate-limit', plugin_version: newest.version });
+    const unknown = await run(['project-plugins', 'add', 'nope', '--project', 'shop']);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nope')]);
+  });
+
+  it('exits with 1 and what to do where a request is refused, or is not understood', async () => {
     const refused = await run(['projects', 'get', 'nowhere']);
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('gw-control projects list') });
     const away = await run(['health', '--server', 'http://127.0.0.1:9']);
     expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('is gw-control running')]);
-    expect((await run(['projects', 'create'])).code).toBe(2);
-    expect((await run(['nothing-of-the-kind'])).code).toBe(2);
+    expect((await run(['projects', 'create'])).code).toBe(1);
+    expect((await run(['nothing-of-the-kind'])).code).toBe(1);
     expect((await run(['--help'])).code).toBe(0);
   });
 

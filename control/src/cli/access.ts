@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import { ROLES } from '../access/actor.ts';
 import type { ApiKey, NewApiKey } from '../resources/api-keys/schemas.ts';
 import type { Identity, NewToken, Token } from '../resources/tokens/schemas.ts';
+import type { Candidate } from './find-id.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';
 
@@ -14,6 +15,11 @@ const state = (revoked: string | null, expires: string | null = null): string =>
   if (revoked !== null) return 'revoked';
   return expires !== null && Date.parse(expires) <= Date.now() ? 'expired' : 'active';
 };
+
+const namedUnlessRevoked = ({ id, name, revoked_at }: ApiKey | Token): Candidate => ({
+  id,
+  name: revoked_at === null ? name : undefined,
+});
 
 export const apiKeysCommand: AddCommand = (parent, program) => {
   const command = group(
@@ -50,15 +56,19 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
       session.printTable(found, ['NAME', 'KEY', 'STATE', 'ID', 'CREATED', 'LAST USED'], rows, 'no keys');
     });
 
-  remote(command, 'revoke', 'Revoke a key: data planes that came with it are disconnected.', ['apiKeys.revoke'])
-    .argument('<id>')
+  remote(command, 'revoke', 'Revoke a key: data planes that came with it are disconnected.', [
+    'apiKeys.revoke',
+    'apiKeys.list',
+  ])
+    .argument('<key>', 'name or id; by a name, the one that is not revoked yet')
     .addOption(projectOption())
-    .action(async (id: string, flags: ProjectFlags) => {
+    .action(async (given: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
-      await session.api.json(`/projects/${await session.projectId(flags.project)}/api-keys/${id}`, {
-        method: 'DELETE',
-      });
-      session.note(`key ${id} is revoked`);
+      const path = `/projects/${await session.projectId(flags.project)}/api-keys`;
+      const wanted = { what: 'active key', given, list: 'gw-control api-keys list', path };
+      const id = await session.idOf<ApiKey>(wanted, namedUnlessRevoked);
+      await session.api.json(`${path}/${id}`, { method: 'DELETE' });
+      session.note(`key ${given} is revoked`);
     });
 };
 
@@ -103,12 +113,14 @@ export const tokensCommand: AddCommand = (parent, program) => {
     session.printTable(found, ['NAME', 'TOKEN', 'ROLE', 'PROJECT', 'STATE', 'ID', 'LAST USED'], rows, 'no tokens');
   });
 
-  remote(command, 'revoke', 'Revoke a token, at once.', ['tokens.revoke'])
-    .argument('<id>')
-    .action(async (id: string, flags: ServerFlags) => {
+  remote(command, 'revoke', 'Revoke a token, at once.', ['tokens.revoke', 'tokens.list'])
+    .argument('<token>', 'name or id')
+    .action(async (given: string, flags: ServerFlags) => {
       const session = await Session.open(program, flags);
+      const wanted = { what: 'active token', given, list: 'gw-control tokens list', path: '/tokens' };
+      const id = await session.idOf<Token>(wanted, namedUnlessRevoked);
       await session.api.json(`/tokens/${id}`, { method: 'DELETE' });
-      session.note(`token ${id} is revoked`);
+      session.note(`token ${given} is revoked`);
     });
 };
 

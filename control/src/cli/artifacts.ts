@@ -7,24 +7,28 @@ import { saveTo } from './save-to.ts';
 import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
 const EXAMPLES = `  $ gw-control artifacts list --project shop
-  $ gw-control artifacts download 01a20041-4136-7572-8367-a77cc14881d6 --output shop.gwa
+  $ gw-control artifacts download 3f2a9c --output shop.gwa
   $ gw serve --artifact shop.gwa
   $ gw-control artifacts import shop.gwa --project shop && gw-control deploy --project shop`;
+
+const ARTIFACT = 'id or hash, or the beginning of a hash';
 
 export const artifactsCommand: AddCommand = (parent, program) => {
   const command = group(parent, 'artifacts', 'What compilations made.', EXAMPLES);
 
   remote(command, 'list', 'List artifacts, the latest first.', ['artifacts.list', 'artifacts.listOfProject'])
     .addOption(projectOption())
-    .option('--hash <hash>', 'only with this artifact hash')
+    .option('--hash <hash>', 'only with this artifact hash, or the beginning of one')
     .option('--limit <n>', 'most of the list', '50')
     .action(async (flags: ServerFlags & { project?: string; hash?: string; limit: string }) => {
       const session = await Session.open(program, flags);
       const path = session.hasProject(flags.project)
         ? `/projects/${await session.projectId(flags.project)}/artifacts`
         : '/artifacts';
-      const query = { artifact_hash: flags.hash };
-      const found = await session.api.list<Artifact>(path, { query }, Number(flags.limit));
+      const hash = `sha256:${(flags.hash ?? '').toLowerCase().replace(/^sha256:/, '')}`;
+      const limit = Number(flags.limit);
+      const all = await session.api.list<Artifact>(path, {}, flags.hash === undefined ? limit : undefined);
+      const found = all.filter(({ artifact_hash }) => artifact_hash.startsWith(hash)).slice(0, limit);
       const rows = found.map((each) => [
         each.id,
         short(each.artifact_hash),
@@ -42,10 +46,16 @@ export const artifactsCommand: AddCommand = (parent, program) => {
       );
     });
 
-  remote(command, 'get', 'Show an artifact; with --json its manifest, too.', ['artifacts.get'])
-    .argument('<id>')
-    .action(async (id: string, flags: ServerFlags) => {
+  remote(command, 'get', 'Show an artifact; with --json its manifest, too.', [
+    'artifacts.get',
+    'artifacts.list',
+    'artifacts.listOfProject',
+  ])
+    .argument('<artifact>', ARTIFACT)
+    .addOption(projectOption())
+    .action(async (given: string, flags: ServerFlags & { project?: string }) => {
       const session = await Session.open(program, flags);
+      const id = await session.artifactId(given, flags.project);
       const artifact = await session.api.json<ArtifactDetail>(`/artifacts/${id}`);
       session.printFields(artifact, [
         ['id', artifact.id],
@@ -83,18 +93,26 @@ export const artifactsCommand: AddCommand = (parent, program) => {
       ]);
     });
 
-  remote(command, 'download', 'Download an artifact file.', ['artifacts.download'])
-    .argument('<id>')
+  remote(command, 'download', 'Download an artifact file.', [
+    'artifacts.download',
+    'artifacts.list',
+    'artifacts.listOfProject',
+  ])
+    .argument('<artifact>', ARTIFACT)
+    .addOption(projectOption())
     .option('-o, --output <file>', 'default standard output')
-    .action(async (id: string, flags: ServerFlags & { output?: string }) => {
+    .action(async (given: string, flags: ServerFlags & { project?: string; output?: string }) => {
       const session = await Session.open(program, flags);
+      const id = await session.artifactId(given, flags.project);
       await saveTo(await session.api.response(`/artifacts/${id}/download`), flags.output, program);
     });
 
-  remote(command, 'delete', 'Delete an artifact.', ['artifacts.delete'])
-    .argument('<id>')
-    .action(async (id: string, flags: ServerFlags) => {
+  remote(command, 'delete', 'Delete an artifact.', ['artifacts.delete', 'artifacts.list', 'artifacts.listOfProject'])
+    .argument('<artifact>', ARTIFACT)
+    .addOption(projectOption())
+    .action(async (given: string, flags: ServerFlags & { project?: string }) => {
       const session = await Session.open(program, flags);
+      const id = await session.artifactId(given, flags.project, { firstOfHash: false });
       await session.api.json(`/artifacts/${id}`, { method: 'DELETE' });
       session.note(`artifact ${id} is deleted`);
     });

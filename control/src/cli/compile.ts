@@ -3,6 +3,7 @@ import { printable } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import type { Compilation, Diagnostic } from '../resources/compilations/schemas.ts';
 import { OutcomeFailure } from './failure.ts';
+import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
@@ -14,7 +15,7 @@ interface CompileFlags extends ServerFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 compiled (without --wait: asked for), 1 the request failed, 2 usage, 3 the compilation failed.
+Exit codes: 0 compiled (without --wait: asked for), 1 the request failed, or was not understood, 3 the compilation failed.
 
 Examples:
   $ gw-control compile --project shop --wait
@@ -61,7 +62,7 @@ export const compilationsCommand: AddCommand = (parent, program) => {
     parent,
     'compilations',
     'Compilations of specs and projects.',
-    '  $ gw-control compilations list --project shop\n  $ gw-control compilations watch 01a20041-4136-7572-8367-a77cc14881d6',
+    '  $ gw-control compilations list --project shop\n  $ gw-control compilations watch a77cc14881d6 --project shop',
   );
 
   remote(command, 'list', 'List compilations.', ['compilations.listOfProject', 'compilations.listOfSpec'])
@@ -87,28 +88,53 @@ export const compilationsCommand: AddCommand = (parent, program) => {
       session.printTable(found, ['ID', 'STATUS', 'PRODUCTION', 'ARTIFACT', 'ASKED FOR'], rows, 'no compilations');
     });
 
-  remote(command, 'get', 'Show a compilation.', ['compilations.get'])
-    .argument('<id>')
-    .action(async (id: string, flags: ServerFlags) => {
+  remote(command, 'get', 'Show a compilation.', ['compilations.get', 'compilations.listOfProject'])
+    .argument('<compilation>', COMPILATION)
+    .addOption(projectOption())
+    .action(async (given: string, flags: OfProject) => {
       const session = await Session.open(program, flags);
-      show(session, await session.api.json<Compilation>(`/compilations/${id}`));
+      show(session, await session.api.json<Compilation>(await pathOf(session, given, flags)));
     });
 
-  remote(command, 'watch', 'Follow a compilation until it has ended.', ['compilations.get', 'compilations.events'])
-    .argument('<id>')
-    .action(async (id: string, flags: ServerFlags) => {
+  remote(command, 'watch', 'Follow a compilation until it has ended.', [
+    'compilations.get',
+    'compilations.events',
+    'compilations.listOfProject',
+  ])
+    .argument('<compilation>', COMPILATION)
+    .addOption(projectOption())
+    .action(async (given: string, flags: OfProject) => {
       const session = await Session.open(program, flags);
-      report(session, await ended(session, await session.api.json<Compilation>(`/compilations/${id}`)));
+      const asked = await session.api.json<Compilation>(await pathOf(session, given, flags));
+      report(session, await ended(session, asked));
     });
 
-  remote(command, 'delete', 'Delete the record of a compilation.', ['compilations.delete'])
-    .argument('<id>')
-    .action(async (id: string, flags: ServerFlags) => {
+  remote(command, 'delete', 'Delete the record of a compilation.', [
+    'compilations.delete',
+    'compilations.listOfProject',
+  ])
+    .argument('<compilation>', COMPILATION)
+    .addOption(projectOption())
+    .action(async (given: string, flags: OfProject) => {
       const session = await Session.open(program, flags);
-      await session.api.json(`/compilations/${id}`, { method: 'DELETE' });
-      session.note(`compilation ${id} is deleted`);
+      await session.api.json(await pathOf(session, given, flags, false), { method: 'DELETE' });
+      session.note(`compilation ${given} is deleted`);
     });
 };
+
+type OfProject = ServerFlags & { readonly project?: string };
+const COMPILATION = 'id, or the hash of what it made; the beginning is enough';
+
+/** Of several that made the same the newest is meant, unless `firstOfHash` is false. */
+async function pathOf(session: Session, given: string, { project }: OfProject, firstOfHash = true): Promise<string> {
+  const list = 'gw-control compilations list';
+  const id = await findId({ what: 'compilation', given, list, firstOfHash }, async () => {
+    const of = `/projects/${await session.projectId(project)}`;
+    const found = await session.api.list<Compilation>(`${of}/compilations`);
+    return found.map(({ id, artifact_hash }) => ({ id, hash: artifact_hash }));
+  });
+  return `/compilations/${id}`;
+}
 
 const isOver = ({ status }: Compilation): boolean => status === 'succeeded' || status === 'failed';
 

@@ -5,7 +5,7 @@ import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
 const EXAMPLES = `  $ gw-control data-planes list --project shop
-  $ gw-control data-planes disconnect 01a20041-4136-7572-8367-a77cc14881d6 --project shop`;
+  $ gw-control data-planes disconnect edge-1 --project shop`;
 
 interface DataPlaneFlags extends ServerFlags {
   readonly project?: string;
@@ -39,14 +39,12 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
       );
     });
 
-  remote(command, 'get', 'Show a data plane.', ['dataPlanes.get'])
-    .argument('<id>')
+  remote(command, 'get', 'Show a data plane.', ['dataPlanes.get', 'dataPlanes.list'])
+    .argument('<data-plane>', 'name or id')
     .addOption(projectOption())
-    .action(async (id: string, flags: DataPlaneFlags) => {
+    .action(async (given: string, flags: DataPlaneFlags) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.json<DataPlane>(
-        `/projects/${await session.projectId(flags.project)}/data-planes/${id}`,
-      );
+      const found = await session.api.json<DataPlane>(await pathOf(session, given, flags.project));
       session.printFields(found, [
         ['name', found.name],
         ['id', found.id],
@@ -62,13 +60,21 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
       ]);
     });
 
-  remote(command, 'disconnect', 'Close the connection of a data plane; it may come back.', ['dataPlanes.disconnect'])
-    .argument('<id>')
+  remote(command, 'disconnect', 'Close the connection of a data plane; it may come back.', [
+    'dataPlanes.disconnect',
+    'dataPlanes.list',
+  ])
+    .argument('<data-plane>', 'name or id')
     .addOption(projectOption())
-    .action(async (id: string, flags: DataPlaneFlags) => {
+    .action(async (given: string, flags: DataPlaneFlags) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/data-planes/${id}`;
-      await session.api.json(path, { method: 'DELETE' });
-      session.note(`data plane ${id} is disconnected; to keep it away, revoke its key`);
+      await session.api.json(await pathOf(session, given, flags.project), { method: 'DELETE' });
+      session.note(`data plane ${given} is disconnected; to keep it away, revoke its key`);
     });
 };
+
+async function pathOf(session: Session, given: string, project: string | undefined): Promise<string> {
+  const path = `/projects/${await session.projectId(project)}/data-planes`;
+  const wanted = { what: 'data plane', given, list: 'gw-control data-planes list', path };
+  return `${path}/${await session.idOf<DataPlane>(wanted, ({ id, name }) => ({ id, name }))}`;
+}

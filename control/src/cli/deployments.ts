@@ -2,6 +2,7 @@
 import { share, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, Option } from 'commander';
 import type { Artifact } from '../resources/artifacts/schemas.ts';
+import type { Compilation } from '../resources/compilations/schemas.ts';
 import type { Deployment, DeploymentDetail } from '../resources/deployments/schemas.ts';
 import { ApiError } from './api.ts';
 import { OutcomeFailure } from './failure.ts';
@@ -16,14 +17,18 @@ interface DeployFlags extends ServerFlags {
 }
 
 const EXIT_CODES =
-  'Exit codes: 0 deployed (without --wait: begun), 1 the request failed, 2 usage, 3 it did not succeed.';
+  'Exit codes: 0 deployed (without --wait: begun), 1 the request failed, or was not understood, 3 it did not succeed.';
 
 export const deployCommand: AddCommand = (parent, program) => {
   const command = remote(parent, 'deploy', 'Deploy an artifact to the data planes of a project.', [
     'artifacts.listOfProject',
+    'compilations.listOfProject',
     'deployments.deploy',
     'deployments.get',
-  ]).argument('[artifact]', 'id or hash, or the beginning of a hash; default the latest of the project');
+  ]).argument(
+    '[artifact]',
+    'id or hash, or the beginning of a hash; default what the project last compiled or imported',
+  );
   withPolicy(command)
     .addHelpText(
       'after',
@@ -32,7 +37,8 @@ export const deployCommand: AddCommand = (parent, program) => {
     .action(async (artifact: string | undefined, flags: DeployFlags) => {
       const session = await Session.open(program, flags);
       const project = await session.projectId(flags.project);
-      const artifact_id = await artifactId(session, project, artifact);
+      const artifact_id =
+        artifact === undefined ? await latestArtifact(session, project) : await session.artifactId(artifact, project);
       await begin(session, project, 'deploy', { artifact_id, ...policyOf(flags) }, flags);
     });
 };
@@ -42,13 +48,13 @@ export const rollbackCommand: AddCommand = (parent, program) => {
     'artifacts.listOfProject',
     'deployments.rollback',
     'deployments.get',
-  ]).argument('[artifact]', 'id or hash; default what was deployed before');
+  ]).argument('[artifact]', 'id or hash, or the beginning of a hash; default what was deployed before');
   withPolicy(command)
     .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n  $ gw-control rollback --project shop --wait`)
     .action(async (artifact: string | undefined, flags: DeployFlags) => {
       const session = await Session.open(program, flags);
       const project = await session.projectId(flags.project);
-      const to = artifact === undefined ? {} : { artifact_id: await artifactId(session, project, artifact) };
+      const to = artifact === undefined ? {} : { artifact_id: await session.artifactId(artifact, project) };
       await begin(session, project, 'rollback', { ...to, ...policyOf(flags) }, flags);
     });
 };
@@ -58,7 +64,7 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
     parent,
     'deployments',
     'Deployments of a project, and what became of them.',
-    '  $ gw-control deployments list --project shop\n  $ gw-control deployments get 01a20041-4136-7572-8367-a77cc14881d6 --project shop',
+    '  $ gw-control deployments list --project shop\n  $ gw-control deployments get a77cc14881d6 --project shop',
   );
 
   remote(command, 'list', 'List deployments.', ['deployments.list'])
@@ -90,22 +96,36 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
       session.printTable(found, ['ID', 'KIND', 'STATUS', 'APPLIED', 'ARTIFACT', 'BY', 'AT'], rows, 'no deployments');
     });
 
-  remote(command, 'get', 'Show a deployment, data plane by data plane.', ['deployments.get'])
-    .argument('<id>')
+  remote(command, 'get', 'Show a deployment, data plane by data plane.', ['deployments.get', 'deployments.list'])
+    .argument('<deployment>', DEPLOYMENT)
     .addOption(projectOption())
-    .action(async (id: string, flags: ServerFlags & { project?: string }) => {
+    .action(async (given: string, flags: ServerFlags & { project?: string }) => {
       const session = await Session.open(program, flags);
-      show(session, await read(session, await session.projectId(flags.project), id));
+      const project = await session.projectId(flags.project);
+      show(session, await read(session, project, await deploymentId(session, project, given)));
     });
 
-  remote(command, 'watch', 'Follow a deployment until it has ended.', ['deployments.get'])
-    .argument('<id>')
+  remote(command, 'watch', 'Follow a deployment until it has ended.', ['deployments.get', 'deployments.list'])
+    .argument('<deployment>', DEPLOYMENT)
     .addOption(projectOption())
-    .action(async (id: string, flags: ServerFlags & { project?: string }) => {
+    .action(async (given: string, flags: ServerFlags & { project?: string }) => {
       const session = await Session.open(program, flags);
-      report(session, await ended(session, await session.projectId(flags.project), id));
+      const project = await session.projectId(flags.project);
+      report(session, await ended(session, project, await deploymentId(session, project, given)));
     });
 };
+
+const DEPLOYMENT = 'id, or the hash of its artifact; the beginning is enough';
+
+/** Of several of one artifact the newest is meant. */
+function deploymentId(session: Session, project: string, given: string): Promise<string> {
+  const path = `/projects/${project}/deployments`;
+  const wanted = { what: 'deployment', given, list: 'gw-control deployments list', path, firstOfHash: true };
+  return session.idOf<Deployment>(wanted, ({ deployment_id, artifact_hash }) => ({
+    id: deployment_id,
+    hash: artifact_hash,
+  }));
+}
 
 function withPolicy(command: Command): Command {
   return command
@@ -180,24 +200,34 @@ function show(session: Session, deployment: DeploymentDetail): void {
   }
 }
 
-async function artifactId(session: Session, project: string, given: string | undefined): Promise<string> {
-  if (given !== undefined && /^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(given)) return given;
-  const found = await session.api.list<Artifact>(`/projects/${project}/artifacts`);
-  const hash = given?.replace(/^sha256:/, '') ?? '';
-  const fitting = found.filter(({ artifact_hash }) => artifact_hash.startsWith(`sha256:${hash}`));
-  const [first] = fitting;
-  if (first === undefined) {
-    throw new ApiError(
-      given === undefined
-        ? 'the project has no artifacts: make one with gw-control compile'
-        : `the project has no artifact "${given}": see gw-control artifacts list`,
-      404,
+/**
+ * What was compiled or imported last. A compilation that makes what was made before makes no other artifact: the order of
+ * artifacts alone does not say. Says so where later sources did not compile.
+ */
+async function latestArtifact(session: Session, project: string): Promise<string> {
+  const first = <T>(path: string) => session.api.list<T>(`/projects/${project}/${path}`, {}, 1);
+  const [[artifact], [compilation], [succeeded]] = await Promise.all([
+    first<Artifact>('artifacts'),
+    first<Compilation>('compilations'),
+    first<Compilation>('compilations?status=succeeded'),
+  ]);
+  if (artifact === undefined) {
+    const why = compilation?.status === 'failed' ? `, since its compilation ${compilation.id} failed` : '';
+    throw new ApiError(`the project has no artifacts${why}: make one with gw-control compile`, 404);
+  }
+  const { artifact_id, artifact_hash, completed_at = '' } = succeeded ?? {};
+  const isAgain = artifact_id !== undefined && completed_at > artifact.created_at;
+  const latest = isAgain
+    ? { id: artifact_id, hash: artifact_hash, at: completed_at }
+    : { id: artifact.id, hash: artifact.artifact_hash, at: artifact.created_at };
+  const { id, status, created_at = '' } = compilation ?? {};
+  if (status !== undefined && status !== 'succeeded' && created_at > latest.at) {
+    const became = status === 'failed' ? 'has failed' : 'has not ended';
+    session.warn(
+      `the latest compilation ${became} (gw-control compilations get ${id}): this deploys what was before, ${short(latest.hash)} of ${time(latest.at)}`,
     );
   }
-  const hashes = new Set(fitting.map(({ artifact_hash }) => artifact_hash));
-  if (given !== undefined && hashes.size > 1)
-    throw new ApiError(`several artifacts begin with "${given}": give more of the hash`, 409);
-  return first.id;
+  return latest.id;
 }
 
 const shareOrNever = (text: string): number | null => (text === 'never' ? null : share(text));

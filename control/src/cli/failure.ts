@@ -4,8 +4,8 @@ import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';
 import { ApiError } from './api.ts';
 
+/** Also for what is not understood (D27). */
 export const EXIT_FAILURE = 1;
-export const EXIT_USAGE = 2;
 /** A compilation that was waited for failed, or a deployment did not succeed. */
 export const EXIT_OUTCOME = 3;
 
@@ -15,7 +15,7 @@ export class OutcomeFailure extends Error {}
 /** What to say on standard error, and the exit code. */
 export function failureOf(error: unknown): { readonly text: string; readonly code: number } {
   // Commander has said it.
-  if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : EXIT_USAGE };
+  if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : EXIT_FAILURE };
   if (error instanceof OutcomeFailure) return { text: '', code: EXIT_OUTCOME };
   const message = messageOf(error);
   const faults = error instanceof ApiError ? (error.problem?.errors ?? []).map(faultLine) : [];

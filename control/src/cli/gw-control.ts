@@ -46,7 +46,7 @@ const COMMANDS: readonly AddCommand[] = [
 ];
 
 const EXAMPLES = `
-Exit codes: 0 success, 1 failure, 2 usage, 3 a compilation or deployment that was waited for did not succeed.
+Exit codes: 0 success, 1 failure, also of usage, 3 a compilation or deployment that was waited for did not succeed.
 
 Examples:
   $ GW_CONTROL_ADMIN_TOKEN=secret gw-control serve --database-url pglite://./data

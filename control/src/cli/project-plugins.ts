@@ -1,11 +1,13 @@
 /** `gw-control project-plugins`: which plugins a project uses, and their config. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { newestVersion } from '../plugins/version-order.ts';
+import type { Plugin } from '../resources/plugins/schemas.ts';
 import type { ProjectPlugin } from '../resources/project-plugins/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';
 
-const EXAMPLES = `  $ gw-control project-plugins add rate-limit 1.0.0 --project shop --config rate-limit.yaml
+const EXAMPLES = `  $ gw-control project-plugins add rate-limit --project shop --config rate-limit.yaml
   $ gw-control project-plugins update rate-limit --disable --project shop
   $ gw-control project-plugins list --project shop`;
 
@@ -37,17 +39,17 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
       session.printTable(found, ['NAME', 'VERSION', 'ENABLED', 'CONFIGURED', 'UPDATED'], rows, 'no plugins: add one');
     });
 
-  remote(command, 'add', 'Have a project use a plugin.', ['projectPlugins.add'])
+  remote(command, 'add', 'Have a project use a plugin.', ['projectPlugins.add', 'plugins.versions'])
     .argument('<name>')
-    .argument('<version>')
+    .argument('[version]', 'default the newest that is registered')
     .addOption(projectOption())
     .option('--config <file>', 'YAML or JSON')
     .option('--disable', 'add it, but let no operation use it yet')
-    .action(async (name: string, version: string, flags: PluginFlags) => {
+    .action(async (name: string, version: string | undefined, flags: PluginFlags) => {
       const session = await Session.open(program, flags);
       const json = {
         plugin_name: name,
-        plugin_version: version,
+        plugin_version: version ?? (await newestOf(session, name)),
         enabled: flags.disable !== true,
         ...(flags.config === undefined ? {} : { config: await readConfig(flags.config) }),
       };
@@ -92,6 +94,11 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
       session.note(`plugin ${name} is removed from the project`);
     });
 };
+
+async function newestOf(session: Session, name: string): Promise<string> {
+  const found = await session.api.list<Plugin>(`/plugins/${encodeURIComponent(name)}`);
+  return newestVersion(found.map(({ version }) => version));
+}
 
 async function readConfig(file: string): Promise<unknown> {
   return parse(await readFile(file, 'utf8')) ?? {};

@@ -2,9 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { printable, table } from '@gw/gateway/command-line';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Artifact } from '../resources/artifacts/schemas.ts';
 import type { Spec } from '../resources/specs/schemas.ts';
 import { Api, ApiError } from './api.ts';
 import { contextsFile, readContexts } from './contexts.ts';
+import { type Candidate, findId, isId } from './find-id.ts';
 import type { Program } from './program.ts';
 
 export interface ServerFlags {
@@ -15,7 +17,6 @@ export interface ServerFlags {
 }
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:9090';
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The operations of the REST API that a command calls. */
 const operations = new WeakMap<Command, readonly string[]>();
@@ -86,7 +87,7 @@ export class Session {
   async projectId(given: string | undefined): Promise<string> {
     const wanted = given ?? this.#project;
     if (wanted === undefined) throw new Error('no project is named: give --project, or set one in the context');
-    if (UUID.test(wanted)) return wanted;
+    if (isId(wanted)) return wanted;
     const found = await this.api.list<{ readonly id: string; readonly name: string }>('/projects', {
       query: { name: wanted },
     });
@@ -97,7 +98,7 @@ export class Session {
 
   /** The id of a spec, by name (in the project that is meant, or of none) or id. */
   async specId(given: string, project: string | undefined): Promise<string> {
-    if (UUID.test(given)) return given;
+    if (isId(given)) return given;
     const named = project ?? this.#project;
     const path = named === undefined ? '/specs' : `/projects/${await this.projectId(named)}/specs`;
     const found = await this.api.list<Pick<Spec, 'id' | 'name' | 'project_id'>>(path, { query: { name: given } });
@@ -106,6 +107,24 @@ export class Session {
     if (spec) return spec.id;
     if (specs.length === 0) throw new ApiError(`there is no spec "${given}": see gw-control specs list`, 404);
     throw new ApiError(`${specs.length} projects have a spec "${given}": say which with --project`, 409);
+  }
+
+  /** The id of an artifact, by hash or id; of the project that is meant, else of all. */
+  artifactId(given: string, project: string | undefined, { firstOfHash = true } = {}): Promise<string> {
+    const wanted = { what: 'artifact', given, list: 'gw-control artifacts list', firstOfHash };
+    return findId(wanted, async () => {
+      const of = this.hasProject(project) ? `/projects/${await this.projectId(project)}` : '';
+      const found = await this.api.list<Pick<Artifact, 'id' | 'artifact_hash'>>(`${of}/artifacts`);
+      return found.map(({ id, artifact_hash }) => ({ id, hash: artifact_hash }));
+    });
+  }
+
+  /** The id of one of a list of the server's, by name, hash or id. */
+  async idOf<T>(
+    { path, ...wanted }: Parameters<typeof findId>[0] & { readonly path: string },
+    candidate: (item: T) => Candidate,
+  ): Promise<string> {
+    return findId(wanted, async () => (await this.api.list<T>(path)).map(candidate));
   }
 
   /** Where a command names no project and the context has none, it means what belongs to none. */
@@ -136,6 +155,11 @@ export class Session {
   /** For people only, beside what is printed: on standard error. */
   note(text: string): void {
     if (!this.json) this.#program.stderr(`${printable(text)}\n`);
+  }
+
+  /** For people, also beside JSON: what they may not expect. */
+  warn(text: string): void {
+    this.#program.stderr(`${printable(text)}\n`);
   }
 
   get program(): Program {
