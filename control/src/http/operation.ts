@@ -51,7 +51,10 @@ export interface Operation<P, Q, B> {
   readonly etag?: 'read' | 'write';
   /** The answer is a download (send-blob.ts): ETag, If-None-Match, Range and If-Range are honoured. */
   readonly download?: boolean;
-  /** A POST that may be repeated with the same Idempotency-Key. The handler of a form calls `idempotently` itself. */
+  /**
+   * A POST that may be repeated with the same Idempotency-Key: every one but those whose answer holds a secret, which
+   * refuse the header. The handler of a form calls `idempotently` itself.
+   */
   readonly idempotent?: boolean;
   /** A data-plane key is taken, too: as a viewer of its project (D33). */
   readonly dataPlaneKey?: boolean;
@@ -99,6 +102,7 @@ export function operation<
     ...(given.body ? { preValidation: hasBody(bodyTypes(given.mergePatch)) } : {}),
     handler: async (request, reply) => {
       reply.status(status);
+      if (given.method === 'POST' && !given.idempotent) mustHaveNoKey(request);
       const call = {
         actor: request.actor,
         params: request.params,
@@ -128,6 +132,14 @@ const hasBody = (types: readonly string[]) => async (request: FastifyRequest) =>
   if (types.includes(type.trim().toLowerCase())) return;
   throw new ControlError('unsupported-media-type', `send the body as ${types.join(' or ')}, not as "${type}"`);
 };
+
+/** Who sends a key counts on repeating the request; repeated, it would make another secret. */
+function mustHaveNoKey({ headers }: FastifyRequest): void {
+  if (headers['idempotency-key'] === undefined) return;
+  const detail =
+    'this answer holds a secret, which is not kept: send it without Idempotency-Key, and revoke what you did not see';
+  throw new ControlError('bad-request', detail);
+}
 
 const asJson = (answer: unknown): string => JSON.stringify(answer);
 

@@ -31,7 +31,7 @@ export function apiKeyRoutes(app: FastifyInstance, { apiKeys }: ControlPlane): v
     tag,
     summary: 'Create an API key',
     description:
-      'For data planes of the project. The key is in this answer only. No Idempotency-Key: an answer that holds a secret is not kept.',
+      'For data planes of the project. The key is in this answer only. An Idempotency-Key is refused (400): an answer that holds a secret is not kept.',
     method: 'POST',
     url: '/projects/:id/api-keys',
     params: ProjectParams,

@@ -27,7 +27,7 @@ export function tokenRoutes(app: FastifyInstance, { tokens }: ControlPlane): voi
     tag,
     summary: 'Create an API token',
     description:
-      'Needs the role `admin`, of all projects or of that of the token. The token is in this answer only. No Idempotency-Key: an answer that holds a secret is not kept.',
+      'Needs the role `admin`, of all projects or of that of the token. The token is in this answer only. An Idempotency-Key is refused (400): an answer that holds a secret is not kept.',
     method: 'POST',
     url: '/tokens',
     body: TokenInput,
