@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { clientNetwork } from '@gw/gateway/client-network';
 import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link-protocol';
 import type { WebSocket } from 'ws';
+import { EarlyMessages } from './early-messages.ts';
 import type { Admission, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
 
 export interface ConnectionLimits {
@@ -34,6 +35,8 @@ export class Connection {
   plane: Mutable<DataPlane> | null = null;
   /** Has heard `welcome`, and so hears what is announced. */
   welcomed = false;
+  /** What it said before it was welcomed. */
+  readonly early = new EarlyMessages();
   /** Since when what it serves is not what is wanted; null where it is. */
   differsSince: number | null = null;
   /** Keys and projects that were taken away while it was being let in. */

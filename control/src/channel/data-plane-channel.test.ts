@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { eventually } from '../../../test/eventually.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { hello, Peer } from '../../../test/serve/link-peer.ts';
 import { LinkServer, PROJECT } from '../../../test/serve/link-server.ts';
@@ -84,7 +85,37 @@ describe('the data-plane channel', () => {
     expect(await binary.closed).toBe(4400);
     const large = await admitted();
     large.socket.send('x'.repeat(100_000));
-    expect(await large.closed).toBe(1009);
+    expect(await large.closed).toBe(4400);
+    expect(large.heard.at(-1)).toMatchObject({
+      type: 'refused',
+      reason: 'malformed',
+      detail: 'A message may have 16384 bytes.',
+    });
+  });
+
+  it('hears what comes before its welcome, and answers every heartbeat of it', async () => {
+    await start();
+    let letIn = () => {};
+    const authenticate = host.authenticate.bind(host);
+    host.authenticate = async (said) => {
+      await new Promise<void>((resolve) => (letIn = resolve));
+      return authenticate(said);
+    };
+    const each = peer();
+    await each.say(hello());
+    const status = { deployment_id: null, artifact_id: 'one', artifact_hash: HASH, reason: null, detail: null };
+    await each.say({ type: 'heartbeat', artifact_hash: null });
+    await each.say({ type: 'status', outcome: 'applied', ...status });
+    await each.say({ type: 'heartbeat', artifact_hash: HASH });
+    await eventually(() => expect(host.channel.counts()).toMatchObject({ pending: 1 }));
+    // A ping behind them has been answered: they have come.
+    each.socket.ping();
+    await once(each.socket, 'pong');
+    letIn();
+    await eventually(() => expect(each.heard.filter(({ type }) => type === 'heartbeat')).toHaveLength(2));
+    expect(each.heard.map(({ type }) => type)).toEqual(['welcome', 'heartbeat', 'heartbeat']);
+    expect(host.heard.filter(({ kind }) => kind === 'reported')).toMatchObject([{ status: { artifact_id: 'one' } }]);
+    expect(host.channel.planes()).toMatchObject([{ artifactHash: HASH }]);
   });
 
   it('ends what says no hello, falls silent, or says too much', async () => {

@@ -16,6 +16,7 @@ import {
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Connection } from './connection.ts';
 import { DriftWatch } from './drift-watch.ts';
+import { LinkSocket } from './link-socket.ts';
 import { Newcomers } from './newcomers.ts';
 import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason, Wanted } from './ports.ts';
 import { Project } from './project.ts';
@@ -75,6 +76,7 @@ export class DataPlaneChannel {
     this.#newcomers = new Newcomers(this.#options, (connection, hello) => this.#letIn(connection, hello));
     this.#server = new WebSocketServer({
       noServer: true,
+      WebSocket: LinkSocket,
       clientTracking: false,
       maxPayload: MAX_MESSAGE_BYTES,
       ...PIECES,
@@ -257,12 +259,16 @@ export class DataPlaneChannel {
       if (message === null) return;
       if (message.type === 'hello') return this.#greet(connection, message);
       if (!connection.greeted) return connection.refuse('malformed', 'The first message is "hello".');
-      if (!connection.welcomed) return;
-      if (message.type === 'status') this.#reported(connection, message);
-      else this.#beat(connection, message);
+      if (!connection.welcomed) return connection.early.keep(message);
+      this.#told(connection, message);
     } catch (error) {
       connection.refuse('malformed', error instanceof Error ? error.message : 'The message cannot be read.');
     }
+  }
+
+  #told(connection: Connection, message: Status | Heartbeat): void {
+    if (message.type === 'status') this.#reported(connection, message);
+    else this.#beat(connection, message);
   }
 
   #greet(connection: Connection, hello: Hello): void {
@@ -308,6 +314,7 @@ export class DataPlaneChannel {
       artifact: project.wanted !== null && reads(plane, project.wanted) ? noticeOf(project.wanted) : null,
     });
     this.#drift.compare(connection, project);
+    for (const message of connection.early.take()) this.#told(connection, message);
   }
 
   /**

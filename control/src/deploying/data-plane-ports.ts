@@ -1,5 +1,6 @@
 /** The data-plane channel's host: the control plane's database. */
 import { randomUUIDv7 } from 'node:crypto';
+import { ARTIFACT_VERSION } from '@gw/gateway/artifact';
 import type { Hello } from '@gw/gateway/link-protocol';
 import { messageOf } from '@gw/gateway/message-of';
 import { type Kysely, sql } from 'kysely';
@@ -53,12 +54,29 @@ async function admit(db: Kysely<Schema>, hello: Hello): Promise<Admission | Refu
   if (key.projectId !== hello.project_id.toLowerCase()) {
     return { refused: 'unknown-project', detail: 'The API key is not one of this project: check --project-id.' };
   }
+  const { artifact_versions: reads, gw_version: version } = hello;
+  if (!reads.includes(ARTIFACT_VERSION) && !(await hasArtifactOf(db, key.projectId, reads))) {
+    const detail = `gw ${version} reads artifacts of format ${reads.join(', ')}, and here they are of format ${ARTIFACT_VERSION}: run another gw.`;
+    return { refused: 'unsupported-version', detail };
+  }
   const found = await findOrMake(db, key.projectId, key.id, hello);
   if (found === undefined) {
     const detail = `The project has ${MAX_DATA_PLANES} data planes: remove those that are gone for good.`;
     return { refused: 'too-many', detail };
   }
   return { dataPlaneId: found, projectId: key.projectId, keyId: key.id };
+}
+
+/** From before an upgrade of the control plane, or by import. */
+async function hasArtifactOf(db: Kysely<Schema>, projectId: string, versions: readonly number[]): Promise<boolean> {
+  const found = await db
+    .selectFrom('artifacts')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('artifact_version', 'in', versions)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Whoever has a key that was revoked may know that. */

@@ -9,7 +9,11 @@ export interface CloseCode {
 }
 
 const table = {
-  malformed: { code: 4400, retry: 'slow', when: 'a message is not JSON, not what its type says, or not expected then' },
+  malformed: {
+    code: 4400,
+    retry: 'slow',
+    when: 'a message is longer than 16 KiB, not JSON, not what its type says, or not expected then',
+  },
   'bad-key': { code: 4401, retry: 'slow', when: 'no project has this API key' },
   revoked: { code: 4403, retry: 'slow', when: 'the API key was revoked, also while connected' },
   'unknown-project': { code: 4404, retry: 'slow', when: 'the key is not one of this project, or the project is gone' },

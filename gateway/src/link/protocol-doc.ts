@@ -31,9 +31,9 @@ Generated from the schemas in the gateway. How \`gw serve --control-plane\` and 
 
 A data plane opens a WebSocket (RFC 6455) at \`${LINK_PATH}\` of the control plane, \`wss://\` but for tests, and offers the subprotocol \`${SUBPROTOCOL}\`. A control plane that speaks no version that is offered answers the upgrade with 400. A version gains messages and members, and never loses or changes any: **what one side does not know it ignores**, types of messages and members alike.
 
-Messages are text, each a JSON object with a \`type\`, of at most ${MAX_MESSAGE_BYTES >> 10} KiB. One that is not JSON, or not what its type says, ends the connection with 4400. There is no compression.
+Messages are text, each a JSON object with a \`type\`, of at most ${MAX_MESSAGE_BYTES >> 10} KiB. One that is longer, not JSON, or not what its type says, ends the connection with 4400. There is no compression.
 
-1. The data plane says \`hello\`. The control plane answers \`welcome\`, which has what is wanted, or \`refused\` and closes.
+1. The data plane says \`hello\`. The control plane answers \`welcome\`, which has what is wanted, or \`refused\` and closes. What the data plane says meanwhile is heard, and answered, after \`welcome\`: every \`heartbeat\`, and the last \`status\`.
 2. The control plane says \`artifact\` whenever another one is wanted. The data plane fetches it, verifies it, serves it, and then says \`status\`. Where it cannot, it serves on what it served, and says why.
 3. The data plane says \`heartbeat\` each interval, and the control plane answers each. After three intervals without a word either side ends the connection.
 4. A control plane that closes says \`goodbye\` first.

@@ -4,6 +4,7 @@ import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/dat
 import { type DataPlaneView, Plane, Project, until } from '../../../../test/control/fleet.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { jsonOf } from '../../../../test/serve/gateway.ts';
+import { hello, Peer } from '../../../../test/serve/link-peer.ts';
 
 describe.each(DATABASE_AT_HAND)('data planes on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over HTTP', () => {
@@ -127,6 +128,18 @@ describe.each(DATABASE_AT_HAND)('data planes on %s', (_name, kind, absent) => {
       const text = JSON.stringify(control.log);
       for (const [apiKey] of cases.slice(0, 2)) expect(text).not.toContain(apiKey);
       expect(text).not.toContain(other.key);
+    });
+
+    it('hear 4409 where they read only formats that are not here, and are not listed', async () => {
+      const outdated = new Peer(`${control.url.replace('http', 'ws')}/ws/data-plane`);
+      const over = { api_key: project.key, project_id: project.id, name: 'outdated', artifact_versions: [4, 5] };
+      await outdated.say(hello(over));
+      expect(await outdated.until('refused')).toMatchObject({
+        reason: 'unsupported-version',
+        detail: 'gw 0.8.0 reads artifacts of format 4, 5, and here they are of format 6: run another gw.',
+      });
+      expect(await outdated.closed).toBe(4409);
+      expect((await project.dataPlanes()).filter(({ name }) => name === 'outdated')).toEqual([]);
     });
 
     it('are cut off at once when their key is revoked', async () => {

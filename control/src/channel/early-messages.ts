@@ -1,0 +1,30 @@
+/** What a data plane says behind its hello, without waiting for `welcome`: heard once it is welcomed. */
+import type { Heartbeat, Status } from '@gw/gateway/link-protocol';
+
+export class EarlyMessages {
+  #status: Status | null = null;
+  /** Each is answered; what the last one says holds. */
+  #beats = 0;
+  #beat: Heartbeat | null = null;
+
+  /** However many come, they take the room of one of each: of a notice the last status holds. */
+  keep(message: Status | Heartbeat): void {
+    if (message.type === 'status') {
+      this.#status = message;
+      return;
+    }
+    this.#beats++;
+    this.#beat = message;
+  }
+
+  /** In order, once. */
+  take(): readonly (Status | Heartbeat)[] {
+    const beat = this.#beat;
+    const beats = beat === null ? [] : Array.from({ length: this.#beats }, () => beat);
+    const all = this.#status === null ? beats : [this.#status, ...beats];
+    this.#status = null;
+    this.#beats = 0;
+    this.#beat = null;
+    return all;
+  }
+}
