@@ -9,6 +9,7 @@ import { storeArtifact } from '../resources/artifacts/store.ts';
 import { readInputs, SourcesTooLarge, withSpec } from './inputs.ts';
 import { notifyCompilation } from './notices.ts';
 import { end, enter, type Job, JobLost, type Outcome, type Stage } from './queue.ts';
+import { withDeclarations } from './undeclared-plugins.ts';
 
 export interface CompileSettings {
   /** PEM of a PKCS#8 Ed25519 private key: signs production builds (D8). */
@@ -40,7 +41,8 @@ export async function runJob(context: Context, job: Job, thread: CompileThread, 
     context.log.error({ err: error, compilation: job.id }, 'the compiler failed');
     return { ok: false, diagnostics: [brokenOff('the compiler failed over these documents')] } as const;
   });
-  const diagnostics = result.diagnostics.map((each) => withSpec(each, job.inputs));
+  const placed = result.diagnostics.map((each) => withSpec(each, job.inputs));
+  const diagnostics = await withDeclarations(db.kysely, job, placed);
   if (!result.ok) return finish(context, job, { artifactId: null, diagnostics });
   await at('storing');
   const { artifact, manifest } = result;

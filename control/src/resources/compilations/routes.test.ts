@@ -1,10 +1,12 @@
 /** Compilations over REST, on both databases. */
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { readArtifact } from '@gw/gateway/artifact';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   bigSpec,
   bookstore,
@@ -18,7 +20,8 @@ import {
   uploadSpec,
 } from '../../../../test/control/compiling.ts';
 import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
-import { type ControlServer, startControl } from '../../../../test/control/server.ts';
+import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
+import { GW_CONTROL } from '../../../../test/programs/gw-control.ts';
 import type { Compilation } from './schemas.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-compilations-'));
@@ -107,6 +110,35 @@ describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
         expect.objectContaining({ code: 'E1040', severity: 'error', spec_id: spec, file: 'wrong.yaml', line: 5 }),
       ]);
       expect(JSON.stringify(failed.errors)).not.toContain(`${spec}/`);
+    });
+
+    it('say which plugins a project is to declare, with the commands, which then do', async () => {
+      const project = `p-${crypto.randomUUID()}`;
+      const projectId = await createProject(server, { name: project });
+      const text = `${specOf(1)}  /q:
+    get:
+      x-gw-middlewares: [{ name: rate-limit, config: { quota: 1, window: 1 } }, { name: home-made }]
+      x-gw-dispatch: { name: mock }
+`;
+      const specId = await uploadSpec(server, 'undeclared.yaml', text, projectId);
+      const [first, ...others] = (await compiled(server, `/projects/${projectId}`)).errors ?? [];
+      const add = (name: string) => `gw-control project-plugins add ${name} --project ${project}`;
+      expect(first).toMatchObject({
+        code: 'E1040',
+        spec_id: specId,
+        hint: `Declare what the specs use, and compile again: ${add('mock')} && ${add('rate-limit')}. no plugin is registered as "home-made": correct the name, or register it (gw-control plugins register)`,
+      });
+      expect(others.map(({ code }) => code)).toEqual(['E1040', 'E1040', 'E1040']);
+      expect(others.some(({ hint }) => hint?.includes('gw-control project-plugins'))).toBe(false);
+      const folder = mkdtempSync(join(tmpdir(), 'gw-undeclared-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const env = { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: folder, GW_CONTROL_TOKEN: ADMIN_TOKEN };
+      for (const command of (/again: (.*?)\. no/.exec(first?.hint ?? '')?.[1] ?? '').split(' && ')) {
+        const [, ...args] = command.split(' ');
+        await promisify(execFile)(process.execPath, [GW_CONTROL, ...args, '--server', server.url], { env });
+      }
+      const { errors = [] } = await compiled(server, `/projects/${projectId}`);
+      expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('"home-made" is not declared')]);
     });
 
     it('for production are strict, signed, and without plaintext upstreams', async () => {
