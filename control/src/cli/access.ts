@@ -34,9 +34,11 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (name: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/api-keys`;
+      const project = await session.projectId(flags.project);
+      const path = `/projects/${project}/api-keys`;
       const made = await session.api.json<NewApiKey>(path, { method: 'POST', json: { name } });
-      session.note('the key is shown this once; give it to gw serve as GW_API_KEY');
+      session.note('the key is shown this once; a gateway comes with it:');
+      session.note(`  GW_API_KEY=… ${connectCommand(session.api.server, project)}`);
       session.print(made, () => `${made.key}\n`);
     });
 
@@ -71,6 +73,10 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
       session.note(`key ${given} is revoked`);
     });
 };
+
+/** As the console shows it. */
+const connectCommand = (server: string, project: string): string =>
+  `gw serve --control-plane ${server.replace(/^http/, 'ws')}/ws/data-plane --project-id ${project} --cache-dir ./cache`;
 
 export const tokensCommand: AddCommand = (parent, program) => {
   const command = group(

@@ -38,8 +38,10 @@ export const projectsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'get', 'Show a project.', ['projects.get'])
     .argument('<project>', 'name or id')
-    .action(async (name: string, flags: ServerFlags) => {
+    .option('--id', 'print the id alone, for gw serve --project-id')
+    .action(async (name: string, flags: ServerFlags & { id?: boolean }) => {
       const session = await Session.open(program, flags);
+      if (flags.id) return program.stdout(`${await session.projectId(name)}\n`);
       show(session, await session.api.json<Project>(`/projects/${await session.projectId(name)}`));
     });
 

@@ -190,7 +190,7 @@ export function ConnectCommand() {
   const { project } = useProject();
   return (
     <Command
-      text={`GW_API_KEY=… gw serve --control-plane ${location.origin.replace(/^http/, 'ws')}/ws/data-plane --project-id ${project.id}`}
+      text={`GW_API_KEY=… gw serve --control-plane ${location.origin.replace(/^http/, 'ws')}/ws/data-plane --project-id ${project.id} --cache-dir ./cache`}
     />
   );
 }
