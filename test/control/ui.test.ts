@@ -4,6 +4,7 @@ import { eventually } from '../eventually.ts';
 import { CHROMIUM } from '../serve/browser.ts';
 import { type Gateway, startGateway } from '../serve/gateway.ts';
 import { type Console, document, seed, startConsole } from './console.ts';
+import { ADMIN_TOKEN } from './server.ts';
 
 const MINUTES = 60_000;
 
@@ -173,6 +174,98 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       await page.getByRole('button', { name: 'Upload' }).click();
       await page.getByRole('alert').getByText('has changed since').waitFor();
       await page.locator('.cm-content').getByText('# mine').waitFor();
+
+      // What both wrote, side by side; then over theirs.
+      await page.getByRole('button', { name: 'Compare', exact: true }).click();
+      await page.locator('.cm-merge-a .cm-changedLine').getByText('Theirs').waitFor();
+      await page.locator('.cm-merge-b').getByText('# mine').waitFor();
+      await page.getByRole('button', { name: 'Upload over it' }).click();
+      await page.getByText('· revision 4').waitFor();
+      const content = async () => (await ui.control.ask(`/specs/${spec}/content`)).text();
+      expect(await content()).toBe(`${document('mock', 'Good morning')}# mine`);
+
+      // Once more, and theirs is taken.
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type(' again');
+      await ui.control.get(`/projects/${project}/specs`, { method: 'POST', body });
+      await page.getByRole('button', { name: 'Upload' }).click();
+      await page.getByRole('button', { name: 'Take theirs' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Take theirs' }).click();
+      await page.locator('.cm-content').getByText('Theirs').waitFor();
+      await page.getByText('· revision 5').waitFor();
+      expect(await content()).toBe(document('mock', 'Theirs'));
+      await page.context().close();
+    });
+
+    it('keeps what is being written over other pages, a reload and a token that is revoked, until it is discarded', async () => {
+      const { project, spec } = await seed(ui.control, 'kept');
+      const token = await ui.control.get<{ token: string; id: string }>('/tokens', {
+        method: 'POST',
+        json: { name: 'writes', role: 'editor' },
+      });
+      const page = await ui.open(`/ui/projects/${project}/specs/${spec}`, { token: token.token });
+      const asked: string[] = [];
+      page.on('dialog', (dialog) => {
+        asked.push(dialog.type());
+        void dialog.accept();
+      });
+      const written = page.locator('.cm-content').getByText('# mine');
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('# mine');
+      await page.getByRole('link', { name: 'Operations' }).click();
+      await page.getByRole('row', { name: '/hello' }).waitFor();
+      await page.getByRole('navigation', { name: 'Project kept' }).getByText('Specs').click();
+      await page.getByRole('row', { name: 'hello' }).getByText('not uploaded yet').waitFor();
+      await page.getByRole('link', { name: 'hello', exact: true }).click();
+      await written.waitFor();
+      await page.reload();
+      expect(asked).toEqual(['beforeunload']);
+      await page.getByText('This is what you wrote before').waitFor();
+      await written.waitFor();
+      await ui.control.ask(`/tokens/${token.id}`, { method: 'DELETE' });
+      await page.getByRole('button', { name: 'Upload' }).click();
+      await page.getByLabel('Token').fill(ADMIN_TOKEN);
+      await page.keyboard.press('Enter');
+      await written.waitFor();
+
+      await page.getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('button', { name: 'Edit' }).waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: 'Edit' }).waitFor();
+      expect(asked).toEqual(['beforeunload']);
+
+      // A document that is no spec yet is kept, too; who signs out is asked.
+      await page.goto(`${ui.control.url}/ui/projects/${project}/specs`);
+      const buffer = Buffer.from('openapi: [');
+      await page.setInputFiles('input[type=file]', { name: 'new.yaml', mimeType: 'text/yaml', buffer });
+      await page.getByRole('textbox', { name: 'new.yaml' }).focus();
+      await page.keyboard.type('# mine');
+      await page.getByRole('link', { name: 'Operations' }).click();
+      await page.getByRole('navigation', { name: 'Project kept' }).getByText('Specs').click();
+      await written.waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Token').waitFor();
+      expect(asked).toEqual(['beforeunload', 'confirm']);
+      expect(await page.evaluate('Object.values(sessionStorage).join()')).toBe('');
+      await page.context().close();
+    });
+
+    it('takes openapi.yaml under a name that it asks for', async () => {
+      const { id } = await ui.control.get<{ id: string }>('/projects', { method: 'POST', json: { name: 'common' } });
+      const page = await ui.open(`/ui/projects/${id}/specs`);
+      const buffer = Buffer.from(document('mock'));
+      await page.setInputFiles('input[type=file]', { name: 'openapi.yaml', mimeType: 'text/yaml', buffer });
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByLabel('Name of the spec').inputValue()).toBe('common');
+      await dialog.getByLabel('Name of the spec').fill('books');
+      await dialog.getByRole('button', { name: 'Upload' }).click();
+      await page.getByRole('heading', { level: 1, name: 'books' }).waitFor();
+      await page.locator('.cm-content[aria-label="books.yaml"]').waitFor();
       await page.context().close();
     });
 

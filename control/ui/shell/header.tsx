@@ -1,5 +1,6 @@
 /** On top of every page: where one can go, and who one is. */
 import { useLocation } from 'preact-iso/router';
+import { mayDropDrafts } from '../editor/drafts.ts';
 import { identity, may, signOut } from '../session/session.ts';
 import { ThemeButton } from './theme.tsx';
 
@@ -34,7 +35,7 @@ export function Header() {
               {who.actor}
               {who.actor !== who.role && <span class="muted"> {who.role}</span>}
             </span>
-            <button type="button" class="button small" onClick={signOut}>
+            <button type="button" class="button small" onClick={() => mayDropDrafts() && signOut()}>
               Sign out
             </button>
           </>

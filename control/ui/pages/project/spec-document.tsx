@@ -10,6 +10,7 @@ import { Loading } from '../../components/table.tsx';
 import { Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useLoaded } from '../../data/use-loaded.ts';
+import { draftOf, ofSpec } from '../../editor/drafts.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
 import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
@@ -17,7 +18,7 @@ import { Diagnostics } from './diagnostics.tsx';
 import { findingsOf } from './findings.ts';
 import { useProject } from './project-context.ts';
 import type { SpecState } from './spec.tsx';
-import { SpecDraft } from './spec-draft.tsx';
+import { type Draft, SpecDraft } from './spec-draft.tsx';
 import { useContent } from './use-content.ts';
 
 interface SpecDocumentProps {
@@ -29,7 +30,11 @@ interface SpecDocumentProps {
 export function SpecDocument({ state: { spec, etag, revisions }, revision, onSaved }: SpecDocumentProps) {
   const { base } = useProject();
   const { query, route } = useLocation();
-  const [editing, setEditing] = useState(false);
+  const latest = revisions[0]?.revision === revision.revision;
+  const [draft, setDraft] = useState<Draft | null>(() => {
+    const kept = latest ? draftOf(ofSpec(spec.id)) : null;
+    return kept && { ...kept, specId: spec.id, isKept: true };
+  });
   const content = useContent(spec.id, revision);
   const compilation = useCompilationOf(spec.id, revision.revision);
   const names = [...(content.data?.keys() ?? [])];
@@ -53,15 +58,19 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
     withQuery(`${base}/specs/${spec.id}`, { revision: query['revision'], file: asked, ...change });
   const saved = ({ revision }: SpecUpload) => {
     announce(`Uploaded revision ${revision}.`);
-    setEditing(false);
+    setDraft(null);
     route(`${base}/specs/${spec.id}`);
     onSaved();
   };
-  if (editing) {
-    const draft = { filename: revision.filename, name: spec.name, text, etag, known: diagnostics };
-    return <SpecDraft draft={draft} onSaved={saved} onClose={() => setEditing(false)} />;
+  if (draft) {
+    const takeTheirs = () => {
+      setDraft(null);
+      onSaved();
+    };
+    return <SpecDraft draft={draft} onSaved={saved} onClose={() => setDraft(null)} onTakeTheirs={takeTheirs} />;
   }
-  const latest = revisions[0]?.revision === revision.revision;
+  const edit = () =>
+    setDraft({ specId: spec.id, filename: revision.filename, name: spec.name, text, etag, known: diagnostics });
   return (
     <>
       <div class="toolbar">
@@ -82,7 +91,7 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
           />
         )}
         {may('editor') && latest && names.length === 1 && (
-          <button type="button" class="button" onClick={() => setEditing(true)}>
+          <button type="button" class="button" onClick={edit}>
             Edit
           </button>
         )}

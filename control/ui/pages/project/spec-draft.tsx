@@ -2,21 +2,22 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../../api/problem.ts';
 import type { Diagnostic, SpecUpload } from '../../api/types.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
+import { dropDraft, type KeptDraft, keepDraft, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
 import { Diagnostics } from './diagnostics.tsx';
 import { findingsOf } from './findings.ts';
 import { useProject } from './project-context.ts';
+import { SpecConflict } from './spec-conflict.tsx';
 import { uploadSpec } from './spec-upload.tsx';
 
-export interface Draft {
-  readonly filename: string;
-  readonly text: string;
-  /** Of the spec, where it is not what the file's name says. */
-  readonly name?: string;
-  /** Of the revision that it began from. */
-  readonly etag?: string | null;
+export interface Draft extends KeptDraft {
+  /** Null for a document that is no spec yet. */
+  readonly specId: string | null;
+  /** It was written before, and kept. */
+  readonly isKept?: boolean;
   /** What the compiler said of the revision that it began from. */
   readonly known?: readonly Diagnostic[];
 }
@@ -29,18 +30,34 @@ interface SpecDraftProps {
   readonly draft: Draft | Refused;
   readonly onSaved: (uploaded: SpecUpload) => void;
   readonly onClose: () => void;
+  /** The latest revision is to be shown. */
+  readonly onTakeTheirs?: () => void;
 }
 
-export function SpecDraft({ draft, onSaved, onClose }: SpecDraftProps) {
+export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftProps) {
   const { project } = useProject();
-  const { filename, name, etag } = draft;
+  const { filename, name, etag, specId, isKept = false } = draft;
+  const key = specId === null ? ofNewSpec(project.id) : ofSpec(specId);
   const [text, setText] = useState(draft.text);
   const [at, setAt] = useState<{ line: number; turn: number } | null>(null);
   const [tried, setTried] = useState(false);
-  const { run, busy, error } = useAction(async () => {
+  const isChanged = isKept || text !== draft.text;
+  const write = (written: string) => {
+    setText(written);
+    if (isKept || written !== draft.text) keepDraft(key, { filename, name, etag, text: written });
+    else dropDraft(key);
+  };
+  const { run, busy, error } = useAction(async (over: string | null | undefined = etag) => {
     setTried(true);
-    onSaved(await uploadSpec(project.id, new File([text], filename), name, etag));
+    const uploaded = await uploadSpec(project.id, new File([text], filename), name, over);
+    dropDraft(key);
+    onSaved(uploaded);
   });
+  const close = () => {
+    dropDraft(key);
+    onClose();
+  };
+  const isOvertaken = tried && error instanceof ApiError && error.status === 412;
   const failure = tried ? error : 'error' in draft ? draft.error : undefined;
   const found = useMemo(
     () => (failure ? diagnosticsOf(failure) : (draft.known ?? [])).map((each) => ({ ...each, file: filename })),
@@ -48,36 +65,65 @@ export function SpecDraft({ draft, onSaved, onClose }: SpecDraftProps) {
   );
   const findings = useMemo(() => findingsOf(found, filename), [found, filename]);
   return (
-    <div class="document">
-      <section class="card grow" aria-label={filename}>
-        <DocumentEditor filename={filename} text={draft.text} findings={findings} at={at} onChange={setText} />
-        <footer class="card-foot">
-          <button type="button" class="button" onClick={onClose}>
-            Discard
-          </button>
-          <button type="button" class="button primary" aria-disabled={busy} onClick={run}>
-            {busy ? 'Uploading…' : 'Upload'}
-          </button>
-        </footer>
-      </section>
-      <aside class="findings" aria-label="What is wrong">
-        {failure !== undefined && found.length === 0 && <Problem error={failure} />}
-        {found.length > 0 && (
-          <div role={failure ? 'alert' : undefined}>
-            <p class="strong">{failure ? 'This is no valid spec yet.' : 'Of the last compilation:'}</p>
-            <Diagnostics
-              diagnostics={found}
-              place={({ line }) =>
-                line === undefined ? null : { go: () => setAt((last) => ({ line, turn: (last?.turn ?? 0) + 1 })) }
-              }
-            />
-          </div>
-        )}
-        {failure === undefined && found.length === 0 && (
-          <p class="muted">Uploading makes a new revision. Bindings of plugins are checked when it is compiled.</p>
-        )}
-      </aside>
-    </div>
+    <>
+      {isOvertaken && specId !== null && (
+        <SpecConflict
+          specId={specId}
+          filename={filename}
+          text={text}
+          busy={busy}
+          onOverwrite={run}
+          onTakeTheirs={() => {
+            dropDraft(key);
+            onTakeTheirs?.();
+          }}
+        />
+      )}
+      <div class="document">
+        <section class="card grow" aria-label={filename}>
+          <DocumentEditor filename={filename} text={draft.text} findings={findings} at={at} onChange={write} />
+          <footer class="card-foot">
+            {isChanged ? (
+              <ConfirmButton
+                label="Discard"
+                title="Discard what you wrote?"
+                action="Discard"
+                act={async () => {}}
+                done="Discarded."
+                onDone={close}
+              >
+                <p>It is kept nowhere else.</p>
+              </ConfirmButton>
+            ) : (
+              <button type="button" class="button" onClick={close}>
+                Close
+              </button>
+            )}
+            <button type="button" class="button primary" aria-disabled={busy} onClick={() => run()}>
+              {busy ? 'Uploading…' : 'Upload'}
+            </button>
+          </footer>
+        </section>
+        <aside class="findings" aria-label="What is wrong">
+          {isKept && !tried && <p class="notice warning">This is what you wrote before: it is not uploaded yet.</p>}
+          {failure !== undefined && found.length === 0 && <Problem error={failure} />}
+          {found.length > 0 && (
+            <div role={failure ? 'alert' : undefined}>
+              <p class="strong">{failure ? 'This is no valid spec yet.' : 'Of the last compilation:'}</p>
+              <Diagnostics
+                diagnostics={found}
+                place={({ line }) =>
+                  line === undefined ? null : { go: () => setAt((last) => ({ line, turn: (last?.turn ?? 0) + 1 })) }
+                }
+              />
+            </div>
+          )}
+          {failure === undefined && found.length === 0 && (
+            <p class="muted">Uploading makes a new revision. Bindings of plugins are checked when it is compiled.</p>
+          )}
+        </aside>
+      </div>
+    </>
   );
 }
 

@@ -26,7 +26,7 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
       onUploaded(await uploadSpec(project.id, file, name));
     } catch (failure) {
       if (!(failure instanceof ApiError) || failure.status !== 422 || isArchive(file.name)) throw failure;
-      onRefused({ filename: file.name, text: await file.text(), error: failure, ...(name ? { name } : {}) });
+      onRefused({ specId: null, filename: file.name, text: await file.text(), error: failure, name });
     }
   });
   const take = (file: File | undefined) => {

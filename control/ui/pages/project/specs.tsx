@@ -9,11 +9,12 @@ import { PageHead } from '../../components/page-head.tsx';
 import { ListTable } from '../../components/table.tsx';
 import { Command, Empty, Time } from '../../components/values.tsx';
 import { useList } from '../../data/use-list.ts';
+import { draftOf, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
 import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
 import { CompileButton } from './compile-button.tsx';
 import { useProject } from './project-context.ts';
-import { type Refused, SpecDraft } from './spec-draft.tsx';
+import { type Draft, type Refused, SpecDraft } from './spec-draft.tsx';
 import { SpecUploadZone } from './spec-upload.tsx';
 
 export function Specs() {
@@ -21,17 +22,20 @@ export function Specs() {
   const { route } = useLocation();
   const [name, setName] = useState('');
   const [type, setType] = useState('');
-  const [refused, setRefused] = useState<Refused | null>(null);
+  const [draft, setDraft] = useState<Draft | Refused | null>(() => {
+    const kept = draftOf(ofNewSpec(project.id));
+    return kept && { ...kept, specId: null, isKept: true };
+  });
   const list = useList<Spec>(withQuery(`/projects/${project.id}/specs`, { name, type }));
   const uploaded = ({ id, name, revision }: SpecUpload) => {
     announce(`Uploaded ${name}, revision ${revision}.`);
     route(`${base}/specs/${id}`);
   };
-  if (refused) {
+  if (draft) {
     return (
       <>
-        <PageHead title={refused.filename} above={{ href: `${base}/specs`, label: 'Specs' }} />
-        <SpecDraft key={refused.filename} draft={refused} onSaved={uploaded} onClose={() => setRefused(null)} />
+        <PageHead title={draft.filename} above={{ href: `${base}/specs`, label: 'Specs' }} />
+        <SpecDraft key={draft.filename} draft={draft} onSaved={uploaded} onClose={() => setDraft(null)} />
       </>
     );
   }
@@ -40,7 +44,7 @@ export function Specs() {
       <PageHead title="Specs">
         <CompileButton />
       </PageHead>
-      {may('editor') && <SpecUploadZone onUploaded={uploaded} onRefused={setRefused} />}
+      {may('editor') && <SpecUploadZone onUploaded={uploaded} onRefused={setDraft} />}
       <div class="toolbar">
         <Filter label="Find by name" value={name} onInput={setName} />
         <Choice
@@ -79,6 +83,7 @@ export function Specs() {
                   <a class="strong" href={`${base}/specs/${id}`}>
                     {name}
                   </a>
+                  {draftOf(ofSpec(id)) && <span class="status warn">not uploaded yet</span>}
                   <div class="muted clamp">{title}</div>
                 </>
               ),
