@@ -5,6 +5,7 @@ import { LONG } from '../property-runs.ts';
 import { CHROMIUM } from '../serve/browser.ts';
 import { AUDIT_PAGE } from './audit-page.ts';
 import { type Console, document, type Seeded, seed, startConsole } from './console.ts';
+import { CUT_TEXT } from './cut-text.ts';
 import { ADMIN_TOKEN } from './server.ts';
 
 const MINUTES = 60_000;
@@ -83,6 +84,31 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
         if (found.length > 0) faults[path] = found;
       }
       expect(faults).toEqual({});
+      expect(ui.complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('shows every sentence whole on a telephone, and a document at a line without a complaint', {
+      timeout: 2 * MINUTES,
+    }, async () => {
+      const { get } = ui.control;
+      const description =
+        'A description of a project that takes more than the two lines which a wide screen has for it. ';
+      const name = 'a-project-whose-name-is-as-long-as-a-name-may-be-which-is-63-ch';
+      await get('/projects', { method: 'POST', json: { name, description: description.repeat(3) } });
+      const long = await seed(ui.control, `${name.slice(0, -1)}x`);
+      const page = await ui.open('/ui', { viewport: { width: 390, height: 844 } });
+      const faults: Record<string, unknown> = {};
+      const paths = [...(await pages()), `/ui/projects/${long.project}`, `/ui/projects/${long.project}/settings`];
+      for (const path of [...paths, `/ui/projects/${seeded.project}/specs/${brokenSpec}?line=9`]) {
+        await page.goto(ui.control.url + path);
+        await settled(page);
+        await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+        const found = await page.evaluate<string[]>(CUT_TEXT);
+        if (found.length > 0) faults[path] = found;
+      }
+      expect(faults).toEqual({});
+      expect(await page.locator('.cm-activeLine').textContent()).toContain('x-gw-dispatch: {name: nobody}');
       expect(ui.complaints).toEqual([]);
       await page.context().close();
     });
