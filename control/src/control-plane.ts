@@ -7,6 +7,7 @@ import { Blobs } from './db/blobs.ts';
 import { openDatabase } from './db/database.ts';
 import { mustBeMigrated } from './db/migrations.ts';
 import type { CompileSettings } from './jobs/compile-job.ts';
+import type { RetentionOptions } from './jobs/retention.ts';
 import { JobRunner } from './jobs/runner.ts';
 import { Sweeper } from './jobs/sweeper.ts';
 import { seedBuiltinPlugins } from './plugins/builtin-plugins.ts';
@@ -24,7 +25,7 @@ import { Specs } from './resources/specs/service.ts';
 import { Tokens } from './resources/tokens/service.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
-export interface ControlPlaneOptions extends CompileSettings {
+export interface ControlPlaneOptions extends CompileSettings, RetentionOptions {
   /** `postgres://…`, or `pglite://DIR` for the embedded one. */
   readonly databaseUrl: string;
   /** Run migrations that are missing; false: refuse to start with them. Default true. */
@@ -79,7 +80,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
   const access = new Access(db, log);
   const checks = new PluginChecks();
   const runner = new JobRunner(context, { ...options, concurrency: options.compileConcurrency ?? 1 });
-  const sweeper = new Sweeper(context);
+  const sweeper = new Sweeper(context, options);
   return {
     context,
     access,

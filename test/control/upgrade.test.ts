@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
 import * as first from '../../control/src/db/migrations/0001-tables.ts';
 import type { Schema } from '../../control/src/db/schema.ts';
+import { retain } from '../../control/src/jobs/retention.ts';
 import type { SpecRevision } from '../../control/src/resources/specs/schemas.ts';
 import { compiled } from './compiling.ts';
 import { DATABASE_KINDS, type DatabaseKind, emptyDatabase } from './database.ts';
@@ -70,5 +71,35 @@ describe.each(DATABASE_KINDS)('a database of the first version on %s', (_name, k
       ['spec', 'events.yaml'],
     ]);
     expect(await compiled(server, `/projects/${projectId}`)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it.skipIf(absent)('keeps its deployments and artifacts, whose time begins now', async () => {
+    const [projectId, artifactId, deploymentId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+    const hash = `sha256:${'a'.repeat(64)}`;
+    const databaseUrl = await databaseOfFirstVersion(kind, async (db) => {
+      await sql`insert into projects (id, name, description, upstreams) values (${projectId}, 'old', '', '{}')`.execute(
+        db,
+      );
+      await sql`insert into blobs (sha256, size) values ('x', 0)`.execute(db);
+      await sql`insert into artifacts (id, project_id, artifact_hash, file_sha256, size, manifest, production,
+          compiler_version, artifact_version, created_by, created_at)
+        values (${artifactId}, ${projectId}, ${hash}, 'x', 0, '{}', false, '0.8.0', 6, 'admin', now() - interval '1 year')`.execute(
+        db,
+      );
+      await sql`insert into deployments (id, project_id, artifact_id, kind, status, target_data_planes, timeout_seconds,
+          created_by, expires_at)
+        values (${deploymentId}, ${projectId}, ${artifactId}, 'deploy', 'succeeded', 0, 60, 'admin', now())`.execute(
+        db,
+      );
+    });
+    const db = await openDatabase(databaseUrl);
+    await db.migrate();
+    expect(await retain(db, {})).toEqual({ artifacts: 0, compilations: 0 });
+    await db.close();
+    const server = await startControl({ databaseUrl, args: ['--admin-bind', 'off'] });
+    onTestFinished(async () => void (await server.stop()));
+    expect(await server.get(`/projects/${projectId}/deployments`)).toMatchObject([
+      { deployment_id: deploymentId, artifact_id: artifactId, artifact_hash: hash, previous_artifact_id: null },
+    ]);
   });
 });

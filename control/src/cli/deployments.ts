@@ -189,7 +189,7 @@ function show(session: Session, deployment: DeploymentDetail): void {
     ['id', deployment.deployment_id],
     ['status', deployment.status],
     ['reason', deployment.reason ?? ''],
-    ['artifact', `${deployment.artifact_id} (${short(deployment.artifact_hash)})`],
+    ['artifact', `${deployment.artifact_id ?? 'gone'} (${short(deployment.artifact_hash)})`],
     ['previous artifact', deployment.previous_artifact_id ?? 'none'],
     ['data planes', `${deployment.target_data_planes}: ${deployment.applied} serve it, ${deployment.refused} refused`],
     ['begun', time(deployment.created_at)],

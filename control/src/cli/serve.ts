@@ -8,9 +8,10 @@ import { type CompileFlags, compileOptionList, compileOptions } from './compile-
 import { databaseUrlOption, migrateOption } from './database-options.ts';
 import { type OidcFlags, oidcOptionList, oidcOptions } from './oidc-options.ts';
 import type { AddCommand } from './program.ts';
+import { type RetentionFlags, retentionOptionList, retentionOptions } from './retention-options.ts';
 import { type TlsFlags, tlsOptionList, tlsOptions } from './tls-options.ts';
 
-interface Flags extends OidcFlags, CompileFlags, TlsFlags {
+interface Flags extends OidcFlags, CompileFlags, RetentionFlags, TlsFlags {
   readonly listen: Address;
   readonly adminBind: Address | null;
   readonly databaseUrl: string;
@@ -96,6 +97,7 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         {
           ...environment,
           ...compileOptions(flags),
+          ...retentionOptions(flags),
           listen,
           adminBind,
           tls: tlsOptions(flags),
@@ -112,5 +114,6 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
       log.info('draining');
       await server.close();
     });
-  for (const option of [...tlsOptionList(), ...compileOptionList(), ...oidcOptionList()]) command.addOption(option);
+  for (const option of [...tlsOptionList(), ...compileOptionList(), ...retentionOptionList(), ...oidcOptionList()])
+    command.addOption(option);
 };

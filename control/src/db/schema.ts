@@ -155,6 +155,8 @@ export interface CompilationsTable {
   created_at: CreatedAt;
   started_at: NullableTime;
   completed_at: NullableTime;
+  /** When a sweep first found that nothing needs it (D57); null where something does. */
+  unneeded_since: NullableTime;
 }
 
 /** With the spec that its file is of. */
@@ -186,6 +188,8 @@ export interface ArtifactsTable {
   artifact_version: number;
   created_by: string;
   created_at: CreatedAt;
+  /** When a sweep first found that nothing needs it (D57); null where something does. */
+  unneeded_since: NullableTime;
 }
 
 export interface ApiKeysTable {
@@ -233,8 +237,10 @@ export interface DataPlanesTable {
 export interface DeploymentsTable {
   id: string;
   project_id: string;
-  artifact_id: string;
-  /** What was deployed before, for a rollback; null for the first. */
+  /** Null where it is gone: then its hash is here. */
+  artifact_id: ColumnType<string | null, string, string | null>;
+  artifact_hash: Nullable<string>;
+  /** What was deployed before, for a rollback; null for the first, and where it is gone. */
   previous_artifact_id: Nullable<string>;
   kind: 'deploy' | 'rollback' | 'automatic_rollback';
   status: Generated<'in_progress' | 'succeeded' | 'failed' | 'timed_out' | 'superseded' | 'rolled_back'>;

@@ -57,7 +57,8 @@ export async function settle({ kysely, notifications }: Database, id: string): P
 interface InProgress {
   readonly projectId: string;
   readonly kind: DeploymentsTable['kind'];
-  readonly artifact: string;
+  /** Never gone while the deployment is in progress. */
+  readonly artifact: string | null;
   /** What to go back to. */
   readonly previous: string | null;
   readonly timeoutSeconds: number;
@@ -131,7 +132,7 @@ async function answers(db: Kysely<Schema>, id: string) {
 async function withdraw(
   db: Kysely<Schema>,
   { id: projectId }: Pick<ProjectRow, 'id'>,
-  artifactId: string,
+  artifactId: string | null,
   deploymentId: string,
 ): Promise<void> {
   await db

@@ -1,8 +1,9 @@
-/** What has to be cleaned up now and then, by one replica for all: bytes that nothing refers to, old answers. */
+/** What has to be cleaned up now and then, by one replica for all: artifacts and compilations that nothing needs, bytes that nothing refers to, old answers. */
 import { messageOf } from '@gw/gateway/message-of';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { KEPT_HOURS } from '../http/idempotency-key.ts';
+import { type RetentionOptions, retain } from './retention.ts';
 
 /** Milliseconds between looks at whether it is time, of each replica. */
 const LOOK_MS = 60_000;
@@ -13,11 +14,13 @@ const GRACE_MS = 3_600_000;
 
 export class Sweeper {
   readonly #context: Pick<Context, 'db' | 'blobs' | 'log'>;
+  readonly #retention: RetentionOptions;
   readonly #timer: NodeJS.Timeout;
   #sweeping: Promise<void> = Promise.resolve();
 
-  constructor(context: Pick<Context, 'db' | 'blobs' | 'log'>) {
+  constructor(context: Pick<Context, 'db' | 'blobs' | 'log'>, retention: RetentionOptions = {}) {
     this.#context = context;
+    this.#retention = retention;
     this.#timer = setInterval(() => {
       this.#sweeping = this.#sweeping.then(async () => void (await this.sweep()));
     }, LOOK_MS).unref();
@@ -34,13 +37,14 @@ export class Sweeper {
     const { db, blobs, log } = this.#context;
     try {
       if (!(await this.#isOurTurn())) return false;
+      const retained = await retain(db, this.#retention);
       const swept = await blobs.sweep(GRACE_MS);
       const { numDeletedRows } = await db.kysely
         .deleteFrom('idempotency_keys')
         .where('created_at', '<', sql<Date>`now() - make_interval(hours => ${KEPT_HOURS})`)
         .executeTakeFirst();
-      if (swept > 0 || numDeletedRows > 0)
-        log.info({ blobs: swept, idempotency_keys: Number(numDeletedRows) }, 'swept');
+      const gone = { ...retained, blobs: swept, idempotency_keys: Number(numDeletedRows) };
+      if (Object.values(gone).some((count) => count > 0)) log.info(gone, 'swept');
     } catch (error) {
       log.warn({ reason: messageOf(error) }, 'sweeping broke off');
     }

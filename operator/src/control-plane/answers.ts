@@ -5,10 +5,9 @@
 import type { Deployment } from '@gw/control/client';
 
 /** What is known of the latest deployment. */
-export type LatestDeployment = Pick<
-  Deployment,
-  'deployment_id' | 'artifact_id' | 'artifact_hash' | 'kind' | 'created_by'
->;
+export type LatestDeployment = Pick<Deployment, 'deployment_id' | 'artifact_hash' | 'kind' | 'created_by'> & {
+  readonly artifact_id: string;
+};
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const HASH = /^sha256:[0-9a-f]{64}$/;
@@ -37,7 +36,8 @@ export function shownDeployment({
   if (!KINDS.has(kind) || !HASH.test(artifact_hash)) idOf('');
   return {
     deployment_id: idOf(deployment_id),
-    artifact_id: idOf(artifact_id),
+    // Of the latest deployment it is never gone.
+    artifact_id: idOf(artifact_id ?? ''),
     artifact_hash,
     kind,
     created_by: shownName(created_by),

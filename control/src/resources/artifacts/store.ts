@@ -50,16 +50,17 @@ export async function storeArtifact(db: Db, { blob, manifest, of }: CompiledArti
     .returning('id')
     .executeTakeFirst();
   if (inserted) return { id: inserted.id, isNew: true };
+  // Made again: its time begins anew.
   const found = await db
-    .selectFrom('artifacts')
-    .select('id')
+    .updateTable('artifacts')
+    .set({ unneeded_since: null })
     .where('project_id', 'is not distinct from', row.project_id)
     .where('artifact_hash', '=', row.artifact_hash)
     .where('production', '=', row.production)
     .where('artifact_version', '=', row.artifact_version)
     .where('signed_by', 'is not distinct from', row.signed_by)
-    // It may not be deleted before this transaction refers to it.
-    .forKeyShare()
+    // Which also locks it: it may not be deleted before this transaction refers to it.
+    .returning('id')
     .executeTakeFirstOrThrow();
   return { id: found.id, isNew: false };
 }

@@ -48,9 +48,9 @@ export const Deployment = Named(
   {
     deployment_id: Uuid('Of the deployment.'),
     project_id: Uuid('Of the project.'),
-    artifact_id: Uuid('What is deployed.'),
-    artifact_hash: Type.String(),
-    previous_artifact_id: Nullable(Uuid('What was deployed before.')),
+    artifact_id: Nullable(Uuid('What is deployed; null where it is gone, since nothing has needed it for long.')),
+    artifact_hash: Type.String({ description: 'Of what is deployed; it stays.' }),
+    previous_artifact_id: Nullable(Uuid('What was deployed before; null for the first, and where it is gone.')),
     kind: OneOf(['deploy', 'rollback', 'automatic_rollback'], 'What began it.'),
     status: OneOf(
       STATUSES,

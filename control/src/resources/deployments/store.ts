@@ -1,12 +1,12 @@
 /** Rows of deployments. */
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DeploymentsTable, DeploymentTargetsTable, Schema } from '../../db/schema.ts';
 import { type Page, page } from '../../http/pagination.ts';
 import type { DeploymentQuery } from './schemas.ts';
 
 type Db = Kysely<Schema>;
 export type TargetRow = Selectable<DeploymentTargetsTable>;
-export type DeploymentRow = Selectable<DeploymentsTable> & {
+export type DeploymentRow = Omit<Selectable<DeploymentsTable>, 'artifact_hash'> & {
   readonly artifact_hash: string;
   readonly applied: number;
   readonly refused: number;
@@ -17,7 +17,7 @@ export type DeploymentRow = Selectable<DeploymentsTable> & {
 function deployments(db: Db) {
   return db
     .selectFrom('deployments')
-    .innerJoin('artifacts', 'artifacts.id', 'deployments.artifact_id')
+    .leftJoin('artifacts', 'artifacts.id', 'deployments.artifact_id')
     .selectAll('deployments')
     .select(({ selectFrom }) => {
       const targets = (...statuses: readonly TargetRow['status'][]) =>
@@ -28,7 +28,7 @@ function deployments(db: Db) {
           .$asScalar()
           .$notNull();
       return [
-        'artifacts.artifact_hash',
+        sql<string>`coalesce(artifacts.artifact_hash, deployments.artifact_hash)`.as('artifact_hash'),
         targets('applied').as('applied'),
         targets('refused').as('refused'),
         targets('pending', 'notified').as('waiting'),
@@ -72,7 +72,10 @@ export function lastDeployment(db: Db, projectId: string): Promise<{ id: string 
 
 /** What was last deployed with success, other than this artifact. */
 export async function lastGoodArtifact(db: Db, projectId: string, otherThan: string | null): Promise<string | null> {
-  let query = newest(db, projectId).select('artifact_id').where('status', '=', 'succeeded');
+  let query = newest(db, projectId)
+    .select('artifact_id')
+    .where('status', '=', 'succeeded')
+    .where('artifact_id', 'is not', null);
   if (otherThan !== null) query = query.where('artifact_id', '<>', otherThan);
   return (await query.executeTakeFirst())?.artifact_id ?? null;
 }

@@ -53,7 +53,7 @@ export function Deployments() {
               label: 'Actions',
               kind: 'actions',
               cell: ({ artifact_id, artifact_hash, status }) =>
-                status === 'succeeded' && artifact_id !== project.deployed_artifact_id ? (
+                status === 'succeeded' && artifact_id !== null && artifact_id !== project.deployed_artifact_id ? (
                   <DeployButton artifactId={artifact_id} hash={artifact_hash} rollback />
                 ) : null,
             },
