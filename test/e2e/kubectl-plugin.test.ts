@@ -143,7 +143,7 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, () => {
   });
 
   it('steers a canary: paused, promoted, aborted and tried again, and waited for', async () => {
-    const canary = { steps: [25, 50].map((weight) => ({ weight, pauseSeconds: 3600 })) };
+    const canary = { steps: [25, 50].map((weight) => ({ weight, pauseSeconds: 3600 })), watchSeconds: 0 };
     const spec = JSON.stringify({ spec: { rollout: { strategy: 'Canary', canary } } });
     await operator.k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', spec);
     await operator.k.condition('gatewayproject/shop', 'Ready');

@@ -212,6 +212,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
         { weight: 20, pauseSeconds: 6 },
         { weight: 50, pauseSeconds: 6 },
       ],
+      watchSeconds: 4,
       analysis: { minRequests: 10, maxErrorPercent: 5, maxP99Ms: 700 },
     },
   };

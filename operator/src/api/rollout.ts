@@ -67,6 +67,14 @@ export const rolloutSchema = {
             },
           },
         },
+        watchSeconds: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 86400,
+          default: 60,
+          description:
+            'Seconds after the promotion in which a few pods keep the artifact before, so that the new one is judged on; where it does worse, the project goes back.',
+        },
         analysis: {
           type: 'object',
           default: {},
@@ -120,6 +128,7 @@ export const rolloutStatus = {
     step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
     weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
     share: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the ready pods that are its canary.' },
+    watching: { type: 'boolean', description: 'All have it but a few pods, which keep the one before to compare.' },
     paused: { type: 'boolean', description: 'It stays at its step, by `kubectl gw pause`.' },
     asked: {
       type: 'string',

@@ -1,5 +1,5 @@
 /** How many pods a canary has, and what may be read of how it does. Pure. */
-import type { RolloutSpec } from '../../../api/rollout.ts';
+import type { RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
 
 export interface CanaryStep {
   /** Percent of the pods. */
@@ -20,6 +20,11 @@ export function canarySteps({ canary }: RolloutSpec): readonly CanaryStep[] {
 export function canaryPods(weight: number, others: number): number {
   const exact = (others * weight) / (100 - weight);
   return Math.max(1, Math.min(others, Math.round(exact)));
+}
+
+/** What tells a step from others, of the same canary and of others: measurements begin anew with each. */
+export function stepName({ revision, step, watching }: RolloutStatus): string {
+  return `${revision}/${watching ? 'watch' : step}`;
 }
 
 /** Percent of them, for people. */

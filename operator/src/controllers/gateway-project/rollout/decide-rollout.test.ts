@@ -120,6 +120,7 @@ describe('a canary', () => {
         { weight: 25, pauseSeconds: 10 },
         { weight: 50, pauseSeconds: 20 },
       ],
+      watchSeconds: 0,
     },
   };
   const stable = [pod(1), pod(1), pod(1), pod(1)];
@@ -209,6 +210,48 @@ describe('a canary', () => {
     const analysis = { verdict: 'good', message: 'too few of POST /a', withoutEvidence: ['POST /a'] } as const;
     expect(story.look({ analysis }, 1000).status).toMatchObject({ step: 0, withoutEvidence: ['POST /a'] });
     expect(story.look({ analysis: { ...analysis, withoutEvidence: [] } }).status?.step).toBe(1);
+  });
+
+  describe('that was promoted', () => {
+    const four = Array.from({ length: 4 }, () => pod(2));
+    /** All stable pods serve it. */
+    const promoted = () => {
+      const story = new Story({ ...STEPS, canary: { ...STEPS.canary, watchSeconds: 30 } }, { wanted: 4 });
+      story.look({ pods: stable });
+      story.to(2);
+      story.look({ command: { action: 'promote-full', revision: 2, id: 'a' } });
+      story.look({ pods: [...four, canaryPod(2)] });
+      return story;
+    };
+
+    it('is watched beside a pod of the revision before, and then alone', () => {
+      const story = promoted();
+      expect(story.last?.status).toMatchObject({ phase: 'Progressing', watching: true });
+      expect(shown(story.look())).toEqual(['Progressing', 2, 2, '1 x1']);
+      expect(story.last?.status?.steppedAt).toBeUndefined();
+      expect(shown(story.look({ pods: [...four, canaryPod(1)] }))).toEqual(['Progressing', 2, 2, '1 x1']);
+      expect(story.last?.status?.steppedAt).toBeDefined();
+      expect(shown(story.look({}, 29))).toEqual(['Progressing', 2, 2, '1 x1']);
+      expect(shown(story.look({}, 1))).toEqual(['Succeeded', 2, 2, undefined]);
+      expect(story.last?.status?.watching).toBeUndefined();
+    });
+
+    it('goes back where it does worse than that', () => {
+      const story = promoted();
+      story.look({ pods: [...four, canaryPod(1)] });
+      const analysis = { verdict: 'worse', message: 'POST /a', withoutEvidence: [] } as const;
+      expect(shown(story.look({ analysis }))).toEqual(['Aborted', 2, 2, '1 x1']);
+      const { analysis: _, ...rest } = story.input;
+      story.input = rest;
+      expect(shown(story.look())).toEqual(['Aborted', 1, 1, undefined]);
+      expect(story.last?.failed).toMatchObject({ revision: 2, message: 'POST /a' });
+    });
+
+    it('waits no longer than the deadline for pods of the revision before, and not where a person says so', () => {
+      expect(shown(promoted().look({ pods: four }, 200))).toEqual(['Succeeded', 2, 2, undefined]);
+      const command = { action: 'promote', revision: 2, id: 'b' } as const;
+      expect(shown(promoted().look({ command }))).toEqual(['Succeeded', 2, 2, undefined]);
+    });
   });
 
   describe('by hand', () => {

@@ -171,6 +171,7 @@ function advance(input: RolloutInput, goal: Revision, { status, from }: Underway
 }
 
 function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): RolloutDecision {
+  if (before.watching) return watchPromoted(input, goal, before, from);
   const { spec, wanted, now } = input;
   const steps = canarySteps(spec);
   const index = Math.min(before.step ?? 0, steps.length);
@@ -184,7 +185,10 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   if (!step) {
     const failure = calledOff(input, goal) ?? stableFailure(input, goal);
     const decision = { goal, stable: goal, canary, events: [] };
-    if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, now) };
+    if (failure !== BY_HAND && isServed(input, goal)) {
+      if (spec.canary.watchSeconds === 0) return { ...decision, status: succeed(status, now) };
+      return { ...decision, status: { ...status, watching: true, progressedAt: rfc3339(now) }, again: 0 };
+    }
     if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
     const message = `promoted: ${servedBy(input.pods, goal)} of ${wanted} pods serve revision ${goal.revision}`;
     return { ...decision, status: { ...status, message }, again: LOOK_MS };
@@ -222,6 +226,33 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
     return { ...decision, status: { ...status, weight, steppedAt, ...seen, message }, again };
   }
   return { ...decision, ...nextStep(input, goal, status, index + 1) };
+}
+
+/** All have it but a few, which keep the one before for a while: what it does worse is seen as at a step. */
+function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): RolloutDecision {
+  const { spec, wanted, now, analysis } = input;
+  const canary = { revision: from, pods: canaryPods(canarySteps(spec)[0]?.weight ?? 1, wanted) };
+  const decision = { goal, stable: goal, canary, events: [] };
+  const worse = analysis?.verdict === 'worse' ? analysis.message : undefined;
+  const failure = calledOff(input, goal) ?? stableFailure(input, goal) ?? worse;
+  if (failure !== undefined) return { ...decision, ...fail(input, goal, before, failure) };
+  const done = { goal, stable: goal, events: [], status: succeed(before, now) };
+  if (asks(input, 'promote', goal.revision) || asks(input, 'promote-full', goal.revision)) return done;
+  const ready = servedBy(input.pods, from, true);
+  if (before.steppedAt === undefined && ready < canary.pods) {
+    // That there is nothing to compare with is no fault of the new one.
+    const late = now.getTime() - Date.parse(before.progressedAt ?? '') > spec.progressDeadlineSeconds * 1000;
+    if (late) return done;
+    const message = `promoted; ${ready} of ${canary.pods} pods have revision ${from.revision} again, to compare with`;
+    return { ...decision, status: { ...before, message }, again: LOOK_MS };
+  }
+  const steppedAt = before.steppedAt ?? rfc3339(now);
+  const left = Date.parse(steppedAt) + spec.canary.watchSeconds * 1000 - now.getTime();
+  if (left <= 0) return done;
+  const said = analysis ? `; ${analysis.message}` : '';
+  const message = `promoted; ${canary.pods} pod(s) keep revision ${from.revision} for ${spec.canary.watchSeconds} s, to compare with${said}`;
+  const seen = analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
+  return { ...decision, status: { ...before, steppedAt, ...seen, message }, again: Math.min(left, LOOK_MS) };
 }
 
 /** The one of that index begins; past the last the stable pods are rolled. */
@@ -289,7 +320,7 @@ function waitingOf(pods: readonly PodState[]): string {
 }
 
 function succeed(status: RolloutStatus, now: Date): RolloutStatus {
-  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, ...rest } = status;
+  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, ...rest } = status;
   const message = `revision ${status.revision} is served by all pods`;
   return { ...rest, phase: 'Succeeded', endedAt: rfc3339(now), message };
 }
@@ -306,7 +337,7 @@ function fail(
   const goesBack = status.from !== undefined && status.from !== goal.revision && (called || spec.automaticRollback);
   const message = `revision ${goal.revision} failed: ${why}`.slice(0, 4000);
   const at = rfc3339(now);
-  const { steppedAt: _, share: _h, paused: _p, ...rest } = status;
+  const { steppedAt: _, share: _h, paused: _p, watching: _t, ...rest } = status;
   const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
     return { status: ended, events: [event('Warning', 'RolloutFailed', message)], again: LOOK_MS };

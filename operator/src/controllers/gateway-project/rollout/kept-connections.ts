@@ -6,6 +6,7 @@ import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { GatewayProject } from '../../../api/resources.ts';
 import { ADMIN_PORT } from '../../../objects/names.ts';
 import { type PodState, postAdmin } from '../pod-state.ts';
+import { stepName } from './canary.ts';
 
 /** Has a pod close the connections that are open, each with an answer; `host` is its address. */
 export type CloseKept = (host: string) => Promise<void>;
@@ -30,9 +31,10 @@ export class KeptConnections {
 
   /** Waits for nobody: a pod that does not do it has its part of the evidence missing, which the status says. */
   at({ metadata, status }: GatewayProject, pods: readonly PodState[], now: number): void {
-    const { strategy, phase, revision, step: index, steppedAt, withoutEvidence = [] } = status?.rollout ?? {};
-    if (strategy !== 'Canary' || phase !== 'Progressing' || steppedAt === undefined) return;
-    const [uid, step] = [metadata.uid ?? '', `${revision}/${index}`];
+    const rollout = status?.rollout;
+    if (rollout?.strategy !== 'Canary' || rollout.phase !== 'Progressing' || rollout.steppedAt === undefined) return;
+    const { withoutEvidence = [] } = rollout;
+    const [uid, step] = [metadata.uid ?? '', stepName(rollout)];
     const last = this.#done.get(uid);
     if (last?.step === step && (withoutEvidence.length === 0 || now - last.at < AGAIN_MS)) return;
     this.#done.set(uid, { step, at: now });

@@ -5,6 +5,7 @@ import type { ObjectKey } from '../../../runtime/kube-object.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Observed } from '../observe.ts';
 import { readAdmin } from '../pod-state.ts';
+import { stepName } from './canary.ts';
 import type { Measurements } from './measurements.ts';
 
 /** A pod that did not take an artifact. */
@@ -50,16 +51,19 @@ export async function observeRollout(
   const uid = metadata.uid ?? '';
   const sidecars = link?.sidecars(uid);
   const linked = { refusals: link?.refusals(uid) ?? [], ...(sidecars ? { sidecars } : {}) };
-  const { strategy, phase, revision, step, steppedAt } = status?.rollout ?? {};
-  if (strategy !== 'Canary' || phase !== 'Progressing' || steppedAt === undefined) return linked;
+  const rollout = status?.rollout;
+  if (rollout?.strategy !== 'Canary' || rollout.phase !== 'Progressing' || rollout.steppedAt === undefined) {
+    return linked;
+  }
   const analysis = await measurements.analyse(
     uid,
-    `${revision}/${step}`,
+    stepName(rollout),
     pods.flatMap((pod) => {
       const host = pod.status?.podIP;
       const going = pod.metadata.deletionTimestamp !== undefined;
       if (!host || going) return [];
-      const canary = pod.metadata.labels?.[LABEL_ROLE] === CANARY;
+      // After the promotion those that are beside the others have the revision before.
+      const canary = (pod.metadata.labels?.[LABEL_ROLE] === CANARY) !== (rollout.watching === true);
       return [{ id: pod.metadata.uid ?? '', canary, read: () => readMetrics(pod, host) }];
     }),
     spec.rollout,
