@@ -311,6 +311,15 @@ describe.skipIf(missing.length > 0)(
       await expect(k.apply(both)).rejects.toThrow('exactly one of inline, configMap, oci and url');
       const long = `apiVersion: gw.dev/v1alpha1\nkind: GatewayProject\nmetadata: {name: ${'a'.repeat(51)}}\nspec: {specs: {names: [a]}}\n`;
       await expect(k.apply(long)).rejects.toThrow('at most 50 characters');
+      const project = (spec: string) =>
+        k.apply(
+          `apiVersion: gw.dev/v1alpha1\nkind: GatewayProject\nmetadata: {name: odd}\nspec: {specs: {names: [a]}, ${spec}}\n`,
+        );
+      await expect(project('pods: {resources: {requests: {memory: 12Xi}}}')).rejects.toThrow(
+        'spec.pods.resources.requests.memory',
+      );
+      const falling = 'rollout: {canary: {steps: [{weight: 50}, {weight: 20}]}}';
+      await expect(project(falling)).rejects.toThrow('weights of steps must not fall');
     });
 
     it('deleting the GatewayProject removes all that it made', async () => {

@@ -2,14 +2,9 @@
 
 import type { Schema } from './schema.ts';
 import { serveFields, stateTimeoutMs } from './serve-fields.ts';
-import { labelSelector, objectName } from './shared.ts';
+import { labelSelector, objectName, quantities } from './shared.ts';
 
 const stringMap = { type: 'object', additionalProperties: { type: 'string' } } as const satisfies Schema;
-const quantities = {
-  type: 'object',
-  additionalProperties: { 'x-kubernetes-int-or-string': true },
-} as const satisfies Schema;
-
 const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
 const anyList = {
   type: 'array',

@@ -44,6 +44,9 @@ export const rolloutSchema = {
           minItems: 1,
           maxItems: 20,
           'x-kubernetes-list-type': 'atomic',
+          'x-kubernetes-validations': [
+            { rule: 'self.map(step, step.weight).isSorted()', message: 'weights of steps must not fall' },
+          ],
           description:
             'Shares of the pods that have the new artifact, one after another; after the last all have. Default: 10, 25 and 50 for 60 seconds each.',
           items: {

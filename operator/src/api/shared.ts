@@ -20,6 +20,16 @@ export const dataKey = {
   pattern: '^[-._a-zA-Z0-9]+$',
 } as const satisfies Schema;
 
+/** Amounts by resource: cpu, memory and the like. The pattern is that of Kubernetes' own quantities. */
+export const quantities = {
+  type: 'object',
+  additionalProperties: {
+    'x-kubernetes-int-or-string': true,
+    pattern:
+      '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+  },
+} as const satisfies Schema;
+
 export const labelSelector = {
   type: 'object',
   description:

@@ -1,11 +1,7 @@
 /** A GatewayProject that is served by sidecars of applications' pods (D36). */
 import { allowedNamespaces } from './grants.ts';
 import type { Schema } from './schema.ts';
-
-const quantities = {
-  type: 'object',
-  additionalProperties: { 'x-kubernetes-int-or-string': true },
-} as const satisfies Schema;
+import { quantities } from './shared.ts';
 
 export const sidecarSchema = {
   type: 'object',
