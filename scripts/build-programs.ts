@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { VERSION } from '../gateway/src/version.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
@@ -16,6 +16,7 @@ const root = join(import.meta.dirname, '..');
 export const PROGRAMS_FOLDER = join(root, 'dist', 'image');
 const STAMP = join(root, 'node_modules', '.cache', 'gw-programs.json');
 const PLUGINS = join(root, 'gateway', 'plugins');
+const SDK = join(root, 'gateway', 'sdk');
 /** PGlite looks for its files beside the worker that it is bundled into. */
 const PGLITE = join(root, 'node_modules', '@electric-sql', 'pglite', 'dist');
 const PGLITE_FILES = ['pglite.wasm', 'pglite.data', 'initdb.wasm'];
@@ -120,6 +121,12 @@ async function copyFiles(outdir: string): Promise<string[]> {
     for (const file of ['plugin.toml', 'config-schema.json', `${name}.wasm`]) {
       await copy(join(PLUGINS, name, file), 'plugins', name, file);
     }
+  }
+  // What `gw plugin` starts from and builds with.
+  for await (const file of glob('{assembly,templates}/**/*', { cwd: SDK, withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const path = join(file.parentPath, file.name);
+    await copy(path, 'sdk', relative(SDK, path));
   }
   for (const file of PGLITE_FILES) await copy(join(PGLITE, file), file);
   for await (const file of glob('**/*.*', { cwd: CONSOLE_FOLDER })) await copy(join(CONSOLE_FOLDER, file), 'ui', file);

@@ -30,6 +30,7 @@ import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { SidecarCensus } from './sidecar/census.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
+import { ExchangedParts } from './storage/exchanged-parts.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
 import { pullRevision } from './storage/pull-revision.ts';
@@ -198,6 +199,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         probe: probeProvenance,
         readMetrics: probeMetrics,
         measurements: new Measurements(),
+        exchangedParts: new ExchangedParts(objects),
         keptConnections: new KeptConnections(closeKept),
         ...(link ? { link: link.host } : {}),
         ...(census ? { census } : {}),

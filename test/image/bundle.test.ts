@@ -1,5 +1,7 @@
 /** What bundling could lose of `gw`: modules that are loaded only where they are wanted. Needs dist/image as CI builds it. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -57,6 +59,17 @@ describe.skipIf(!process.env['GW_E2E_IMAGE'] || !process.env['REDIS_URL'])('the 
 });
 
 describe.skipIf(!process.env['GW_E2E_IMAGE'])('the bundle', () => {
+  it('starts and builds plugins with the SDK that it has', () => {
+    // Where a folder above has the compiler.
+    const folder = mkdtempSync(join(import.meta.dirname, 'plugin-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const gw = (...args: readonly string[]) =>
+      execFileSync(process.execPath, [main, 'plugin', ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    gw('init', 'hello');
+    expect(gw('build', 'hello')).toMatch(/hello\.wasm: \d+ bytes/);
+    expect(gw('test', 'hello')).toContain('4 passed, 0 failed');
+  });
+
   it('has the embedded database and its files', async () => {
     const worker = new Worker(join(main, '..', 'pglite-worker.js'), { workerData: {} });
     onTestFinished(async () => void (await worker.terminate()));

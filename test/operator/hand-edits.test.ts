@@ -82,4 +82,33 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
     await user.patch('Workload', 'books-gateway', { spec: { replicas: 0, paused: true, minReadySeconds: 18 } });
     await eventually(async () => expect(await pace()).toEqual(wanted));
   });
+
+  it('an artifact whose ConfigMap holds another one is made again, and an Event says so', async () => {
+    const part = async () =>
+      (await user.list('ConfigMap')).find(({ metadata }) => /-[0-9a-f]{64}-0$/.test(metadata.name));
+    const before = await eventually(async () => {
+      const found = await part();
+      expect(found).toBeDefined();
+      return found;
+    });
+    if (!before) throw new Error('no part');
+    const { name, labels, annotations, ownerReferences } = before.metadata;
+    const [file = ''] = Object.keys(isRecord(before['binaryData']) ? before['binaryData'] : {});
+    const body = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, labels, annotations, ownerReferences },
+      immutable: true,
+      binaryData: { [file]: btoa('another') },
+    };
+    // The operator makes again what is deleted, and may be first.
+    await eventually(async () => {
+      await user.remove('ConfigMap', name);
+      await user.api.json({ method: 'POST', path: user.path('ConfigMap'), body });
+    });
+    await eventually(async () => expect((await part())?.['binaryData']).toEqual(before['binaryData']));
+    await eventually(async () =>
+      expect((await user.list('Event')).map(({ reason }) => reason)).toContain('ArtifactExchanged'),
+    );
+  });
 });

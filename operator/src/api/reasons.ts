@@ -141,6 +141,10 @@ export const REASONS = {
     action:
       'Correct what the message names: spec.storage.oci and its pushSecret, or --egress-allow and --plain-http-registry of the operator.',
   },
+  ArtifactExchanged: {
+    meaning: 'A ConfigMap of an artifact held something else than its name and annotations say; it is made again.',
+    action: 'See who may delete and create ConfigMaps in the namespace.',
+  },
   ArtifactLost: {
     meaning:
       'The ConfigMaps or the image of the served revision were deleted, and it cannot be made again because the specs no longer compile to it. Pods that run go on serving it; new ones cannot start.',

@@ -1,6 +1,8 @@
 /** A GatewayProject's reconcile, from top to bottom. */
-import { keyText, type ObjectKey } from '../../runtime/kube-object.ts';
+import { configMaps, type GatewayProject } from '../../api/resources.ts';
+import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../runtime/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
+import type { ExchangedParts } from '../../storage/exchanged-parts.ts';
 import { act } from './act.ts';
 import type { Compilations } from './compilation.ts';
 import { decide, type Settings } from './decide.ts';
@@ -16,6 +18,8 @@ export interface GatewayProjectWith extends ObserveWith, WantWith {
   readonly settings: Settings;
   /** Absent in local mode, where nothing lies in registries. */
   readonly registries?: Registries;
+  /** Absent in local mode, where nobody else writes. */
+  readonly exchangedParts?: ExchangedParts;
   /** Absent in local mode, where there are no canaries. */
   readonly keptConnections?: KeptConnections;
 }
@@ -31,6 +35,7 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
     using.controlPlanes?.forget(key);
     return undefined;
   }
+  if (await removeExchanged(using, seen.project, seen.parts)) return 0;
   const gathered = gather(seen.project, seen.sources);
   const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
   const observed = using.registries ? await withRegistry(using.registries, seen, compilation) : withoutRegistry(seen);
@@ -43,4 +48,19 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   using.keptConnections?.at(decided, observed.pods, Date.now());
   using.link?.decided(decided, compilation);
   return decision.again;
+}
+
+/** What is gone is made again by the next look, where it compiles; else the status says that it is lost. */
+async function removeExchanged(
+  { exchangedParts, objects, events }: GatewayProjectWith,
+  project: GatewayProject,
+  parts: readonly KubeObject[],
+): Promise<boolean> {
+  const exchanged = (await exchangedParts?.of(project, parts)) ?? [];
+  for (const part of exchanged) {
+    await objects.remove(configMaps, keyOf(part), part.metadata.uid);
+    const note = `ConfigMap "${part.metadata.name}" held another artifact than it says, which no pod would have started with: it is made again`;
+    events.record(project, { type: 'Warning', reason: 'ArtifactExchanged', action: 'Store', note });
+  }
+  return exchanged.length > 0;
 }

@@ -1,0 +1,69 @@
+/**
+ * ConfigMaps of artifacts that hold something else than they say. They are immutable, but whoever may delete one may
+ * make another by its name: pods that start would end at it, and nobody would know why.
+ */
+import { readArtifact } from '@gw/gateway/artifact';
+import { BoundedMap } from '@gw/gateway/bounded-map';
+import type { Revision } from '../api/gateway-project.ts';
+import type { GatewayProject } from '../api/resources.ts';
+import { objectNames, storedRevisions } from '../objects/stored-revisions.ts';
+import type { KubeObject } from '../runtime/kube-object.ts';
+import type { Objects } from '../runtime/objects.ts';
+import { readArchive } from './read-archive.ts';
+
+/** Revisions that are remembered as looked at. */
+const MOST_LOOKED_AT = 10_000;
+
+export class ExchangedParts {
+  readonly #objects: Pick<Objects, 'get'>;
+  /** Whether they are right, by the versions of the ConfigMaps: each is read once. */
+  readonly #looked = new BoundedMap<boolean>(MOST_LOOKED_AT);
+  /** One after the other, so that many projects take the memory of one. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(objects: Pick<Objects, 'get'>) {
+    this.#objects = objects;
+  }
+
+  /** Of the revisions that pods of the project may start with. What cannot be read now is not among them. */
+  async of(project: GatewayProject, parts: readonly KubeObject[]): Promise<readonly KubeObject[]> {
+    const { revision, latestRevision, rollout } = project.status ?? {};
+    const used = new Set([revision, latestRevision, rollout?.revision, rollout?.from]);
+    const exchanged: KubeObject[] = [];
+    for (const stored of storedRevisions(project, parts)) {
+      if (stored.image !== undefined || !used.has(stored.revision)) continue;
+      const names = new Set(objectNames(project, stored));
+      const own = parts.filter(({ metadata }) => names.has(metadata.name));
+      if (!(await this.#isRight(project, stored, own))) exchanged.push(...own);
+    }
+    return exchanged;
+  }
+
+  async #isRight(project: GatewayProject, revision: Revision, own: readonly KubeObject[]): Promise<boolean> {
+    const id = own.map(({ metadata: { uid, resourceVersion } }) => `${uid}/${resourceVersion}`).join();
+    const known = this.#looked.use(id);
+    if (known !== undefined) return known;
+    const turn = this.#turn.then(() => this.#look(project, revision));
+    this.#turn = turn.catch(() => undefined);
+    const right = await turn;
+    if (right === undefined) return true;
+    this.#looked.set(id, right);
+    return right;
+  }
+
+  /** Undefined where it cannot be read. */
+  async #look(project: GatewayProject, revision: Revision): Promise<boolean | undefined> {
+    let bytes: Uint8Array;
+    try {
+      bytes = await readArchive(this.#objects, () => Promise.reject(new Error('no image')), project, revision);
+    } catch {
+      return undefined;
+    }
+    try {
+      const { manifest } = await readArtifact(bytes, { trustedKeys: [] });
+      return manifest.artifact_hash === revision.artifactHash;
+    } catch {
+      return false;
+    }
+  }
+}
