@@ -91,7 +91,9 @@ describe.skipIf(DATABASE_URL === undefined)('deploying by two replicas (needs DA
     await connected(project, 1);
     const ended = await project.ended(await project.deploy(artifact.id));
     expect(ended).toMatchObject({ status: 'failed', applied: 0, refused: 1 });
-    expect(ended.reason).toBe('1 of 1 data planes refused it: signature (1)');
+    expect(ended.reason).toBe(
+      '1 of 1 data planes refused it: signature (1); nothing was deployed before: nothing is now',
+    );
     expect(ended.targets[0]).toMatchObject({ name: 'strict', status: 'refused', served_hash: null });
   });
 

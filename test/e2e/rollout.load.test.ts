@@ -226,8 +226,8 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
       expect(step.rollout).toMatchObject({ strategy: 'Canary', phase: 'Progressing', revision, step: 0, share: 33 });
       // The others are as they were.
       expect(await gatewayPods()).toEqual(expect.arrayContaining(pods));
-      const answers = new Set(await Promise.all(Array.from({ length: 40 }, text)));
-      expect(answers.size).toBe(2);
+      // When nodes route to it.
+      await eventually(async () => expect(new Set(await Promise.all(Array.from({ length: 40 }, text))).size).toBe(2));
       await killOperator();
       await until(({ rollout }) => rollout?.step === 1 && rollout.steppedAt !== undefined);
       await until(served);

@@ -186,9 +186,11 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
       expect(object.status.rollout.phase).toBe('Aborted');
       expect(object.status.artifactHash).toBe(good);
     });
-    await eventually(async () =>
-      expect(await operator.k('get', 'deployments.apps', '-o', 'name')).not.toContain('canary'),
-    );
+    // Pods that drain answer what comes on connections that are kept.
+    await eventually(async () => {
+      expect(await operator.k('get', 'deployments.apps', '-o', 'name')).not.toContain('canary');
+      expect(await operator.k('get', 'pods', '-l', 'gw.dev/role=canary', '-o', 'name')).toBe('');
+    });
     await stopClients();
     // Nothing but the canary's own answers.
     expect(

@@ -179,7 +179,7 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
 
     const silent = await call('/silent');
     const spans = await traceOf(silent.headers.get('x-trace-id') ?? '');
-    expect(named(spans, 'GET').attributes['error.type']).toBe('UND_ERR_HEADERS_TIMEOUT');
+    expect(named(spans, 'GET').attributes['error.type']).toBe('GW_UPSTREAM_TIMEOUT');
     expect(named(spans, 'GET /silent').attributes).toMatchObject({
       'http.response.status_code': 504,
       'error.type': 'upstream-timeout',
