@@ -171,7 +171,11 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   });
 
   it('promotes a canary, and aborts one that fails', async () => {
-    const canary = { steps: [{ weight: 50, pauseSeconds: 4 }], analysis: { minRequests: 20, maxErrorPercent: 50 } };
+    const canary = {
+      steps: [{ weight: 50, pauseSeconds: 4 }],
+      watchSeconds: 4,
+      analysis: { minRequests: 20, maxErrorPercent: 50 },
+    };
     await change({ rollout: { strategy: 'Canary', canary } });
     await rollOut();
     expectNoFailure();

@@ -247,6 +247,16 @@ describe('a canary', () => {
       expect(story.last?.failed).toMatchObject({ revision: 2, message: 'POST /a' });
     });
 
+    it('is what a newer revision begins from, and goes back to', () => {
+      const story = promoted();
+      story.look({ pods: [...four, canaryPod(1)] });
+      expect(shown(story.to(3))).toEqual(['Progressing', 3, 2, '3 x1']);
+      expect(story.last?.status).toMatchObject({ step: 0, from: 2 });
+      expect(story.last?.status?.watching).toBeUndefined();
+      story.look({ stalled: { stable: false, canary: true } });
+      expect(shown(story.look({ stalled: { stable: false, canary: false } }))).toEqual(['Aborted', 2, 2, undefined]);
+    });
+
     it('waits no longer than the deadline for pods of the revision before, and not where a person says so', () => {
       expect(shown(promoted().look({ pods: four }, 200))).toEqual(['Succeeded', 2, 2, undefined]);
       const command = { action: 'promote', revision: 2, id: 'b' } as const;

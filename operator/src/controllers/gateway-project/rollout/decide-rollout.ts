@@ -127,7 +127,9 @@ function returns({ automaticRollback }: RolloutSpec, { phase }: RolloutStatus): 
 }
 
 function lastGood({ before, revisions, templated }: RolloutInput): Revision | undefined {
-  const number = before === undefined ? templated : before.phase === 'Succeeded' ? before.revision : before.from;
+  // What is watched on has all stable pods, and has passed every step.
+  const isGood = before?.phase === 'Succeeded' || before?.watching === true;
+  const number = before === undefined ? templated : isGood ? before.revision : before.from;
   return revisions.find(({ revision }) => revision === number);
 }
 
