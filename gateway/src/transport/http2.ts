@@ -160,15 +160,12 @@ export class Http2Connections {
     }
   }
 
-  /** Each connection hears of its end with what it is asked now, or next. */
+  /**
+   * Ends each connection when its streams have ended; one that has none soon, and long before the process: who is gone
+   * with the last byte cannot say so again where that was lost.
+   */
   beginDrain(): void {
-    for (const connection of this.#connections) if (connection.streams > 0) this.#announceEnd(connection);
-  }
-
-  /** Ends each connection when its streams have ended; those that have none end now. */
-  close(): void {
-    this.beginDrain();
-    for (const { session, streams } of this.#connections) if (streams === 0) session.close();
+    for (const connection of this.#connections) this.#announceEnd(connection);
   }
 
   /** Ends all connections now. */

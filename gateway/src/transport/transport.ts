@@ -132,7 +132,7 @@ export function createTransport(
           resolve();
         });
         undecided.cut();
-        http2.close();
+        http2.beginDrain();
         server.closeIdleConnections();
       }),
   };
