@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProjectPlugin } from '../../gateway/src/compiler/index.ts';
 import { DISPATCHER_WASM } from '../fixtures/specs/plugins.ts';
-import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import { compileSpec, type Gateway, withGateway } from './gateway.ts';
 import { scrape } from './scrape.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -45,14 +45,7 @@ describe('what ended a request', () => {
     await upstream?.close();
   });
 
-  async function serving(args: readonly string[], run: (gw: Gateway) => Promise<void>): Promise<void> {
-    const gw = await startGateway(artifact, { args });
-    try {
-      await run(gw);
-    } finally {
-      await gw.stop();
-    }
-  }
+  const serving = (args: readonly string[], work: (gw: Gateway) => Promise<void>) => withGateway(artifact, args, work);
   /** The line of a request in the access log. */
   async function lineOf(gw: Gateway, path: string, id: string) {
     await (await fetch(gw.url + path, { headers: { 'x-request-id': id } })).arrayBuffer();

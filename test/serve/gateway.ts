@@ -66,6 +66,22 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
   return { ...started, url: `http://${serving['listen']}`, admin: `http://${serving['admin']}` };
 }
 
+/** Runs `work` beside a gateway, which ends well after it. */
+export async function withGateway(
+  artifact: Uint8Array,
+  args: readonly string[],
+  work: (gw: Gateway) => Promise<void>,
+): Promise<void> {
+  const gw = await startGateway(artifact, { args });
+  let code: number | null = null;
+  try {
+    await work(gw);
+  } finally {
+    code = await gw.stop();
+  }
+  if (code !== 0) throw new Error(`gw serve ended with ${code}`);
+}
+
 /** Runs `gw serve` where it must not come up: its exit code and what it said. */
 export async function refusedStart(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [GW, 'serve', ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });

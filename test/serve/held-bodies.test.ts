@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import { compileSpec, type Gateway, withGateway } from './gateway.ts';
 import { raw } from './http.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -49,14 +49,7 @@ describe('bodies in memory', () => {
     await upstream?.close();
   });
 
-  async function serving(args: readonly string[], run: (gw: Gateway) => Promise<void>): Promise<void> {
-    const gw = await startGateway(artifact, { args });
-    try {
-      await run(gw);
-    } finally {
-      expect(await gw.stop()).toBe(0);
-    }
-  }
+  const serving = (args: readonly string[], work: (gw: Gateway) => Promise<void>) => withGateway(artifact, args, work);
   const portOf = (gw: Gateway) => Number(new URL(gw.url).port);
 
   /** One that sends so much of a longer body and then nothing; what it is answered with. */

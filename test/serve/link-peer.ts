@@ -58,3 +58,25 @@ export class Peer {
     });
   }
 }
+
+/** How a connection to the channel becomes a WebSocket, for those that are not made by the library. */
+export const UPGRADE_LINES: readonly string[] = [
+  'GET /ws/data-plane HTTP/1.1',
+  'Host: c',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Protocol: gw.data-plane.v1',
+];
+export const UPGRADE = requestOf(UPGRADE_LINES);
+
+export function requestOf(lines: readonly string[]): string {
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** Of text, masked with zeroes (RFC 6455, section 5.2). */
+export function textFrame(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([0x81, 0xfe, bytes.length >> 8, bytes.length & 255, 0, 0, 0, 0]), bytes]);
+}

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../../../test/eventually.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { hello, Peer } from '../../../test/serve/link-peer.ts';
+import { hello, Peer, textFrame, UPGRADE } from '../../../test/serve/link-peer.ts';
 import { LinkServer, PROJECT } from '../../../test/serve/link-server.ts';
 import type { ChannelOptions } from './ports.ts';
 
@@ -135,18 +135,10 @@ describe('the data-plane channel', () => {
     const { hostname, port } = new URL(host.url);
     // A WebSocket by hand, which reads nothing after its welcome.
     const socket = connect(Number(port), hostname);
-    const text = JSON.stringify(hello());
-    const frame = Buffer.concat([
-      Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0]),
-      Buffer.from(text),
-    ]);
     socket.on('error', () => {});
-    socket.write(
-      'GET /ws/data-plane HTTP/1.1\r\nHost: c\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
-        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: gw.data-plane.v1\r\n\r\n',
-    );
+    socket.write(UPGRADE);
     await once(socket, 'data');
-    socket.write(frame);
+    socket.write(textFrame(JSON.stringify(hello())));
     await host.until('connected');
     socket.pause();
     const big = { ...notice('big'), path: `/${'x'.repeat(2000)}` };

@@ -5,18 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { hello, Peer } from '../../../test/serve/link-peer.ts';
+import { hello, Peer, requestOf, textFrame, UPGRADE, UPGRADE_LINES } from '../../../test/serve/link-peer.ts';
 import { KEY, LinkServer } from '../../../test/serve/link-server.ts';
-
-const UPGRADE = [
-  'GET /ws/data-plane HTTP/1.1',
-  'Host: c',
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  'Sec-WebSocket-Protocol: gw.data-plane.v1',
-];
 
 /** Of RFC 6455, section 5.2, with whatever is said of its length. */
 interface Frame {
@@ -84,13 +74,7 @@ const conversation = fc.tuple(
   fc.array(fc.oneof({ weight: 5, arbitrary: frame.map(bytesOf) }, { weight: 1, arbitrary: fc.uint8Array() })),
   fc.array(fc.nat(400), { maxLength: 4 }),
 );
-const greeting = bytesOf({
-  first: TEXT,
-  masked: true,
-  mask: new Uint8Array([1, 2, 3, 4]),
-  payload: Buffer.from(JSON.stringify(hello({ instance_id: 'fuzz' }))),
-  length: null,
-});
+const greeting = textFrame(JSON.stringify(hello({ instance_id: 'fuzz' })));
 
 describe('bytes at the channel', () => {
   let host: LinkServer;
@@ -134,12 +118,8 @@ describe('bytes at the channel', () => {
     let n = 0;
     await fc.assert(
       fc.asyncProperty(conversation, async ([greets, frames, pieces]) => {
-        const bytes = Buffer.concat([
-          Buffer.from(`${UPGRADE.join('\r\n')}\r\n\r\n`),
-          ...(greets ? [greeting] : []),
-          ...frames,
-        ]);
-        const answered = await send(bytes, [UPGRADE.join('\r\n').length + 4, ...pieces]);
+        const bytes = Buffer.concat([Buffer.from(UPGRADE), ...(greets ? [greeting] : []), ...frames]);
+        const answered = await send(bytes, [UPGRADE.length, ...pieces]);
         expect(answered.toString('latin1')).toMatch(/^HTTP\/1\.1 101 /);
         expect(answered.includes(KEY)).toBe(false);
         const artifact_id = `a-${++n}`;
@@ -153,11 +133,11 @@ describe('bytes at the channel', () => {
   });
 
   it('of an upgrade with a line changed are an answer of HTTP, or none, and leave nothing', async () => {
-    const line = fc.oneof(fc.string({ unit: 'binary-ascii' }), fc.constantFrom(...UPGRADE), fc.constant(''));
+    const line = fc.oneof(fc.string({ unit: 'binary-ascii' }), fc.constantFrom(...UPGRADE_LINES), fc.constant(''));
     await fc.assert(
-      fc.asyncProperty(fc.nat(UPGRADE.length - 1), line, async (at, other) => {
-        const lines = UPGRADE.with(at, other);
-        const answered = await send(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), greeting]), []);
+      fc.asyncProperty(fc.nat(UPGRADE_LINES.length - 1), line, async (at, other) => {
+        const lines = UPGRADE_LINES.with(at, other);
+        const answered = await send(Buffer.concat([Buffer.from(requestOf(lines)), greeting]), []);
         expect(answered.toString('latin1')).toMatch(/^(HTTP\/1\.1 \d{3} |$)/);
         await nothingIsLeft();
       }),

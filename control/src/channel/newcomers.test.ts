@@ -3,14 +3,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { hello, Peer } from '../../../test/serve/link-peer.ts';
+import { hello, Peer, textFrame, UPGRADE } from '../../../test/serve/link-peer.ts';
 import { KEY, LinkServer, PROJECT } from '../../../test/serve/link-server.ts';
 import type { ChannelOptions } from './ports.ts';
 
 const STRANGER = '127.0.0.2';
-const UPGRADE =
-  'GET /ws/data-plane HTTP/1.1\r\nHost: c\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: gw.data-plane.v1\r\n\r\n';
 /** Sockets that a stranger opens at once. */
 const AT_ONCE = 200;
 
@@ -85,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('strangers at the channel', () => 
     vi.useFakeTimers({ toFake: ['performance', 'setInterval'] });
     await start({ maxSilent: 2 });
     const refused = await Promise.all([1, 2].map(() => silent(STRANGER)));
-    for (const socket of refused) socket.write(frame('{'));
+    for (const socket of refused) socket.write(textFrame('{'));
     await eventually(() => expect(refused.map(({ bytesRead }) => bytesRead > 200)).toEqual([true, true]));
     const next = new Peer(host.url);
     await once(refused[0] as Socket, 'close');
@@ -132,7 +129,8 @@ describe.skipIf(process.platform !== 'linux')('strangers at the channel', () => 
       return authenticate.call(host, message);
     };
     const guesses = await Promise.all(Array.from({ length: 100 }, () => silent(STRANGER)));
-    for (const [i, socket] of guesses.entries()) socket.write(frame(JSON.stringify(hello({ api_key: `guess-${i}` }))));
+    for (const [i, socket] of guesses.entries())
+      socket.write(textFrame(JSON.stringify(hello({ api_key: `guess-${i}` }))));
     await eventually(() => expect(asked).toEqual(Array.from({ length: 4 }, () => 'guess')));
     const peers = [new Peer(host.url, '127.0.0.1'), new Peer(host.url, STRANGER)];
     for (const [i, peer] of peers.entries()) await peer.say(hello({ instance_id: `real-${i}` }));
@@ -169,10 +167,3 @@ describe.skipIf(process.platform !== 'linux')('strangers at the channel', () => 
     expect(host.channel.counts().connected).toBe(4);
   });
 });
-
-/** Of text, masked with zeroes (RFC 6455, section 5.2). */
-function frame(text: string): Buffer {
-  const bytes = Buffer.from(text);
-  const head = Buffer.from([0x81, 0xfe, bytes.length >> 8, bytes.length & 255, 0, 0, 0, 0]);
-  return Buffer.concat([head, bytes]);
-}

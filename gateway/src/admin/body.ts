@@ -1,4 +1,6 @@
 import type { Exchange } from '../exchange.ts';
+import { parseTextOnce } from '../json/parse-once.ts';
+import { isObject } from '../spec/json.ts';
 
 /** The body of a request to the admin port; empty where it has more than `most` bytes, too many to be meant. */
 export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<string> {
@@ -8,4 +10,18 @@ export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<st
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+/** Bytes of a body of one member. */
+const MOST_BODY = 1024;
+
+/** What the JSON object of the body has by that name; undefined where it is none. */
+export async function memberOf(x: Exchange, name: string): Promise<unknown> {
+  const text = await bodyOf(x, MOST_BODY);
+  try {
+    const value: unknown = parseTextOnce(text);
+    return isObject(value) ? value[name] : undefined;
+  } catch {
+    return undefined;
+  }
 }

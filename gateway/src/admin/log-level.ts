@@ -1,10 +1,8 @@
 /** `/log-level` of the admin port: reads and changes what is logged, until the process ends. */
 import type { Exchange } from '../exchange.ts';
-import { parseTextOnce } from '../json/parse-once.ts';
 import { problem } from '../problems.ts';
-import { isObject } from '../spec/json.ts';
 import { type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
-import { bodyOf } from './body.ts';
+import { memberOf } from './body.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 
 export interface LogLevelState {
@@ -12,16 +10,13 @@ export interface LogLevelState {
   setLogLevel(level: Level): Promise<void>;
 }
 
-/** Bytes of a body that is read. */
-const MOST_BODY = 1024;
-
 export function logLevelPage({ log }: LogLevelState): Page {
   return jsonPage(200, { level: log.level, configured: log.configuredLevel });
 }
 
 /** Takes `{"level": "debug"}`. */
 export async function changeLogLevel(x: Exchange, state: LogLevelState): Promise<Page> {
-  const level = levelOf(await bodyOf(x, MOST_BODY));
+  const level = levelOf(await memberOf(x, 'level'));
   if (level === undefined) {
     return problemPage(problem('validation-failed', `Send {"level": "debug"}: one of ${LOG_LEVELS.join(', ')}.`));
   }
@@ -29,11 +24,6 @@ export async function changeLogLevel(x: Exchange, state: LogLevelState): Promise
   return logLevelPage(state);
 }
 
-function levelOf(text: string): Level | undefined {
-  try {
-    const value: unknown = parseTextOnce(text);
-    return isObject(value) ? LOG_LEVELS.find((each) => each === value['level']) : undefined;
-  } catch {
-    return undefined;
-  }
+function levelOf(value: unknown): Level | undefined {
+  return LOG_LEVELS.find((each) => each === value);
 }

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { headerOf } from '../exchange.ts';
 import type { CacheStore } from '../state/cache-store.ts';
 import { StateUnavailable } from '../state/state.ts';
+import { Turns } from '../turns.ts';
 import { variantDigest } from './cache-key.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { variesBy } from './storable.ts';
 import { decodeStoredKeys, encodeStoredKeys } from './stored-keys.ts';
 import { decodeStored, encodeStored, newVariants, type StoredResponse, type Variants } from './stored-response.ts';
-import { Turns } from './turns.ts';
 import type { Found, Visit } from './visit.ts';
 
 /** A result that is there at once where the store waits for nothing. */
@@ -66,7 +66,7 @@ export class ResponseStore {
   /** Rejects with StateUnavailable. */
   put(visit: Visit, response: StoredResponse): Promise<void> {
     // One after another: two that read the list at once would each forget what the other has put there.
-    return this.#turns.take(visit.urlKey, () => this.#put(visit, response));
+    return this.#turns.run(visit.urlKey, () => this.#put(visit, response));
   }
 
   async #put(visit: Visit, response: StoredResponse): Promise<void> {

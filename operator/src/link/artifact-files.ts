@@ -1,11 +1,11 @@
 /** The files of revisions for data planes that fetch them: out of their ConfigMaps or image, a few kept in memory. */
 import { createHash } from 'node:crypto';
-import { readArtifact, VERSION_FIELD } from '@gw/gateway/artifact';
+import { VERSION_FIELD } from '@gw/gateway/artifact';
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import type { Objects } from '../runtime/objects.ts';
-import { type PullArchive, readArchive } from '../storage/read-archive.ts';
+import { type PullArchive, readArchive, readStored } from '../storage/read-archive.ts';
 
 export interface ArtifactFile {
   readonly bytes: Uint8Array;
@@ -65,9 +65,7 @@ export class ArtifactFiles {
   }
 }
 
-async function fileOf(bytes: Uint8Array, { artifactHash }: Revision): Promise<ArtifactFile> {
-  // The data plane checks signatures; that it is the right artifact is checked here, once.
-  const { manifest } = await readArtifact(bytes, { trustedKeys: [] });
-  if (manifest.artifact_hash !== artifactHash) throw new Error(`the stored artifact is ${manifest.artifact_hash}`);
+async function fileOf(bytes: Uint8Array, revision: Revision): Promise<ArtifactFile> {
+  const { manifest } = await readStored(bytes, revision);
   return { bytes, sha256: createHash('sha256').update(bytes).digest('hex'), version: manifest[VERSION_FIELD] };
 }

@@ -2,14 +2,14 @@
  * ConfigMaps of artifacts that hold something else than they say. They are immutable, but whoever may delete one may
  * make another by its name: pods that start would end at it, and nobody would know why.
  */
-import { readArtifact } from '@gw/gateway/artifact';
 import { BoundedMap } from '@gw/gateway/bounded-map';
+import { Turns } from '@gw/gateway/turns';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { objectNames, storedRevisions } from '../objects/stored-revisions.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
-import { readArchive } from './read-archive.ts';
+import { readArchive, readStored } from './read-archive.ts';
 
 /** Revisions that are remembered as looked at. */
 const MOST_LOOKED_AT = 10_000;
@@ -19,7 +19,7 @@ export class ExchangedParts {
   /** Whether they are right, by the versions of the ConfigMaps: each is read once. */
   readonly #looked = new BoundedMap<boolean>(MOST_LOOKED_AT);
   /** One after the other, so that many projects take the memory of one. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(objects: Pick<Objects, 'get'>) {
     this.#objects = objects;
@@ -43,9 +43,7 @@ export class ExchangedParts {
     const id = own.map(({ metadata: { uid, resourceVersion } }) => `${uid}/${resourceVersion}`).join();
     const known = this.#looked.use(id);
     if (known !== undefined) return known;
-    const turn = this.#turn.then(() => this.#look(project, revision));
-    this.#turn = turn.catch(() => undefined);
-    const right = await turn;
+    const right = await this.#turns.run('', () => this.#look(project, revision));
     if (right === undefined) return true;
     this.#looked.set(id, right);
     return right;
@@ -60,8 +58,8 @@ export class ExchangedParts {
       return undefined;
     }
     try {
-      const { manifest } = await readArtifact(bytes, { trustedKeys: [] });
-      return manifest.artifact_hash === revision.artifactHash;
+      await readStored(bytes, revision);
+      return true;
     } catch {
       return false;
     }

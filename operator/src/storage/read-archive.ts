@@ -1,4 +1,5 @@
 /** The file of a revision, from where it lies: its ConfigMaps, one part after the other, or its image. */
+import { type Artifact, readArtifact } from '@gw/gateway/artifact';
 import type { Revision } from '../api/gateway-project.ts';
 import { configMaps, type GatewayProject } from '../api/resources.ts';
 import { partName } from '../objects/artifact-parts.ts';
@@ -25,4 +26,12 @@ export async function readArchive(
     parts.push(Buffer.from(data, 'base64'));
   }
   return Buffer.concat(parts);
+}
+
+/** Rejects where it is no artifact, or another one. Who serves it checks signatures. */
+export async function readStored(bytes: Uint8Array, { artifactHash }: Revision): Promise<Artifact> {
+  const artifact = await readArtifact(bytes, { trustedKeys: [] });
+  const stored = artifact.manifest.artifact_hash;
+  if (stored !== artifactHash) throw new Error(`the stored artifact is ${stored}`);
+  return artifact;
 }

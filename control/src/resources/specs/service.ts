@@ -1,4 +1,6 @@
 /** Specs with their revisions (reference 3, section 2). */
+
+import { Turns } from '@gw/gateway/turns';
 import type { Actor } from '../../access/actor.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
@@ -9,7 +11,6 @@ import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page, type PageRequest } from '../../http/pagination.ts';
 import { patchSpec, readSpec } from '../../specs/read-spec.ts';
 import { specName } from '../../specs/spec-name.ts';
-import { Turns } from '../../specs/turns.ts';
 import { findProject } from '../projects/store.ts';
 import { listOperations } from './operations-store.ts';
 import { named, recorded, resourceOf, shown, shownOperation, shownRevision } from './record.ts';

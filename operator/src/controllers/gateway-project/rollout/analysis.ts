@@ -30,8 +30,10 @@ export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, o
   const chance = CHANCE / (used.length + 1);
   const withoutEvidence = used.filter(({ its }) => its.requests < analysis.minRequests).map(({ name }) => name);
   const worse =
-    firstOf(used, ({ name, its, theirs }) => faultOf(name, its, theirs, analysis, chance)) ??
-    faultOfAll(used, analysis, chance);
+    used
+      .values()
+      .map(({ name, its, theirs }) => faultOf(name, its, theirs, analysis, chance))
+      .find((fault) => fault !== undefined) ?? faultOfAll(used, analysis, chance);
   if (worse !== undefined) return { verdict: 'worse', message: worse, withoutEvidence };
   const { requests } = total(canary);
   const few = withoutEvidence.length > 0 ? `too few requests to judge ${listed(withoutEvidence)}` : undefined;
@@ -106,12 +108,4 @@ function percentOf({ requests, bad: count }: Counted): number {
 
 function share(counted: Counted): number {
   return Math.round(percentOf(counted) * 100) / 100;
-}
-
-function firstOf<T, R>(list: readonly T[], of: (each: T) => R | undefined): R | undefined {
-  for (const each of list) {
-    const found = of(each);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

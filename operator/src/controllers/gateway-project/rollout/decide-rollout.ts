@@ -220,10 +220,7 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
     const said = analysis ? `; ${analysis.message}` : '';
     const waits = paused ? '; paused' : left > 0 ? '' : '; it waits for that (requireEvidence)';
     const message = `${name}: ${canary.pods} of ${canary.pods + others} pods have revision ${goal.revision}${said}${waits}`;
-    const seen = {
-      ...(analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {}),
-      ...(paused ? { paused } : {}),
-    };
+    const seen = { ...evidenceOf(analysis), ...(paused ? { paused } : {}) };
     const again = left > 0 ? Math.min(left, LOOK_MS) : LOOK_MS;
     return { ...decision, status: { ...status, weight, steppedAt, ...seen, message }, again };
   }
@@ -253,8 +250,11 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
   if (left <= 0) return done;
   const said = analysis ? `; ${analysis.message}` : '';
   const message = `promoted; ${canary.pods} pod(s) keep revision ${from.revision} for ${spec.canary.watchSeconds} s, to compare with${said}`;
-  const seen = analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
-  return { ...decision, status: { ...before, steppedAt, ...seen, message }, again: Math.min(left, LOOK_MS) };
+  return {
+    ...decision,
+    status: { ...before, steppedAt, ...evidenceOf(analysis), message },
+    again: Math.min(left, LOOK_MS),
+  };
 }
 
 /** The one of that index begins; past the last the stable pods are rolled. */
@@ -273,6 +273,11 @@ function nextStep(
     events: [event('Normal', 'CanaryStep', `revision ${goal.revision}: ${message}`)],
     again: 0,
   };
+}
+
+/** What the status says of it. */
+function evidenceOf(analysis: AnalysisResult | undefined): Pick<RolloutStatus, 'withoutEvidence'> {
+  return analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
 }
 
 /** Operations in use have had too few requests of it, or nobody has looked yet. */

@@ -86,8 +86,8 @@ function both(a: Answers, b: Answers): Answers {
 }
 
 /** Milliseconds within which that share of the requests was answered, between bounds of buckets as Prometheus does. */
-export function quantileMs({ buckets }: Answers, share: number): number {
-  const bounds = [...buckets].toSorted(([a], [b]) => a - b);
+export function quantileMs(answers: Answers, share: number): number {
+  const bounds = boundsOf(answers);
   const rank = share * (bounds.at(-1)?.[1] ?? 0);
   let [from, below] = [0, 0];
   for (const [bound, count] of bounds) {
@@ -101,8 +101,13 @@ export function quantileMs({ buckets }: Answers, share: number): number {
 }
 
 /** Requests that certainly took longer, by the nearest bound above. */
-export function slowerThan({ buckets }: Answers, ms: number): number {
-  const bounds = [...buckets].toSorted(([a], [b]) => a - b);
+export function slowerThan(answers: Answers, ms: number): number {
+  const bounds = boundsOf(answers);
   const within = bounds.find(([bound]) => 1000 * bound >= ms)?.[1] ?? 0;
   return Math.max(0, (bounds.at(-1)?.[1] ?? 0) - within);
+}
+
+/** In their order, as pods may say them in any. */
+function boundsOf({ buckets }: Answers): readonly (readonly [seconds: number, count: number])[] {
+  return [...buckets].toSorted(([a], [b]) => a - b);
 }
