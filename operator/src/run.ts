@@ -12,6 +12,7 @@ import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
 import { closeKept, KeptConnections } from './controllers/gateway-project/rollout/kept-connections.ts';
 import { Measurements } from './controllers/gateway-project/rollout/measurements.ts';
 import { probeMetrics } from './controllers/gateway-project/rollout/observe-rollout.ts';
+import { UpdatePace } from './controllers/gateway-project/update-pace.ts';
 import { ForeignUses, type NamespaceView } from './controllers/plugin-ref/grants.ts';
 import { ArtifactFiles } from './link/artifact-files.ts';
 import { ownAddress } from './link/leader-endpoints.ts';
@@ -64,6 +65,8 @@ export interface RunOptions {
   readonly listener?: ListenerOptions;
   /** Where pods reach this replica; default: the first address of this machine, in a pod the pod's. */
   readonly linkAddress?: string;
+  /** Projects whose pods are replaced at once because the operator changed; 0: all. */
+  readonly updatesAtOnce: number;
   /** How far projects may go with their pods and Secrets. */
   readonly policy: PodPolicy;
   /** Registries and URLs that users name. */
@@ -183,6 +186,14 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       });
       await census.start();
     }
+    const updatePace = new UpdatePace({
+      atOnce: options.updatesAtOnce,
+      objects,
+      namespaces,
+      onStop: (failed) =>
+        log.error({ failed }, 'the update of gateway pods has stopped: those of these projects did not become ready'),
+    });
+    metrics.watchUpdates(() => updatePace.counts());
     runner = new Runner({
       objects,
       namespaces,
@@ -201,6 +212,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         measurements: new Measurements(),
         exchangedParts: new ExchangedParts(objects),
         keptConnections: new KeptConnections(closeKept),
+        updatePace,
         ...(link ? { link: link.host } : {}),
         ...(census ? { census } : {}),
         policy: options.policy,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { image, missing, skipped } from './installed-operator.ts';
-import { DRAIN_SECONDS, execute, kubectl } from './kubectl.ts';
+import { DRAIN_SECONDS, execute, kubectl, lastingPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
 const firstImage = process.env['GW_E2E_FIRST_IMAGE'] ?? image;
@@ -18,16 +18,18 @@ const run = randomBytes(3).toString('hex');
 const [system, namespace, release] = [`gw-system-upgrade-${run}`, `gw-upgrade-${run}`, `gw-operator-upgrade-${run}`];
 const k = kubectl(namespace);
 
-const objects = `
+const projectNamed = (name: string, replicas: number) => `
 apiVersion: gw.dev/v1alpha1
 kind: GatewayProject
-metadata: {name: shop}
+metadata: {name: ${name}}
 spec:
   specs: {names: [shop]}
   plugins: [{name: mock}]
-  pods: {image: "${image}", replicas: 2}
+  pods: {image: "${image}", replicas: ${replicas}}
   serve: {drainDelay: ${DRAIN_SECONDS}}
----
+  rollout: {progressDeadlineSeconds: 10}
+---`;
+const objects = `${projectNamed('shop', 2)}
 apiVersion: gw.dev/v1alpha1
 kind: ApiSpec
 metadata: {name: shop}
@@ -44,12 +46,13 @@ spec:
             x-gw-dispatch: {name: mock, config: {body: "open"}}
 `;
 
-function helm(command: string, chart: string, tagged: string): Promise<string> {
+function helm(command: string, chart: string, tagged: string, values: readonly string[] = []): Promise<string> {
   const colon = tagged.lastIndexOf(':');
   return execute('helm', [
     ...[command, release, chart, '-n', system, '--wait', '--timeout', '240s'],
     ...['--set', `image.repository=${tagged.slice(0, colon)}`, '--set-string', `image.tag=${tagged.slice(colon + 1)}`],
     ...['--set', `watchNamespaces={${namespace}}`, '--set', 'crds.install=false'],
+    ...values.flatMap((value) => ['--set', value]),
   ]);
 }
 
@@ -112,6 +115,30 @@ describe.skipIf(missing.length > 0)(`an upgrade of the operator's chart${skipped
     expect(load.failures).toEqual([]);
     expect(await k.field(project, '{.metadata.uid}')).toBe(uid);
     expect(await k.field(project, '{.status.artifactHash}')).toBe(hash);
+  });
+
+  it('replaces the pods of a few projects at a time, and of no more while those fail', async () => {
+    const others = ['a', 'b'];
+    await k.apply(others.map((name) => projectNamed(name, 1)).join('\n'));
+    const all = ['shop', ...others].map((name) => `gatewayproject/${name}`);
+    await Promise.all(all.map((each) => k.condition(each, 'Ready')));
+    const reasons = async () => {
+      const path = '{.status.conditions[?(@.type=="Updated")].reason} {.status.conditions[?(@.type=="Ready")].status}';
+      return (await Promise.all(all.map((each) => k.field(each, path)))).toSorted();
+    };
+    const url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}/status`;
+    const load = startLoad(url, 50, {});
+    // Pods that no node takes: the first project keeps the only place.
+    await helm('upgrade', now, image, ['updatesAtOnce=1', 'policy.podDefaults.spec.nodeSelector.is=nowhere']);
+    const stopped = ['UpdateFailed True', 'UpdateStopped True', 'UpdateStopped True'];
+    await eventually(async () => expect(await reasons()).toEqual(stopped));
+    const pending = await k('get', 'pods', '--field-selector=status.phase=Pending', '-o', 'name');
+    expect(pending.trim().split('\n')).toHaveLength(pending.includes('shop-') ? 2 : 1);
+    await helm('upgrade', now, image, ['updatesAtOnce=1', 'policy.podDefaults.metadata.labels.is=right']);
+    await eventually(async () => expect(await reasons()).toEqual(Array(3).fill('Updated True')));
+    expect(await lastingPods(k, 'is=right')).toHaveLength(5);
+    await load.stop();
+    expect(load.failures).toEqual([]);
   });
 
   it('passes helm test', async () => {

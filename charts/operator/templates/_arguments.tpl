@@ -5,6 +5,8 @@
 - {{ $v.logLevel }}
 - --workers
 - {{ $v.workers | quote }}
+- --updates-at-once
+- {{ $v.updatesAtOnce | quote }}
 {{- with $v.egress }}
 {{- range .allow }}
 - --egress-allow

@@ -20,6 +20,26 @@ export const REASONS = {
     action:
       'Have whoever changes the path leave it out, as the chart does (a GitOps tool ignores clientConfig.caBundle and clientConfig.service.path); see the log of the operator.',
   },
+  // Updated
+  Updated: { meaning: 'The pods have been replaced, and are as this operator makes them.' },
+  Updating: {
+    meaning: 'The pods are being replaced because the operator changed: it was upgraded, or has other options.',
+  },
+  AwaitingUpdate: {
+    meaning:
+      'The operator changed and makes pods another way now; those of other projects are being replaced first (--updates-at-once). What serves, serves on, and a change of the project itself does not wait.',
+  },
+  UpdateFailed: {
+    meaning:
+      'The pods that were to take the place of those of an earlier operator did not become ready in time; those before serve on, and fewer other projects are updated at once until this one is.',
+    action:
+      "See `kubectl describe pod` of the gateway's pods: a node or quota without room, an image that cannot be pulled, a wrong --pod-defaults. Where the upgrade is at fault, take it back.",
+  },
+  UpdateStopped: {
+    meaning:
+      'The operator changed, and the pods of so many other projects failed to be replaced that no more are tried. What serves, serves on, and a change of the project itself does not wait.',
+    action: "See the operator's log for the projects; mend them, or take the upgrade back.",
+  },
   // Accepted
   Accepted: { meaning: 'The object is understood and what it refers to is there.' },
   InvalidSpec: {

@@ -15,14 +15,18 @@ interface Options extends ListenerFlags, EgressFlags, PolicyFlags {
   readonly leaderElection: boolean;
   readonly bind: ReturnType<typeof parseAddress>;
   readonly workers: number;
+  readonly updatesAtOnce: number;
   readonly logLevel: string;
 }
 
-function parseWorkers(text: string): number {
-  const workers = Number(text);
-  if (!Number.isInteger(workers) || workers < 1 || workers > 64)
-    throw new InvalidArgumentError('expected a whole number from 1 to 64');
-  return workers;
+/** Of a whole number between these. */
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(number >= min && number <= max))
+      throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}`);
+    return number;
+  };
 }
 
 /** `gw-operator run`: the controllers on a cluster. */
@@ -57,7 +61,13 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
         .argParser(parseAddress)
         .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
     )
-    .option('--workers <n>', 'reconciles at once, a controller', parseWorkers, 2)
+    .option('--workers <n>', 'reconciles at once, a controller', wholeNumber(1, 64), 2)
+    .option(
+      '--updates-at-once <n>',
+      'GatewayProjects whose pods are replaced at once because the operator changed, such as by an upgrade; one that fails keeps its place; 0: all at once',
+      wholeNumber(0, 10_000),
+      5,
+    )
     .addOption(
       new Option('--log-level <level>', 'least level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])

@@ -117,6 +117,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         using.controlPlanes?.onChange((key) => call([key]));
         using.link?.onStart(call);
         using.census?.onChange(call);
+        using.updatePace?.onStart(call);
       },
       reconcile: (key) =>
         resynced(using, gatewayProjects, key, (tracked) =>

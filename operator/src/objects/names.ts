@@ -32,6 +32,10 @@ export function hashLabel(artifactHash: string): string {
 
 /** On a workload: what its template is but for the revision. */
 export const ANNOTATION_TEMPLATE = `${GROUP}/template`;
+/** On a workload: what the project asked for when its template was made. */
+export const ANNOTATION_ASKED = `${GROUP}/asked`;
+/** On a workload whose pods are being replaced because the operator changed: the ANNOTATION_TEMPLATE that they get. */
+export const ANNOTATION_UPDATE = `${GROUP}/update`;
 /** What a pod is there for, where it is not one of the stable pods: `canary`. */
 export const LABEL_ROLE = `${GROUP}/role`;
 export const CANARY = 'canary';

@@ -4,13 +4,22 @@ import type { GatewayProject } from '../api/resources.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { podTemplate } from './pod-template.ts';
 
+/** Hexadecimal digits of a digest that stands in an annotation. */
+const DIGITS = 32;
+
 /** In the place of every revision. */
 const ANY: Revision = { revision: 1, artifactHash: 'sha256:any', archive: 'any', createdAt: '', parts: 1 };
 
 /** What tells templates of pods apart, whatever revision they start with: pods that take artifacts in place keep theirs. */
 export function templateDigest(project: GatewayProject, settings: PodSettings): string {
-  return createHash('sha256')
-    .update(JSON.stringify(podTemplate(project, ANY, settings)))
-    .digest('hex')
-    .slice(0, 32);
+  return digestOf(podTemplate(project, ANY, settings));
+}
+
+/** What tells apart what a project and its Secrets ask of pods: a template that differs all the same is the operator's doing. */
+export function askedDigest({ metadata }: GatewayProject, { secretsVersion, trustedKeys }: PodSettings): string {
+  return digestOf([metadata.generation, secretsVersion, trustedKeys]);
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, DIGITS);
 }

@@ -2,16 +2,27 @@ import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import type { PodSettings } from './gateway-container.ts';
-import { ANNOTATION_TEMPLATE, gatewayName, ownedMeta, podLabels } from './names.ts';
+import {
+  ANNOTATION_ASKED,
+  ANNOTATION_REVISION,
+  ANNOTATION_TEMPLATE,
+  ANNOTATION_UPDATE,
+  gatewayName,
+  ownedMeta,
+  podLabels,
+} from './names.ts';
 import { podTemplate, revisionAnnotations } from './pod-template.ts';
 import { scaling } from './replicas.ts';
-import { templateDigest } from './template-digest.ts';
+import { askedDigest, templateDigest } from './template-digest.ts';
+import { updateOf } from './update.ts';
 
 export interface WorkloadSettings extends PodSettings {
   /** The one that runs already. */
   readonly running?: Workload;
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
+  /** Its pods are replaced because the operator changed, and for nothing that the project asks for. */
+  readonly update?: boolean;
 }
 
 /** Said of workloads so that it is taken back: set by hand, it would stop rollouts, or have them take longer than asked. */
@@ -21,13 +32,18 @@ export const UNHINDERED = { paused: false, minReadySeconds: 0 };
 export function workload(project: GatewayProject, revision: Revision, settings: WorkloadSettings): KubeObject {
   const { rollout } = project.spec;
   const { annotations, replicas } = scaling(project, settings.running, settings.autoscales);
+  const template = templateDigest(project, settings);
   const object = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: ownedMeta(project, gatewayName(project), {
       annotations: {
         ...revisionAnnotations(revision),
-        [ANNOTATION_TEMPLATE]: templateDigest(project, settings),
+        [ANNOTATION_TEMPLATE]: template,
+        [ANNOTATION_ASKED]: askedDigest(project, settings),
+        ...(settings.update || isUpdating(settings.running, template, revision)
+          ? { [ANNOTATION_UPDATE]: template }
+          : {}),
         ...annotations,
       },
     }),
@@ -49,6 +65,14 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
     },
   };
   return object;
+}
+
+/** Until all its pods are replaced, or it becomes another rollout. */
+function isUpdating(running: Workload | undefined, template: string, { revision }: Revision): boolean {
+  const { annotations } = running?.metadata ?? {};
+  if (annotations?.[ANNOTATION_UPDATE] !== template || annotations[ANNOTATION_REVISION] !== String(revision))
+    return false;
+  return updateOf(running)?.state !== 'done';
 }
 
 /** A quarter, but at least two at once: few pods are then replaced in one go, which takes half the time. */

@@ -117,6 +117,19 @@ export class OperatorMetrics {
     });
   }
 
+  /** At the time of a scrape; of the replica that leads alone. */
+  watchUpdates(counts: () => Promise<Readonly<Record<'waiting' | 'updating' | 'failed', number>>>): void {
+    new Gauge({
+      name: 'gw_operator_updates',
+      help: 'GatewayProjects whose pods wait to be replaced because the operator changed, are being replaced, or could not be, by state (waiting, updating or failed)',
+      labelNames: ['state'],
+      registers: [this.registry],
+      async collect() {
+        for (const [state, count] of Object.entries(await counts())) this.set({ state }, count);
+      },
+    });
+  }
+
   watchRestarted(resource: string): void {
     this.#restarts.inc({ resource });
   }

@@ -27,7 +27,7 @@ const project = (spec: object = {}) =>
     spec: { specs: { selector: {} }, ...spec },
   });
 const decided = (of: GatewayProject, more: Partial<Parameters<typeof decideObjects>[0]> = {}, revision = REVISION) =>
-  decideObjects({ ...observedOf(of), ...more }, { template: revision }, GIVEN, NOW);
+  decideObjects({ ...observedOf(of), ...more }, { template: revision, outdated: false }, GIVEN, NOW);
 const kinds = (objects: readonly KubeObject[]) => objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
 const object = (kind: string, name: string): KubeObject => ({ apiVersion: 'x', kind, metadata: { name, uid: name } });
 
@@ -89,7 +89,7 @@ describe('the objects of a project', () => {
 
   it('leave the workload where there is nothing to serve: traffic flows through it', () => {
     const owned = [object('Deployment', 'shop-gateway'), object('Service', 'shop-gateway')];
-    const { remove } = decideObjects({ ...observedOf(project()), owned }, {}, GIVEN, NOW);
+    const { remove } = decideObjects({ ...observedOf(project()), owned }, { outdated: false }, GIVEN, NOW);
     expect(remove).toEqual([]);
   });
 });

@@ -1,4 +1,6 @@
 /** The objects that a project owns as they shall be, and what keeps them from being so. Pure. */
+
+import { gatewayName } from '../../objects/names.ts';
 import { type OwnedContext, ownedObjects } from '../../objects/owned.ts';
 import { podRefusal } from '../../objects/pod-template.ts';
 import { handedOver } from '../../objects/replicas.ts';
@@ -47,18 +49,33 @@ export function ownedContext(
 
 type ObservedObjects = Pick<
   Observed,
-  'project' | 'workload' | 'secrets' | 'keyProblems' | 'owned' | 'foreign' | 'taken' | 'notInstalled' | 'notAllowed'
+  | 'project'
+  | 'workload'
+  | 'secrets'
+  | 'keyProblems'
+  | 'owned'
+  | 'foreign'
+  | 'taken'
+  | 'notInstalled'
+  | 'notAllowed'
+  | 'turn'
 >;
 
 /** `given` is of `ownedContext`. */
 export function decideObjects(
   observed: ObservedObjects,
-  { template: revision, canary }: Pick<Rollout, 'template' | 'canary'>,
+  { template: revision, canary, outdated }: Pick<Rollout, 'template' | 'canary' | 'outdated'>,
   given: OwnedContext,
   now: Date,
 ): ObjectsDecision {
-  const { project, workload, secrets, foreign, taken, notInstalled, notAllowed } = observed;
-  const context: OwnedContext = { ...given, ...(revision ? { revision } : {}), ...(canary ? { canary } : {}) };
+  const { project, workload, secrets, foreign, taken, notInstalled, notAllowed, turn } = observed;
+  const waits = outdated && turn?.taken !== true;
+  const context: OwnedContext = {
+    ...given,
+    ...(revision ? { revision } : {}),
+    ...(canary ? { canary } : {}),
+    ...(outdated ? { update: true } : {}),
+  };
   const refused = revision && podRefusal(project, revision, context);
   const podProblems: Refusal[] = [
     ...secrets.problems,
@@ -68,6 +85,9 @@ export function decideObjects(
   const { apply, remove } = ownedObjects(project, context, observed.owned);
   // Pods that could not start, or could not load what they get, are better not made: those that run serve on.
   const held = ({ kind }: KubeObject) => kind === 'Deployment' && podProblems.length > 0;
+  // Pods that are as an operator before made them serve on, until it is their turn.
+  const early = ({ kind, metadata }: KubeObject) =>
+    waits && kind === 'Deployment' && metadata.name === gatewayName(project);
   const unavailable = [...notInstalled, ...notAllowed];
   const impossible = ({ kind, metadata }: KubeObject) =>
     unavailable.some((resource) => resource.kind === kind) ||
@@ -80,8 +100,8 @@ export function decideObjects(
     (certificate && certificateChanges(certificate, now)) ?? Number.POSITIVE_INFINITY,
   );
   return {
-    ...(handOver && podProblems.length === 0 ? { handOver } : {}),
-    apply: foreign.length > 0 ? [] : apply.filter((object) => !held(object) && !impossible(object)),
+    ...(handOver && podProblems.length === 0 && !waits ? { handOver } : {}),
+    apply: foreign.length > 0 ? [] : apply.filter((object) => !held(object) && !early(object) && !impossible(object)),
     remove: remove.filter((object) => !held(object)),
     problems: [...podProblems, ...taken.map(conflict), ...notInstalled.map(absent), ...notAllowed.map(forbidden)],
     verdicts: certificate ? [certificateVerdict(certificate, now)] : [],

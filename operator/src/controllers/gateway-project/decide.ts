@@ -19,6 +19,7 @@ import type { Observed } from './observe.ts';
 import { type Rollout, rolloutOf } from './rollout/rollout-of.ts';
 import { obsolete } from './rollout/target.ts';
 import { obsoleteArtifacts, storing } from './storing.ts';
+import { updatedVerdict } from './update-pace.ts';
 import { statusWhileFetching, verdictIn } from './while-fetching.ts';
 
 export interface Settings {
@@ -53,6 +54,8 @@ export interface Decision {
   /** What the control plane, where one is named, is asked to deploy. */
   readonly wish?: Rollout['wish'];
   readonly events: readonly EventRecord[];
+  /** Its pods are as an operator before made them, and wait for their turn to be replaced. */
+  readonly outdated: boolean;
   /** Milliseconds after which to look again, without being called. */
   readonly again: number;
 }
@@ -61,6 +64,8 @@ const RESYNC_MS = 600_000;
 /** Pods that became ready tell us at once; only what they serve must be asked for. */
 const ROLLOUT_MS = 500;
 const MAX_ROLLOUT_MS = 25_000;
+/** Whoever waits for a turn is called up; should that be missed, it looks. */
+const TURN_MS = 60_000;
 
 export function decide(
   observed: Observed,
@@ -122,7 +127,8 @@ export function decide(
   const newest = revisions.find(({ revision }) => revision === latest);
   const synced = observed.controlPlane ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)] : [];
   const injected = observed.injection ? [injectedVerdict(observed.injection)] : [];
-  const around = [...synced, ...injected, ...reviewedVerdict(observed)];
+  const updated = updatedVerdict(observed, rollout.outdated);
+  const around = [...synced, ...injected, ...updated, ...reviewedVerdict(observed)];
   const diagnostics = sorted(held?.diagnostics ?? compilation?.diagnostics ?? []);
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
@@ -149,12 +155,14 @@ export function decide(
     forget: garbage.records,
     status,
     ...(rollout.wish ? { wish: rollout.wish } : {}),
+    outdated: rollout.outdated,
     events: [...rollout.events, ...events(before, status, [...verdicts, ...around, ready])],
     again: Math.min(
       settled || !wanted ? RESYNC_MS : rolloutPause(before, now),
       rollout.again ?? RESYNC_MS,
       observed.registry?.again ?? RESYNC_MS,
       objects.again ?? RESYNC_MS,
+      rollout.outdated ? TURN_MS : RESYNC_MS,
     ),
   };
 }
@@ -213,7 +221,9 @@ function events(
       reason === 'Syncing' ||
       reason === 'RollingOut' ||
       reason === 'NoReadyPods' ||
-      reason === 'NotStored'
+      reason === 'NotStored' ||
+      reason === 'AwaitingUpdate' ||
+      reason === 'Updating'
         ? ('Normal' as const)
         : ('Warning' as const),
     reason,

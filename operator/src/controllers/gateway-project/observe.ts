@@ -28,6 +28,7 @@ import { type ReadSourcesWith, readSources } from './read-sources.ts';
 import type { AnalysisResult } from './rollout/analysis.ts';
 import { type ObserveRolloutWith, observeRollout, type PodRefusal } from './rollout/observe-rollout.ts';
 import { readSigningKeys } from './signing-keys.ts';
+import type { Turn } from './update-pace.ts';
 
 export interface Observed extends OwnedObjects {
   readonly project: GatewayProject;
@@ -63,6 +64,8 @@ export interface Observed extends OwnedObjects {
   readonly injection?: SidecarPods;
   /** Why webhooks may not be asked. */
   readonly webhookDrift?: string;
+  /** Whether pods that are as an operator before made them may be replaced now; absent: not known, so not yet. */
+  readonly turn?: Turn;
 }
 
 export interface RegistryView {

@@ -9,6 +9,7 @@ import { decide, type Settings } from './decide.ts';
 import { gather } from './gather.ts';
 import { type ObserveWith, observe } from './observe.ts';
 import type { KeptConnections } from './rollout/kept-connections.ts';
+import type { Turn, UpdatePace } from './update-pace.ts';
 import { type WantWith, wantOfControlPlane } from './want-of-control-plane.ts';
 import { type Registries, withoutRegistry, withRegistry } from './with-registry.ts';
 
@@ -22,6 +23,8 @@ export interface GatewayProjectWith extends ObserveWith, WantWith {
   readonly exchangedParts?: ExchangedParts;
   /** Absent in local mode, where there are no canaries. */
   readonly keptConnections?: KeptConnections;
+  /** Absent in local mode, where pods are replaced at once. */
+  readonly updatePace?: UpdatePace;
 }
 
 /** Milliseconds after which to reconcile again, undefined when the project is gone. */
@@ -33,14 +36,25 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
     using.link?.gone(key);
     using.registries?.images.forgetProject(keyText(key));
     using.controlPlanes?.forget(key);
+    await using.updatePace?.reconciled(key, false);
     return undefined;
   }
   if (await removeExchanged(using, seen.project, seen.parts)) return 0;
   const gathered = gather(seen.project, seen.sources);
   const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
   const observed = using.registries ? await withRegistry(using.registries, seen, compilation) : withoutRegistry(seen);
-  const decision = decide(observed, compilation, gathered.ok ? [] : gathered.problems, using.settings, new Date());
-  await act(using.objects, using.events, observed.project, decision);
+  const problems = gathered.ok ? [] : gathered.problems;
+  const decideWith = (turn: Turn | undefined) =>
+    decide({ ...observed, ...(turn ? { turn } : {}) }, compilation, problems, using.settings, new Date());
+  const { updatePace } = using;
+  const first = decideWith(updatePace ? undefined : { taken: true });
+  const turn = first.outdated ? await updatePace?.turn(key) : undefined;
+  const decision = turn ? decideWith(turn) : first;
+  try {
+    await act(using.objects, using.events, observed.project, decision);
+  } finally {
+    await updatePace?.reconciled(key, turn?.taken === false);
+  }
   using.registries?.images.forget(observed.project, decision.forget);
   const inputs = gathered.ok ? gathered.inputs : undefined;
   wantOfControlPlane(using, observed, { compilation, inputs }, decision);

@@ -2,9 +2,9 @@
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { Deployment, GatewayProject, Workload } from '../../../api/resources.ts';
 import type { PodSettings } from '../../../objects/gateway-container.ts';
-import { ANNOTATION_REVISION, ANNOTATION_TEMPLATE } from '../../../objects/names.ts';
+import { ANNOTATION_ASKED, ANNOTATION_REVISION, ANNOTATION_TEMPLATE } from '../../../objects/names.ts';
 import { wantedReplicas } from '../../../objects/replicas.ts';
-import { templateDigest } from '../../../objects/template-digest.ts';
+import { askedDigest, templateDigest } from '../../../objects/template-digest.ts';
 import { type Elsewhere, elsewhere, type Served, wishOf } from '../control-plane.ts';
 import type { Observed } from '../observe.ts';
 import { readCommand } from './command.ts';
@@ -23,6 +23,8 @@ export interface Rollout extends RolloutDecision {
   readonly pinned: boolean;
   /** Stable pods that shall be there. */
   readonly wanted: number;
+  /** Its pods are not as this operator makes them, for no reason that lies with the project: they can wait. */
+  readonly outdated: boolean;
 }
 
 export function rolloutOf(
@@ -76,7 +78,22 @@ export function rolloutOf(
     ...(stable && template ? { template } : {}),
     pinned: asked.pinned,
     wanted,
+    outdated:
+      SETTLED.has(decision.status?.phase ?? '') &&
+      (inPlace || templated === template?.revision) &&
+      isOutdated(workload, project, settings),
   };
+}
+
+/** Phases in which the pods have what they shall have, but for what the operator adds. */
+const SETTLED: ReadonlySet<string> = new Set(['Succeeded', 'Aborted']);
+
+function isOutdated(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
+  if (!workload || hasTemplate(workload, project, settings)) return false;
+  const asked = workload.metadata.annotations?.[ANNOTATION_ASKED];
+  // Operators before this one did not write it down: they had seen this generation, or had not.
+  if (asked === undefined) return project.status?.observedGeneration === project.metadata.generation;
+  return asked === askedDigest(project, settings);
 }
 
 /** With a control plane whoever deployed last decides what is served. */
