@@ -18,7 +18,7 @@ const run = randomBytes(3).toString('hex');
 const [system, namespace, release] = [`gw-system-upgrade-${run}`, `gw-upgrade-${run}`, `gw-operator-upgrade-${run}`];
 const k = kubectl(namespace);
 
-const projectNamed = (name: string, replicas: number) => `
+const projectNamed = (name: string, replicas: number, drain: number) => `
 apiVersion: gw.dev/v1alpha1
 kind: GatewayProject
 metadata: {name: ${name}}
@@ -26,10 +26,10 @@ spec:
   specs: {names: [shop]}
   plugins: [{name: mock}]
   pods: {image: "${image}", replicas: ${replicas}}
-  serve: {drainDelay: ${DRAIN_SECONDS}}
+  serve: {drainDelay: ${drain}}
   rollout: {progressDeadlineSeconds: 10}
 ---`;
-const objects = `${projectNamed('shop', 2)}
+const objects = `${projectNamed('shop', 2, DRAIN_SECONDS)}
 apiVersion: gw.dev/v1alpha1
 kind: ApiSpec
 metadata: {name: shop}
@@ -119,7 +119,7 @@ describe.skipIf(missing.length > 0)(`an upgrade of the operator's chart${skipped
 
   it('replaces the pods of a few projects at a time, and of no more while those fail', async () => {
     const others = ['a', 'b'];
-    await k.apply(others.map((name) => projectNamed(name, 1)).join('\n'));
+    await k.apply(others.map((name) => projectNamed(name, 1, 1)).join('\n'));
     const all = ['shop', ...others].map((name) => `gatewayproject/${name}`);
     await Promise.all(all.map((each) => k.condition(each, 'Ready')));
     const reasons = async () => {

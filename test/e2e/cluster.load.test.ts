@@ -58,6 +58,7 @@ async function address(): Promise<string> {
   return `http://${await k.field('service/bookstore-gateway', '{.spec.clusterIP}')}`;
 }
 
+const READY_PODS = 'jsonpath={.items[*].endpoints[?(@.conditions.ready==true)].targetRef.name}';
 const hash = () => k.field('gatewayproject/bookstore', '{.status.artifactHash}');
 const operatorLog = () =>
   execute('kubectl', ['-n', system, 'logs', '-l', 'app.kubernetes.io/name=gw-operator', '--tail=-1', '--prefix']);
@@ -183,6 +184,9 @@ describe.skipIf(missing.length > 0)(
       await k.apply(await apiSpec((text) => text.replace('{"status":"open"}', '{"status":"open late"}')));
       await eventually(async () => expect(await hash()).not.toBe(first));
       await k.condition('gatewayproject/bookstore', 'Programmed');
+      // Nodes follow these: new connections reach the new pods, and no others.
+      const routed = (await k('get', 'endpointslices', '-l', 'gw.dev/project=bookstore', '-o', READY_PODS)).trim();
+      expect(routed.split(' ').toSorted()).toEqual(await lastingPods(k, 'gw.dev/project=bookstore'));
       await k.condition('apispec/bookstore', 'Ready');
       await eventually(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'));
       // Until the last old pod has gone, with its drain and all.

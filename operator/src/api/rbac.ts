@@ -70,6 +70,12 @@ export const RULES: readonly Rule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
   },
   {
+    why: 'sees which pods Services are routed to',
+    apiGroups: ['discovery.k8s.io'],
+    resources: ['endpointslices'],
+    verbs: ['list', 'watch'],
+  },
+  {
     why: 'makes gateway pods, and takes those of a canary away',
     apiGroups: ['apps'],
     resources: ['deployments'],

@@ -160,6 +160,25 @@ export const workloads = resource('apps/v1', 'Deployment', 'deployments', {
 } as const);
 export type Workload = ReturnType<typeof workloads.parse>;
 
+/** What a Service is routed to: nodes follow it. */
+export const endpointSlices = resource('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices', {
+  type: 'object',
+  properties: {
+    endpoints: {
+      type: 'array',
+      nullable: true,
+      items: {
+        type: 'object',
+        properties: {
+          conditions: { type: 'object', properties: { ready: { type: 'boolean' } } },
+          targetRef: { type: 'object', properties: { kind: { type: 'string' }, name: { type: 'string' } } },
+        },
+      },
+    },
+  },
+} as const);
+export type EndpointSlice = ReturnType<typeof endpointSlices.parse>;
+
 export const namespaces = resource('v1', 'Namespace', 'namespaces', any);
 export const services = resource('v1', 'Service', 'services', any);
 export const serviceAccounts = resource('v1', 'ServiceAccount', 'serviceaccounts', any);

@@ -3,6 +3,7 @@ import {
   apiSpecs,
   configMaps,
   deployments,
+  endpointSlices,
   gatewayProjects,
   namespaces,
   pluginRefs,
@@ -98,6 +99,8 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         ...inSecrets,
         { resource: configMaps, metadataOnly: true, calls: 'project' },
         { resource: pods, ownedOnly: true, calls: 'project' },
+        // They carry the labels of their Service.
+        { resource: endpointSlices, ownedOnly: true, calls: 'project' },
         ...ownedResources.map(
           (resource) =>
             ({

@@ -18,6 +18,7 @@ import { injectedVerdict } from './injected-verdict.ts';
 import type { Observed } from './observe.ts';
 import { type Rollout, rolloutOf } from './rollout/rollout-of.ts';
 import { obsolete } from './rollout/target.ts';
+import { routedVerdict } from './routed.ts';
 import { obsoleteArtifacts, storing } from './storing.ts';
 import { updatedVerdict } from './update-pace.ts';
 import { statusWhileFetching, verdictIn } from './while-fetching.ts';
@@ -89,14 +90,18 @@ export function decide(
     verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]),
     verdictIn(held, 'Compiled') ?? compiledVerdict(compilation),
     stored,
-    programmedVerdict(
-      wanted,
-      pods,
-      summary,
-      foreign,
-      spec.autoDeploy,
-      failed ? undefined : rollout.status,
-      observed.injection?.pods,
+    routedVerdict(
+      programmedVerdict(
+        wanted,
+        pods,
+        summary,
+        foreign,
+        spec.autoDeploy,
+        failed ? undefined : rollout.status,
+        observed.injection?.pods,
+      ),
+      observed,
+      wanted?.artifactHash,
     ),
     ...objects.verdicts,
   ];

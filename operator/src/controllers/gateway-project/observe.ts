@@ -27,6 +27,7 @@ import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
 import { type ReadSourcesWith, readSources } from './read-sources.ts';
 import type { AnalysisResult } from './rollout/analysis.ts';
 import { type ObserveRolloutWith, observeRollout, type PodRefusal } from './rollout/observe-rollout.ts';
+import { readRouted } from './routed.ts';
 import { readSigningKeys } from './signing-keys.ts';
 import type { Turn } from './update-pace.ts';
 
@@ -54,6 +55,8 @@ export interface Observed extends OwnedObjects {
   readonly canary?: Workload;
   readonly secrets: PodSecrets;
   readonly pods: readonly PodState[];
+  /** Names of the pods that new connections to the Service reach; absent where nothing says so. */
+  readonly routed?: ReadonlySet<string>;
   /** Pods that have refused artifacts over the link. */
   readonly refusals: readonly PodRefusal[];
   /** What is measured of the canary's step. */
@@ -130,6 +133,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     ...(canary && controlledBy(canary, project) ? { canary } : {}),
     ...(await observeControlPlane(using, project, refused)),
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
+    ...(await readRouted(objects, mine)),
     ...(await observeRollout(using, project, found)),
     ...(injection ? { injection } : {}),
     ...(webhookDrift === undefined ? {} : { webhookDrift }),
