@@ -33,7 +33,7 @@ const project = gw('GatewayProject', 'books', {
 const objects = [
   spec('one'),
   spec('two'),
-  gw('PluginRef', 'mock', { source: { builtin: {} } }),
+  gw('PluginRef', 'mock', { plugin: 'mock', source: { builtin: {} } }),
   project,
   gw('Deployment', 'books', { project: 'books', artifact: { latest: true } }),
 ];

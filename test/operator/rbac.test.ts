@@ -88,7 +88,7 @@ describe.skipIf(missing !== '')(`the operator with the chart's rights${missing}`
       spec: { source: { configMap: { name: 'docs' } } },
     });
     await user.apply('ApiSpec', 'books', apiSpec('one'));
-    await user.apply('PluginRef', 'mock', { spec: { source: { builtin: {} } } });
+    await user.apply('PluginRef', 'mock', { spec: { plugin: 'mock', source: { builtin: {} } } });
     await user.apply('Deployment', 'books', { spec: { project: 'books', artifact: { latest: true } } });
     await user.apply('GatewayProject', 'books', FULL);
     await condition('Stored', 'True Stored');

@@ -31,9 +31,10 @@ function diffRoutes(before: Compared, after: Compared): Change[] {
   const schemas = new SchemaComparison(before.routes.schemas, after.routes.schemas);
   const plugins = after.manifest.plugins ?? [];
   const authenticates = new Set(plugins.flatMap((plugin) => (plugin.authenticates ? [plugin.name] : [])));
+  const upstreams = new Map(plugins.map(({ name, config_marks }) => [name, config_marks?.upstreams ?? []]));
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((key): readonly Change[] => {
     const [from, to] = [old.get(key), now.get(key)];
-    if (from && to) return diffOperation(subjectOf(to), from, to, { schemas, authenticates });
+    if (from && to) return diffOperation(subjectOf(to), from, to, { schemas, authenticates, upstreams });
     if (to) return [harmless(subjectOf(to), 'route added')];
     return from ? [breaking(subjectOf(from), 'route removed')] : [];
   });

@@ -1,5 +1,9 @@
-/** Changes of what an operation runs: middlewares, dispatcher, their config. Values are never shown: some are secrets. */
+/**
+ * Changes of what an operation runs: middlewares, dispatcher, their config. Values are not shown, since some are
+ * secrets, but for upstreams: an address must not hold any.
+ */
 import type { Json, Operation, PluginUse } from '../artifact/format.ts';
+import { marked } from '../compiler/config-marks.ts';
 import { isObject } from '../spec/json.ts';
 import { child } from '../spec/pointer.ts';
 import { breaking, type Change, harmless } from './change.ts';
@@ -7,12 +11,19 @@ import { breaking, type Change, harmless } from './change.ts';
 /** Properties that are named of one config. */
 const MOST_NAMED = 10;
 
-/** `authenticates`: plugins of the newer artifact that refuse callers without credentials. */
+/** What is known of the newer artifact's plugins. */
+export interface ComparedPlugins {
+  /** Refuse callers without credentials. */
+  readonly authenticates: ReadonlySet<string>;
+  /** Which properties of their config are addresses of upstreams: see ConfigMarks. */
+  readonly upstreams: ReadonlyMap<string, readonly string[]>;
+}
+
 export function diffChain(
   subject: string,
   before: Operation,
   after: Operation,
-  authenticates: ReadonlySet<string>,
+  { authenticates, upstreams }: ComparedPlugins,
 ): readonly Change[] {
   const [old, now] = [before.middlewares.map(({ name }) => name), after.middlewares.map(({ name }) => name)];
   const guards = [...new Set(now)].filter((name) => authenticates.has(name) && !old.includes(name));
@@ -23,7 +34,7 @@ export function diffChain(
     ...guards.map((name) => breaking(subject, `callers must authenticate: "${name}" runs now`)),
     ...(dispatch ? [harmless(subject, `dispatcher: ${before.dispatch.name} → ${after.dispatch.name}`)] : []),
     ...[...pairs(before.middlewares, after.middlewares), [before.dispatch, after.dispatch] as const].flatMap(
-      ([from, to]) => (from.name === to.name ? diffConfig(subject, from, to) : []),
+      ([from, to]) => (from.name === to.name ? diffConfig(subject, from, to, upstreams.get(to.name) ?? []) : []),
     ),
   ];
 }
@@ -42,11 +53,29 @@ function pairs(before: readonly PluginUse[], after: readonly PluginUse[]): (read
   });
 }
 
-function diffConfig(subject: string, before: PluginUse, after: PluginUse): readonly Change[] {
-  const changed = changedPointers(before.config, after.config, '');
-  if (changed.length === 0) return [];
+function diffConfig(subject: string, before: PluginUse, after: PluginUse, marks: readonly string[]): readonly Change[] {
+  const [old, now] = [before, after].map(({ config }) => addresses(config, marks));
+  const moved = [...(now ?? [])].filter(([pointer, to]) => old?.has(pointer) && old.get(pointer) !== to);
+  const changed = changedPointers(before.config, after.config, '').filter(
+    (pointer) => !moved.some(([at]) => at === pointer),
+  );
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
-  return [harmless(subject, `config of "${after.name}" changed: ${changed.slice(0, MOST_NAMED).join(', ')}${more}`)];
+  const named = `${changed.slice(0, MOST_NAMED).join(', ')}${more}`;
+  return [
+    ...moved.map(([pointer, to]) => harmless(subject, `upstream of "${after.name}": ${old?.get(pointer)} → ${to}`)),
+    ...(changed.length > 0 ? [harmless(subject, `config of "${after.name}" changed: ${named}`)] : []),
+  ];
+}
+
+/** Upstreams of a config by their pointers; one that cannot be read as a URL, or has credentials, is not shown. */
+function addresses(config: Json | undefined, marks: readonly string[]): ReadonlyMap<string, string> {
+  const found = marks.flatMap((mark) => marked(config ?? {}, mark));
+  return new Map(
+    found.flatMap(({ pointer, value }) => {
+      const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+      return url && url.username === '' && url.password === '' ? [[pointer, String(value)] as const] : [];
+    }),
+  );
 }
 
 /** Lists count as one value. */

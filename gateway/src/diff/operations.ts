@@ -1,7 +1,7 @@
 /** Changes of one route that both artifacts have. */
 import type { Operation } from '../artifact/format.ts';
 import { diffRequestBody, diffResponses } from './bodies.ts';
-import { diffChain } from './chain.ts';
+import { type ComparedPlugins, diffChain } from './chain.ts';
 import { breaking, type Change, harmless, without } from './change.ts';
 import { diffParameters } from './parameters.ts';
 import type { SchemaComparison } from './schemas.ts';
@@ -10,7 +10,7 @@ export function diffOperation(
   subject: string,
   before: Operation,
   after: Operation,
-  { schemas, authenticates }: { readonly schemas: SchemaComparison; readonly authenticates: ReadonlySet<string> },
+  { schemas, ...plugins }: ComparedPlugins & { readonly schemas: SchemaComparison },
 ): readonly Change[] {
   return [
     ...diffNames(subject, before, after),
@@ -18,7 +18,7 @@ export function diffOperation(
     ...diffRequestBody(subject, before, after, schemas),
     ...diffResponses(subject, before, after, schemas),
     ...diffHeaders(subject, before, after),
-    ...diffChain(subject, before, after, authenticates),
+    ...diffChain(subject, before, after, plugins),
   ];
 }
 

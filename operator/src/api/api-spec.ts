@@ -5,9 +5,10 @@ import {
   conditions,
   dataKey,
   diagnostics,
-  hashColumn,
+  hashColumns,
   objectName,
   reasonColumn,
+  shortHash,
 } from './shared.ts';
 import { fetched, ociSource, urlSource } from './sources.ts';
 
@@ -71,6 +72,7 @@ const status = {
     observedGeneration: { type: 'integer', minimum: 0 },
     conditions,
     artifactHash: { type: 'string', description: 'The artifact that holds this document and is served.' },
+    shortHash,
     projects: {
       type: 'array',
       description: 'The GatewayProjects that take this document.',
@@ -92,7 +94,7 @@ export const apiSpecKind = {
   description: 'One OpenAPI or AsyncAPI document and the files that it refers to.',
   spec,
   status,
-  columns: [conditionColumn('Ready'), reasonColumn('Ready'), hashColumn, ageColumn],
+  columns: [conditionColumn('Ready'), reasonColumn('Ready'), ...hashColumns, ageColumn],
   validations: [],
 } as const satisfies KindDefinition;
 

@@ -27,7 +27,11 @@ export function crd(definition: KindDefinition): object {
               properties: {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
-                metadata: { type: 'object' },
+                // A rule may speak of the name only where the schema knows it.
+                metadata: {
+                  type: 'object',
+                  ...(validations.length > 0 ? { properties: { name: { type: 'string' } } } : {}),
+                },
                 spec,
                 status,
               },

@@ -1,5 +1,5 @@
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
-import { ageColumn, conditionColumn, conditions, hashColumn, objectName, reasonColumn } from './shared.ts';
+import { ageColumn, conditionColumn, conditions, hashColumns, objectName, reasonColumn, shortHash } from './shared.ts';
 
 const ignored = "Accepted and ignored: Kustomize's transformers put it into every kind of this name.";
 
@@ -46,6 +46,7 @@ const status = {
     observedGeneration: { type: 'integer', minimum: 0 },
     conditions,
     artifactHash: { type: 'string', description: 'The artifact that this resolves to.' },
+    shortHash,
     revision: { type: 'integer', minimum: 1, description: 'Its revision.' },
     outcome: {
       type: 'string',
@@ -83,7 +84,7 @@ export const deploymentKind = {
     conditionColumn('Ready'),
     reasonColumn('Ready'),
     { name: 'Revision', type: 'integer', jsonPath: '.status.revision' },
-    hashColumn,
+    ...hashColumns,
     ageColumn,
   ],
   validations: [],

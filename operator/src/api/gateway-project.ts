@@ -9,10 +9,11 @@ import {
   conditionColumn,
   conditions,
   diagnostics,
-  hashColumn,
+  hashColumns,
   labelSelector,
   objectName,
   reasonColumn,
+  shortHash,
 } from './shared.ts';
 import { sidecarSchema, sidecarStatus } from './sidecar.ts';
 import { secretKey } from './sources.ts';
@@ -161,6 +162,7 @@ const status = {
       type: 'string',
       description: 'The artifact that pods shall serve; Programmed says whether they do.',
     },
+    shortHash,
     revision: { type: 'integer', minimum: 1, description: 'Its revision.' },
     revisions: {
       type: 'array',
@@ -234,7 +236,7 @@ export const gatewayProjectKind = {
     conditionColumn('Ready'),
     reasonColumn('Ready'),
     { name: 'Revision', type: 'integer', jsonPath: '.status.revision' },
-    hashColumn,
+    ...hashColumns,
     { name: 'Address', type: 'string', jsonPath: '.status.address', priority: 1 },
     ageColumn,
   ],
@@ -243,6 +245,8 @@ export const gatewayProjectKind = {
       // Names of its objects are made from it, and a Service's has at most 63 characters.
       rule: "self.metadata.name.size() <= 50 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
       message: 'the name must be a DNS label that begins with a letter, of at most 50 characters',
+      // Else the API server calls the place "<nil>".
+      fieldPath: '.metadata.name',
     },
   ],
 } as const satisfies KindDefinition;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdYaml } from './crd.ts';
+import { kustomizeFiles } from './kustomize.ts';
 import {
   CERTIFICATE_RULES,
   CLUSTER_RULES,
@@ -67,6 +68,7 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     { path: 'charts/operator/files/webhook-rules.yaml', content: NOTE + rulesYaml(WEBHOOK_RULES) },
     { path: 'charts/operator/files/link-rules.yaml', content: NOTE + rulesYaml(LINK_RULES) },
     { path: 'charts/operator/files/link-cluster-rules.yaml', content: NOTE + rulesYaml(LINK_CLUSTER_RULES) },
+    ...kustomizeFiles().map(({ name, content }) => ({ path: `kustomize/${name}`, content: NOTE + content })),
     { path: 'docs/crds.md', content: reference() },
     { path: `${EXAMPLE}/4-api-spec.yaml`, content: exampleApiSpec(root) },
   ];

@@ -48,7 +48,13 @@ const spec = {
         builtin: {
           type: 'object',
           description: 'A plugin that comes with gw.',
-          properties: { name: { ...pluginName, description: 'Default: the name under which specs use it.' } },
+          properties: {
+            name: {
+              ...pluginName,
+              description:
+                'Default: spec.plugin. One of the two must be there, since the name of an object may be changed, by Kustomize for one.',
+            },
+          },
         },
         configMap: {
           ...package_,

@@ -81,7 +81,8 @@ export interface KindDefinition {
   readonly status: Schema;
   readonly columns: readonly PrinterColumn[];
   /** CEL rules on the whole object. */
-  readonly validations: readonly { readonly rule: string; readonly message: string }[];
+  /** Of the whole object. `fieldPath`: which field a message is about; of fields that the schema knows. */
+  readonly validations: readonly { readonly rule: string; readonly message: string; readonly fieldPath: string }[];
 }
 
 export const GROUP = 'gw.dev';

@@ -110,4 +110,14 @@ export function reasonColumn(type: string): PrinterColumn {
 }
 
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
-export const hashColumn: PrinterColumn = { name: 'Hash', type: 'string', jsonPath: '.status.artifactHash' };
+/** The artifact: what people tell it by, and with `-o wide` the whole. */
+export const hashColumns: readonly PrinterColumn[] = [
+  { name: 'Hash', type: 'string', jsonPath: '.status.shortHash' },
+  { name: 'Artifact Hash', type: 'string', jsonPath: '.status.artifactHash', priority: 1 },
+];
+
+/** The digits of an `artifact_hash` that people tell it by. */
+export const shortHash = {
+  type: 'string',
+  description: 'The first twelve digits of artifactHash, to be read by people.',
+} as const satisfies Schema;

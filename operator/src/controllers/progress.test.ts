@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReasonName } from '../api/reasons.ts';
 import type { Condition } from '../api/shared.ts';
-import { isWaiting, withProgress } from './progress.ts';
+import { eventType, isWaiting, stalledEvents, withProgress } from './progress.ts';
 
 const NOW = new Date('2026-01-01T00:10:00Z');
 
@@ -75,5 +75,17 @@ describe('who has to act, as kstatus reads it', () => {
     const waiting = withProgress(notReady(condition('Accepted', 'False', 'SpecNotFound', 5)), undefined, NOW);
     const rolling = withProgress(notReady(condition('Programmed', 'False', 'RollingOut', 5)), undefined, NOW);
     expect([isWaiting(waiting), isWaiting(rolling), isWaiting(undefined)]).toEqual([true, false, false]);
+  });
+
+  it('what is missing is a warning once it has stayed away, and a fault at once', () => {
+    expect([eventType('SpecNotFound'), eventType('CompileFailed')]).toEqual(['Normal', 'Warning']);
+    const at = (seconds: number, reason: ReasonName = 'SpecNotFound') =>
+      withProgress(notReady(condition('Accepted', 'False', reason, seconds)), undefined, NOW);
+    const told = { type: 'Warning', reason: 'SpecNotFound', action: 'Stalled', note: 'Accepted SpecNotFound' };
+    expect(stalledEvents(undefined, at(5))).toEqual([]);
+    expect(stalledEvents(at(5), at(90))).toEqual([told]);
+    expect(stalledEvents(at(90), at(95))).toEqual([]);
+    // Told when it was found.
+    expect(stalledEvents(undefined, at(5, 'InvalidSpec'))).toEqual([]);
   });
 });

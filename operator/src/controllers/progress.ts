@@ -7,6 +7,7 @@
 import { REASONS, type ReasonName } from '../api/reasons.ts';
 import type { Condition } from '../api/shared.ts';
 import { rfc3339 } from '../runtime/conditions.ts';
+import type { EventRecord } from '../runtime/objects.ts';
 
 const RECONCILING = 'Reconciling';
 const STALLED = 'Stalled';
@@ -48,6 +49,35 @@ export function withProgress(
       lastTransitionTime: previous?.status === 'True' ? previous.lastTransitionTime : rfc3339(now),
     },
   ];
+}
+
+/** What may be on its way, since objects of one change are applied in any order: no fault before it stays away. */
+const ABSENT: ReadonlySet<string> = new Set<ReasonName>([
+  'AwaitingDeployment',
+  'NoSpecs',
+  'NoSuchRevision',
+  'NotCompiled',
+  'PluginNotAccepted',
+  'PluginNotFound',
+  'ProjectNotFound',
+  'SourceNotFound',
+  'SpecNotAccepted',
+  'SpecNotFound',
+]);
+
+/** How an Event tells of what does not hold. */
+export function eventType(reason: string): EventRecord['type'] {
+  return ABSENT.has(reason) ? 'Normal' : 'Warning';
+}
+
+/** What has stayed away: told when an object stalls for it. */
+export function stalledEvents(
+  before: readonly Condition[] | undefined,
+  after: readonly Condition[] | undefined,
+): readonly EventRecord[] {
+  const [was, is] = [before, after].map((conditions) => conditions?.find(({ type }) => type === STALLED));
+  if (!is || was?.reason === is.reason || !ABSENT.has(is.reason)) return [];
+  return [{ type: 'Warning', reason: is.reason, action: STALLED, note: is.message }];
 }
 
 /** Whether an object waits for something that a while will show not to come. */

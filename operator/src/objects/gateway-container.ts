@@ -28,6 +28,9 @@ export const SECRETS_DIR = '/var/run/secrets/gw';
 /** Where the image holds the bundled `gw`. */
 export const GW_ENTRY = '/app/gw.js';
 
+/** Name of the container that serves. */
+export const GATEWAY = 'gateway';
+
 /** The container that serves, in a gateway pod. */
 export function gatewayContainer(project: GatewayProject, artifact: ArtifactSource, settings: PodSettings): object {
   const { spec } = project;
@@ -35,7 +38,7 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
   const link = settings.link && linkParts(settings.link);
   const tls = tlsParts(project);
   return {
-    name: 'gateway',
+    name: GATEWAY,
     image: pods.image ?? settings.image,
     imagePullPolicy: pods.imagePullPolicy,
     command: ['node', GW_ENTRY],

@@ -4,7 +4,7 @@ import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { isRecord } from '../runtime/kube-object.ts';
 import { artifactSource } from './artifact-volume.ts';
-import { gatewayContainer, type PodSettings } from './gateway-container.ts';
+import { GATEWAY, gatewayContainer, type PodSettings } from './gateway-container.ts';
 import { linkParts } from './link.ts';
 import {
   ANNOTATION_ARCHIVE,
@@ -61,6 +61,8 @@ function judged(
   const patched = patch ? patchTemplate(own, patch) : { ok: true as const, template: own };
   if (!patched.ok) return refused(`spec.pods.template: ${patched.message}`);
   const { template } = patched;
+  if (patch && imageOf(template) !== imageOf(own))
+    return refused(`spec.pods.template: the image of the container "${GATEWAY}" stands in spec.pods.image`);
   const images = imagesOf(template).filter((image) => image !== '' && !allowsImage(image, settings.image, policy));
   const secrets = new Set(usedSecrets(project).map(({ name }) => name));
   const faults = podFaults({ own, template, secrets }).filter(
@@ -78,6 +80,13 @@ function judged(
   if (first === undefined) return { template };
   const more = told.length > 1 ? `; and ${told.length - 1} more` : '';
   return refused(`${patch ? 'spec.pods.template' : 'spec.pods'}: ${first}${more}`);
+}
+
+/** Of the container that serves. */
+function imageOf({ spec }: JsonObject): unknown {
+  const containers: readonly unknown[] = isRecord(spec) && Array.isArray(spec['containers']) ? spec['containers'] : [];
+  const own = containers.find((each) => isRecord(each) && each['name'] === GATEWAY);
+  return isRecord(own) ? own['image'] : undefined;
 }
 
 function imagesOf({ spec }: JsonObject): readonly string[] {

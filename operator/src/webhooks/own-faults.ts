@@ -43,7 +43,10 @@ export async function pluginRefFaults(
   );
   const selectors = selectorFaults('spec.allowedNamespaces.selector', spec.allowedNamespaces?.selector);
   if (!spec.source.builtin) return [...keys, ...selectors];
-  const name = spec.source.builtin.name ?? spec.plugin ?? metadata.name;
+  const name = spec.source.builtin.name ?? spec.plugin;
+  // Objects of before, which said neither, go on; the name of an object may be changed, by Kustomize for one.
+  if (name === undefined)
+    return [...keys, ...selectors, `spec.source.builtin.name: name the plugin, such as "${metadata.name}"`];
   const plugin = await catalog.builtin(name);
   const there = plugin?.manifest?.version;
   return [

@@ -249,6 +249,7 @@ describe('other kinds', () => {
 
   it.each([
     ['an unknown built-in plugin', { source: { builtin: { name: 'none' } } }, '"none" is no plugin that comes with gw'],
+    ['no word of which built-in plugin', { source: { builtin: {} } }, 'spec.source.builtin.name: name the plugin'],
     ['another version', { version: '9.9.9', source: { builtin: { name: 'mock' } } }, 'the built-in "mock" has version'],
     ['a key that is none', { verify: { keys: ['zz'] }, source: { configMap: { name: 'x' } } }, 'spec.verify.keys[0]'],
   ])('a PluginRef is refused for %s', async (_, spec, expected) => {

@@ -1,4 +1,5 @@
 /** Decides an ApiSpec's status from its document and from what the GatewayProjects that take it say. Pure. */
+
 import type { ApiSpecStatus } from '../../api/api-spec.ts';
 import type { ApiSpec, GatewayProject } from '../../api/resources.ts';
 import type { StatusDiagnostic } from '../../api/shared.ts';
@@ -8,6 +9,7 @@ import type { SourceState } from '../../sources/source.ts';
 import { fetchedStatus, fetchedVerdict } from '../fetched.ts';
 import { diagnosticText } from '../gateway-project/conditions.ts';
 import { takesSpec } from '../gateway-project/gather.ts';
+import { eventType } from '../progress.ts';
 import type { Read } from '../source.ts';
 import type { Document } from './document.ts';
 
@@ -61,7 +63,7 @@ export function decideApiSpec({ apiSpec, read, fetch, projects }: ObservedApiSpe
     events: verdicts
       .filter((verdict) => isNews(apiSpec, verdict))
       .map(({ type, status, reason, message }) => ({
-        type: status === 'False' ? ('Warning' as const) : ('Normal' as const),
+        type: status === 'False' ? eventType(reason) : ('Normal' as const),
         reason,
         action: type,
         note: message,
@@ -105,9 +107,10 @@ function compiledVerdict(
       conditionOf(failing, 'Accepted')?.status === 'False'
         ? conditionOf(failing, 'Accepted')
         : conditionOf(failing, 'Compiled');
+    // What is missing may be on its way, and is not for this object to stall for.
     return verdict(
       'False',
-      'CompileFailed',
+      conditionOf(failing, 'Compiled')?.reason === 'NotCompiled' ? 'NotCompiled' : 'CompileFailed',
       `GatewayProject "${failing.metadata.name}" does not compile, though not for this document: ${why?.message ?? ''}`,
     );
   }

@@ -29,7 +29,7 @@ export async function reconcileApiSpec(using: ApiSpecWith, key: ObjectKey): Prom
   const read = await readDocument(using, apiSpec);
   const projects = await objects.list(gatewayProjects, { namespace: key.namespace });
   const { status, events: told } = decideApiSpec({ apiSpec, read, fetch, projects }, new Date());
-  await writeStatus(objects, apiSpecs, apiSpec, status);
-  for (const event of told) events.record(apiSpec, event);
+  const stalled = await writeStatus(objects, apiSpecs, apiSpec, status);
+  for (const event of [...told, ...stalled]) events.record(apiSpec, event);
   return RESYNC_MS;
 }

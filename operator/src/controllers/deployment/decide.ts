@@ -103,7 +103,10 @@ function progress(
   }
   const programmed = conditionOf(project, 'Programmed');
   // Until the project has taken up this revision, what it says is about another one.
-  if (project.status?.revision === revision && programmed?.status === 'True') {
+  const { status } = project;
+  const whole = (status?.pods?.programmed ?? 0) >= (status?.pods?.wanted ?? 0);
+  const ended = deployment.status?.outcome === 'Succeeded' && deployment.status.revision === revision;
+  if (status?.revision === revision && programmed?.status === 'True' && (whole || ended)) {
     return { outcome: 'Succeeded', verdict: { status: 'True', reason: 'Succeeded', message: programmed.message } };
   }
   if (

@@ -2,6 +2,7 @@ import { deployments, gatewayProjects } from '../../api/resources.ts';
 import { conditionOf } from '../../runtime/conditions.ts';
 import type { ObjectKey } from '../../runtime/kube-object.ts';
 import type { EventSink, Objects } from '../../runtime/objects.ts';
+import { eventType } from '../progress.ts';
 import { writeStatus } from '../status.ts';
 import { decideDeployment } from './decide.ts';
 
@@ -20,18 +21,19 @@ export async function reconcileDeployment(
   const all = await objects.list(deployments, { namespace: key.namespace });
   const siblings = all.filter((sibling) => sibling.spec.project === name);
   const status = decideDeployment({ deployment, project, siblings }, new Date());
-  await writeStatus(objects, deployments, deployment, status);
+  const stalled = await writeStatus(objects, deployments, deployment, status);
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready && conditionOf(deployment, 'Ready')?.reason !== ready.reason) {
-    // Nothing compiled yet is no fault of the Deployment.
-    const waiting = ready.reason === 'NoSuchRevision' && !project?.status?.revisions?.length;
-    const failed = status.outcome === 'Failed' || (status.outcome === 'Pending' && !waiting);
+    const isFault = status.outcome === 'Failed' || status.outcome === 'Pending';
+    // A revision that was there, or never will be, does not come by waiting.
+    const isGone = ready.reason === 'NoSuchRevision' && project?.status?.revisions?.length;
     events.record(deployment, {
-      type: failed ? 'Warning' : 'Normal',
+      type: isGone ? 'Warning' : isFault ? eventType(ready.reason) : 'Normal',
       reason: ready.reason,
       action: 'Rollout',
       note: ready.message,
     });
   }
+  for (const event of stalled) events.record(deployment, event);
   return RESYNC_MS;
 }

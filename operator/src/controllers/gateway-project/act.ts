@@ -52,12 +52,11 @@ export async function act(
   for (const object of decision.remove) await objects.remove(resourceOf(object), keyOf(object), object.metadata.uid);
   const told = fieldConflicts(project, conflicts, new Date());
   const before = decision.status.conditions ?? [];
-  await writeStatus(objects, gatewayProjects, project, {
+  const stalled = await writeStatus(objects, gatewayProjects, project, {
     ...decision.status,
     conditions: [...before, ...told.conditions],
   });
-  for (const event of told.events) events.record(project, event);
-  for (const event of decision.events) events.record(project, event);
+  for (const event of [...told.events, ...decision.events, ...stalled]) events.record(project, event);
 }
 
 interface Failure {

@@ -40,6 +40,24 @@ describe('what a GatewayProject becomes', () => {
     });
   });
 
+  it('tells at the end how it ended, with all pods that are wanted', () => {
+    const of = project({ pods: { replicas: 2 } });
+    const told = (pods: readonly PodState[], status?: object) => {
+      const before = { ...of, status: status as NonNullable<typeof of.status> };
+      const seen = observed(before, { parts: kept(of, 1, 'a'), pods, workload: served(1) });
+      const decision = decide(seen, compiled('a'), [], SETTINGS, NOW);
+      return {
+        status: decision.status,
+        notes: decision.events.filter(({ reason }) => reason === 'Programmed').map(({ note }) => note),
+      };
+    };
+    const half = told([pod('a')]);
+    expect([reasons({ status: half.status } as never)['Programmed'], half.notes]).toEqual(['True Programmed', []]);
+    const whole = told([pod('a'), pod('a', { name: 'q' })], half.status);
+    expect(whole.notes).toEqual(['2 of 2 pods serve revision 1']);
+    expect(told([pod('a'), pod('a', { name: 'q' })], whole.status).notes).toEqual([]);
+  });
+
   it('is ready when every ready pod says that it serves the artifact', () => {
     const of = project();
     const decision = decide(

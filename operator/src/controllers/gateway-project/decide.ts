@@ -1,5 +1,6 @@
 /** Decides, from what was observed and compiled, what a GatewayProject's objects and status shall be. Pure. */
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
+import type { ReasonName } from '../../api/reasons.ts';
 import type { GatewayProject } from '../../api/resources.ts';
 import { MAX_DIAGNOSTICS, type StatusDiagnostic } from '../../api/shared.ts';
 import type { Link } from '../../objects/link.ts';
@@ -9,6 +10,7 @@ import { serviceAddress } from '../../objects/service.ts';
 import { conditions, type Verdict } from '../../runtime/conditions.ts';
 import type { KubeObject } from '../../runtime/kube-object.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
+import { eventType } from '../progress.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
 import { acceptedVerdict, compiledVerdict, podsSummary, programmedVerdict, readyVerdict } from './conditions.ts';
@@ -206,6 +208,23 @@ function sorted(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagno
   return diagnostics.toSorted((a, b) => rank(a) - rank(b));
 }
 
+/** Steps on the way to something else. */
+const PASSING: ReadonlySet<string> = new Set<ReasonName>([
+  'AwaitingUpdate',
+  'Fetching',
+  'NoReadyPods',
+  'NotStored',
+  'RollingOut',
+  'Storing',
+  'Syncing',
+  'Updating',
+]);
+
+/** What is told last shall be how it ended: with all pods that are wanted. */
+function isWhole(pods: GatewayProjectStatus['pods']): boolean {
+  return (pods?.programmed ?? 0) >= (pods?.wanted ?? 0);
+}
+
 /** An Event for every condition that changes its mind, so that `kubectl describe` tells the story. */
 function events(
   before: GatewayProjectStatus | undefined,
@@ -214,23 +233,16 @@ function events(
 ): readonly EventRecord[] {
   const changed = verdicts.filter(({ type, reason, message }) => {
     const previous = before?.conditions?.find((condition) => condition.type === type);
+    if (reason === 'Programmed') return isWhole(after.pods) && !(previous?.reason === reason && isWhole(before?.pods));
     if (previous?.reason !== reason) return true;
     // A document that fails in another way is news; counts of pods are not.
     return type === 'Compiled' && previous.message !== message;
   });
   const told = changed.map(({ type, status, reason, message }) => ({
     type:
-      (status === 'True' && reason !== 'CertificateExpiring') ||
-      reason === 'Fetching' ||
-      reason === 'Storing' ||
-      reason === 'Syncing' ||
-      reason === 'RollingOut' ||
-      reason === 'NoReadyPods' ||
-      reason === 'NotStored' ||
-      reason === 'AwaitingUpdate' ||
-      reason === 'Updating'
+      (status === 'True' && reason !== 'CertificateExpiring') || PASSING.has(reason)
         ? ('Normal' as const)
-        : ('Warning' as const),
+        : eventType(reason),
     reason,
     action: type,
     note: message,

@@ -35,7 +35,7 @@ const verdictOf = (slices: Parameters<typeof routedOf>[0], status?: object) => {
 
 describe('a project is programmed', () => {
   it('when its Service is routed to all pods that serve, and to no others', () => {
-    expect(verdictOf([slice(['new-1', true], ['old', false]), slice(['new-2'])])).toBe('Programmed');
+    expect(verdictOf([slice(['new-1', true], ['old', false], ['starting']), slice(['new-2'])])).toBe('Programmed');
   });
 
   it('not while the Service is routed to a pod that ends', () => {

@@ -42,7 +42,9 @@ export function routedVerdict(
   const stood = conditionOf(project, 'Programmed')?.status === 'True' && project.status?.artifactHash === artifactHash;
   if (stood) return verdict;
   const serving = new Set(pods.filter((pod) => pod.ready && !pod.terminating).map(({ name }) => name));
-  const [gone] = [...routed].filter((name) => !serving.has(name));
+  // One that is not known to be ready yet has just become so.
+  const staying = new Set(pods.filter((pod) => !pod.terminating).map(({ name }) => name));
+  const [gone] = [...routed].filter((name) => !staying.has(name));
   const [missing] = [...serving].filter((name) => !routed.has(name));
   if (gone === undefined && missing === undefined) return verdict;
   const message =

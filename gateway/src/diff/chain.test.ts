@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import type { Json, Operation } from '../artifact/format.ts';
+import { diffChain } from './chain.ts';
+
+const PLUGINS = { authenticates: new Set<string>(), upstreams: new Map([['http-upstream', ['/url', '/mirrors/*']]]) };
+
+const dispatched = (config: Json) =>
+  ({ middlewares: [], dispatch: { name: 'http-upstream', config } }) as unknown as Operation;
+const changes = (before: Json, after: Json) =>
+  diffChain('GET /a', dispatched(before), dispatched(after), PLUGINS).map(({ message }) => message);
+
+describe('a changed upstream', () => {
+  it('is named, beside the names of what else has changed', () => {
+    expect(changes({ url: 'https://a.example', timeout: 1 }, { url: 'https://b.example:8443/v2', timeout: 2 })).toEqual(
+      [
+        'upstream of "http-upstream": https://a.example → https://b.example:8443/v2',
+        'config of "http-upstream" changed: /timeout',
+      ],
+    );
+    expect(changes({ mirrors: ['https://a.example'] }, { mirrors: ['https://b.example'] })).toContain(
+      'upstream of "http-upstream": https://a.example → https://b.example',
+    );
+  });
+
+  it.each([
+    ['no URL', 'somewhere'],
+    ['credentials in it', 'https://me:planted-secret@a.example'],
+  ])('is not shown with %s', (_, url) => {
+    const [message = '', ...others] = changes({ url }, { url: 'https://b.example' });
+    expect([message, others]).toEqual(['config of "http-upstream" changed: /url', []]);
+  });
+});
