@@ -1,5 +1,7 @@
 /** What can be done over HTTP, by commands and by the library is the same: operations, commands and calls name each other. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describedCommand } from '../../control/src/cli/cli-doc.ts';
@@ -15,6 +17,7 @@ describe('operations', () => {
   let database: UnopenedDatabase;
   let control: ControlPlane;
   let served: readonly string[] = [];
+  let paths: readonly string[] = [];
 
   beforeAll(async () => {
     database = await unopenedDatabase();
@@ -26,6 +29,11 @@ describe('operations', () => {
     await app.ready();
     served = Object.values(app.swagger().paths ?? {}).flatMap((item) =>
       Object.values<unknown>(item ?? {}).flatMap(idOf),
+    );
+    paths = Object.entries(app.swagger().paths ?? {}).flatMap(([path, item]) =>
+      Object.entries(item ?? {}).flatMap(([method, value]) =>
+        idOf(value).length > 0 ? [`${method.toUpperCase()} ${path}`] : [],
+      ),
     );
     await app.close();
   });
@@ -42,6 +50,17 @@ describe('operations', () => {
   it('have each a command, and commands call no others', () => {
     const called = commandsBelow(describedCommand()).flatMap((command) => operationsOf(command));
     expect([...new Set(called)].toSorted()).toEqual(served.toSorted());
+  });
+
+  it('are those of the table in docs/reference/control-plane.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'reference', 'control-plane.md'), 'utf8');
+    const table = /<a id="operations"><\/a>(.*?)<a id=/s.exec(page)?.[1] ?? '';
+    const listed = [...table.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) [^`]+)`/g)].map(
+      ([, operation = '']) => operation,
+    );
+    // Both describe the others.
+    const described = listed.filter((operation) => !['GET /openapi', 'GET /docs'].includes(operation));
+    expect(described.toSorted()).toEqual(paths.toSorted());
   });
 
   it('have each a call of the library', () => {
