@@ -1,4 +1,4 @@
-/** The one place that reads the environment of `gw-control` (reference 3, sections 4 and 5). */
+/** The one place that reads the environment of `gw-control` (docs/reference/control-plane.md#serve). */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -7,7 +7,7 @@ export interface ControlEnvironment {
   readonly adminToken: string | undefined;
   /** GW_CONTROL_ALLOWED_ORIGINS. */
   readonly allowedOrigins: readonly string[];
-  /** RUST_LOG: overrides the level of the log (D25). */
+  /** RUST_LOG: overrides the level of the log (docs/decisions.md#precedence). */
   readonly logLevel: string | undefined;
 }
 

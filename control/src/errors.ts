@@ -1,4 +1,4 @@
-/** Every error that the control plane answers with (reference 3, section 7): type, status, title. */
+/** Every error that the control plane answers with (docs/reference/control-plane.md#problems): type, status, title. */
 
 export const PROBLEMS = {
   'bad-request': { status: 400, title: 'Bad request' },
@@ -54,7 +54,7 @@ export class ControlError extends Error {
     return PROBLEMS[this.problem].status;
   }
 
-  /** `what` names it with its id (section 7): `project "3f…"`. */
+  /** `what` names it with its id (docs/reference/control-plane.md#problems): `project "3f…"`. */
   static notFound(what: string): ControlError {
     return new ControlError('not-found', `there is no ${what}`);
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `gw-control`: the control plane and its command line (reference 3). */
+/** `gw-control`: the control plane and its command line (docs/reference/control-plane.md). */
 import { endOnBrokenPipe, readWhole } from '@gw/gateway/command-line';
 import { failureOf } from './cli/failure.ts';
 import { controlCommand } from './cli/gw-control.ts';

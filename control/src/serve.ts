@@ -21,7 +21,7 @@ export interface Address {
 
 export interface ServeOptions extends Omit<ControlPlaneOptions, 'log' | 'drainMs'> {
   readonly listen: Address;
-  /** Where health, readiness and metrics are (D33); null: nowhere. */
+  /** Where health, readiness and metrics are (docs/decisions.md#open-endpoints); null: nowhere. */
   readonly adminBind: Address | null;
   /** GW_CONTROL_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
@@ -52,7 +52,7 @@ const LEAST_ADMIN_TOKEN = 16;
 /** Milliseconds for the last spans. */
 const SPANS_MS = 2_000;
 
-/** Throws, with what to do, where it cannot start (reference 3, section 5). */
+/** Throws, with what to do, where it cannot start (docs/reference/control-plane.md#admin-token). */
 export async function serve(options: ServeOptions, log: Logger): Promise<RunningControlPlane> {
   const adminToken = checkedAdminToken(options.adminToken, log);
   const stops: (() => Promise<unknown> | unknown)[] = [];

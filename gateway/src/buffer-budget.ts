@@ -1,6 +1,6 @@
 /**
  * Bytes that the process holds in memory for clients. Where there is room for no more, the address that holds most gives
- * way: the slowest of what is its own ends, not what comes new (D45).
+ * way: the slowest of what is its own ends, not what comes new (docs/decisions.md#bodies-in-memory).
  */
 import { clientNetwork } from './client-network.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Connected mode of `gw serve` (reference 1, sections 1 and 4.3; D28): artifacts come from a control plane, and the last
- * good one is kept for when it is away.
+ * Connected mode of `gw serve` (docs/reference/gateway.md#connected-mode,
+ * docs/decisions.md#artifact-optional-when-connected): artifacts come from a control plane, and the last good one is
+ * kept for when it is away.
  */
 import { randomUUID } from 'node:crypto';
 import { ArtifactCache, type CacheOrigin } from './link/artifact-cache.ts';

@@ -108,7 +108,7 @@ export class Exchange {
   readonly responder: Responder;
   /** Address at the other end of the connection. */
   readonly peer: string;
-  /** Address of the client (D16). */
+  /** Address of the client (docs/decisions.md#client-address). */
   clientIp: string;
   /** Gateways that the request has come through, as it says. */
   hops = 0;
@@ -132,7 +132,8 @@ export class Exchange {
   body: Uint8Array | null = null;
   /**
    * To be asked before the body in memory is parsed as JSON: whether it is refused, with `answer`, because readers of it
-   * could differ (D47). Content types other than JSON count where whoever asks parses them all the same.
+   * could differ (docs/decisions.md#one-reading). Content types other than JSON count where whoever asks parses them
+   * all the same.
    */
   refusesJson: (ofAnyType: boolean) => boolean = refusesNothing;
 

@@ -49,7 +49,7 @@ export interface LoadedOperation {
   readonly response: ResponseValidator | null;
   readonly middlewares: readonly Step[];
   readonly dispatcher: BoundPlugin;
-  /** The middleware that answers preflights and decorates early refusals (D12). */
+  /** The middleware that answers preflights and decorates early refusals (docs/decisions.md#cors-on-refusals). */
   readonly preflight: Step | null;
   readonly requestChunks: boolean;
   readonly responseChunks: boolean;
@@ -106,7 +106,7 @@ export interface GenerationDeps {
   readonly tokens: Tokens;
   readonly limits: PluginLimits;
   readonly dev: boolean;
-  /** Steps that matching patterns may take for a request (D43). */
+  /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
   readonly maxPatternSteps: number;
   /** Bytes of a response that is held to be validated. */
   readonly maxHeldResponse: number;

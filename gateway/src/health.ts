@@ -1,4 +1,7 @@
-/** What the health endpoints of both ports say of an artifact (reference 1, sections 4.1 and 4.2). */
+/**
+ * What the health endpoints of both ports say of an artifact (docs/reference/gateway.md#reserved-endpoints,
+ * docs/reference/gateway.md#admin-port).
+ */
 import { type Manifest, VERSION_FIELD } from './artifact/format.ts';
 
 export interface Health {

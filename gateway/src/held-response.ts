@@ -4,7 +4,10 @@ import type { BufferBudget, Holding as HeldBytes } from './buffer-budget.ts';
 import { CLIENT_CLOSED, type Exchange, type ResponseSink } from './exchange.ts';
 import { type Problem, problem } from './problems.ts';
 
-/** Bytes of one response, counted from the upstream's first until the client has all of them (D45). */
+/**
+ * Bytes of one response, counted from the upstream's first until the client has all of them
+ * (docs/decisions.md#bodies-in-memory).
+ */
 export class HeldResponseBytes {
   readonly #x: Exchange;
   readonly #held: HeldBytes;

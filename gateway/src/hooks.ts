@@ -22,7 +22,10 @@ export async function runResponseHook(step: Step, x: Exchange): Promise<Outcome>
   return timed(x, step.responseTime, from, span, await step.plugin.onResponse(x));
 }
 
-/** Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run (D12). */
+/**
+ * Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run
+ * (docs/decisions.md#cors-on-refusals).
+ */
 const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
 
 /** Runs the `cors` of an operation for the headers that it stages, where it is not among the `ran` first middlewares. */

@@ -1,4 +1,7 @@
-/** What is checked before anything else of a request is looked at (reference 1, section 8; D12). */
+/**
+ * What is checked before anything else of a request is looked at (docs/reference/gateway.md#limits,
+ * docs/decisions.md#request-order).
+ */
 import type { Exchange } from './exchange.ts';
 import { type Problem, problem } from './problems.ts';
 import type { ValidationReason } from './telemetry/metric-table.ts';
@@ -61,7 +64,10 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
   return null;
 }
 
-/** The problem for a header of one value that came in several lines: readers behind us could take any of them (D47). */
+/**
+ * The problem for a header of one value that came in several lines: readers behind us could take any of them
+ * (docs/decisions.md#one-reading).
+ */
 export function repeatedHeader(name: string): Problem {
   return problem('malformed-request', `There is more than one ${name} header.`);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `gw` command line (reference 1, section 4.3). */
+/** The `gw` command line (docs/reference/cli.md). */
 import { CommanderError } from 'commander';
 import { endOnBrokenPipe } from './cli/broken-pipe.ts';
 import { gwCommand } from './cli/gw.ts';
@@ -20,6 +20,7 @@ try {
   await gw.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
-  // Usage errors exit with 1, and with 2 for `gw compile` (D27); --help and --version are none.
+  // Usage errors exit with 1, and with 2 for `gw compile` (docs/decisions.md#exit-codes); --help and --version are
+  // none.
   if (error.exitCode !== 0) process.exitCode = process.argv[2] === 'compile' ? 2 : 1;
 }

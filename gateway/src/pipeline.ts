@@ -1,7 +1,7 @@
 /**
- * A request's life, from the moment that the transport has its head until the access log has its line (D12):
- * limits, route, admission, identifiers, reserved paths, preflight, parameters, middlewares, body, dispatcher,
- * response hooks, standard headers, metrics.
+ * A request's life, from the moment that the transport has its head until the access log has its line
+ * (docs/decisions.md#request-order): limits, route, admission, identifiers, reserved paths, preflight, parameters,
+ * middlewares, body, dispatcher, response hooks, standard headers, metrics.
  */
 import type { Writable } from 'node:stream';
 import type { BufferBudget } from './buffer-budget.ts';

@@ -1,6 +1,7 @@
 /**
- * Every problem document that the gateway or a built-in plugin sends (RFC 9457; reference 1 section 7, D22).
- * The one place where they are rendered; docs/problems.md is generated from the table.
+ * Every problem document that the gateway or a built-in plugin sends (RFC 9457; docs/reference/gateway.md#problems,
+ * docs/decisions.md#problem-types). The one place where they are rendered; docs/problems.md is generated from the
+ * table.
  */
 
 export interface ProblemType {
@@ -113,7 +114,7 @@ export type ProblemName = keyof typeof table;
 export const PROBLEMS: Readonly<Record<ProblemName, ProblemType>> = table;
 export const PROBLEM_PREFIX = 'urn:gw:error:';
 
-/** One finding of a validation: where, what and why; shown in dev mode only (reference 1, section 4.3). */
+/** One finding of a validation: where, what and why; shown in dev mode only (docs/reference/gateway.md#problems). */
 export interface ProblemError {
   /** Part of the request, or of a response that was withheld: `path`, `query`, `header`, `cookie` or `body`. */
   readonly in: string;

@@ -1,4 +1,6 @@
-/** Passes a streaming body through the chunk hooks of plugins, one chunk at a time (D15). */
+/**
+ * Passes a streaming body through the chunk hooks of plugins, one chunk at a time (docs/reference/plugins.md#bodies).
+ */
 import { Transform } from 'node:stream';
 import { RecordingSink } from './cache/recording.ts';
 import type { Exchange, ResponseSink } from './exchange.ts';

@@ -1,4 +1,6 @@
-/** What serves the traffic port: this process, or the workers that it looks after (reference 1, section 1). */
+/**
+ * What serves the traffic port: this process, or the workers that it looks after (docs/reference/gateway.md#workers).
+ */
 import type { AddressInfo } from 'node:net';
 import type { Artifact } from './artifact/index.ts';
 import { BufferBudget } from './buffer-budget.ts';
@@ -59,7 +61,7 @@ export interface Traffic {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Between pings of an HTTP/2 connection (reference 1, section 4.3). */
+/** Between pings of an HTTP/2 connection (docs/reference/gateway.md#http2). */
 const PING_INTERVAL_MS = 20_000;
 /** Milliseconds at most between looks at bodies that arrive. */
 const SWEEP_MS = 250;

@@ -1,4 +1,7 @@
-/** Plugins that gw.yaml names by URL, fetched by `gw compile` from a real server (reference 1, sections 2.2, 4.3; D2). */
+/**
+ * Plugins that gw.yaml names by URL, fetched by `gw compile` from a real server (docs/reference/cli.md#remote-plugins,
+ * docs/decisions.md#references-stay-inside).
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';

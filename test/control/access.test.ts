@@ -1,4 +1,7 @@
-/** Who may what: API tokens, their roles and projects, data-plane keys, and how all of it ends (reference 3, section 5). */
+/**
+ * Who may what: API tokens, their roles and projects, data-plane keys, and how all of it ends
+ * (docs/reference/control-plane.md#roles).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../eventually.ts';

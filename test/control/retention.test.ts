@@ -1,4 +1,7 @@
-/** What nothing needs goes in time, and nothing else does (D57): as users see it before and after. */
+/**
+ * What nothing needs goes in time, and nothing else does (docs/decisions.md#retention): as users see it before and
+ * after.
+ */
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,7 @@
-/** A spec that is uploaded compiles to what `gw compile` makes of the same file (D1, D9): documents, archives, started projects. */
+/**
+ * A spec that is uploaded compiles to what `gw compile` makes of the same file (docs/decisions.md#one-project,
+ * docs/decisions.md#reproducible-hash): documents, archives, started projects.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

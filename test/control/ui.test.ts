@@ -1,4 +1,7 @@
-/** The console as people use it: in Chromium, on a real server, with a real gateway (reference 3; docs/console.md). */
+/**
+ * The console as people use it: in Chromium, on a real server, with a real gateway
+ * (docs/reference/control-plane.md#console; docs/console.md).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { CHROMIUM } from '../serve/browser.ts';

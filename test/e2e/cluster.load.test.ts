@@ -291,7 +291,8 @@ describe.skipIf(missing.length > 0)(
       expect(await k.field('gatewayproject/bookstore', '{.status.latestRevision}')).toBe('2');
     });
 
-    it('Kustomize transforms the kind Deployment as any other of that name (D39)', async () => {
+    // docs/decisions.md#newest-deployment-wins
+    it('Kustomize transforms the kind Deployment as any other of that name', async () => {
       const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
       try {
         await writeFile(join(dir, 'deployment.yaml'), await readFile(join(bookstore, '6-deployment.yaml'), 'utf8'));

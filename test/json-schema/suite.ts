@@ -1,7 +1,7 @@
 /**
  * The official JSON-Schema-Test-Suite: its required tests and remote documents as of jsonschema 4.26.0, a group of
  * tests a line. Each group's schema is a file of a project, which an operation's body refers to; the remotes are
- * further files, found by their `$id`, since nothing is fetched (D2).
+ * further files, found by their `$id`, since nothing is fetched (docs/decisions.md#references-stay-inside).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

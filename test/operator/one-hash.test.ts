@@ -1,4 +1,7 @@
-/** The same documents and plugin package by kubectl from whatever source, by REST and by the command line: one hash (D1). */
+/**
+ * The same documents and plugin package by kubectl from whatever source, by REST and by the command line: one hash
+ * (docs/decisions.md#one-project).
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The admin port of a real `gw serve` (reference 1, section 4.2). */
+/** The admin port of a real `gw serve` (docs/reference/gateway.md#admin-port). */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A sidecar reaches its own pod's app, and nothing else of the machine (D26). */
+/** A sidecar reaches its own pod's app, and nothing else of the machine (docs/decisions.md#app-upstream). */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

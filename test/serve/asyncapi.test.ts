@@ -1,4 +1,4 @@
-/** AsyncAPI operations over HTTP (reference 1, sections 1 and 2.1), through a real `gw serve`. */
+/** AsyncAPI operations over HTTP (docs/reference/gateway.md#asyncapi), through a real `gw serve`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
 

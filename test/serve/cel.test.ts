@@ -1,4 +1,4 @@
-/** cel through a real `gw serve`: rules on bodies, claims, groups and headers (reference 2, section 2.2). */
+/** cel through a real `gw serve`: rules on bodies, claims, groups and headers (docs/reference/plugins.md#cel). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
 
@@ -86,7 +86,8 @@ describe('cel, through gw serve', () => {
     expect((await post('/models', { model: 'small' })).status).toBe(200);
   });
 
-  it('admits the headers that expressions read, and no others (D13)', async () => {
+  // docs/decisions.md#headers-plugins-read
+  it('admits the headers that expressions read, and no others', async () => {
     expect((await get('/tenants', { 'x-tenant': 'blocked' })).status).toBe(403);
     expect(await (await get('/tenants', { 'x-tenant': 'acme' })).text()).toBe('acme');
   });

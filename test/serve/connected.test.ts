@@ -1,4 +1,7 @@
-/** Connected mode: real `gw serve` processes on a real channel (docs/data-plane-protocol.md; D28). */
+/**
+ * Connected mode: real `gw serve` processes on a real channel (docs/data-plane-protocol.md;
+ * docs/decisions.md#artifact-optional-when-connected).
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -66,7 +69,8 @@ describe('connected mode', () => {
   };
   const fetches = () => control.heard.filter(({ kind }) => kind === 'fetched').length;
 
-  it('is not ready and answers 503 until the first artifact is there, and then serves it (D28)', async () => {
+  // docs/decisions.md#artifact-optional-when-connected
+  it('is not ready and answers 503 until the first artifact is there, and then serves it', async () => {
     const gw = await start();
     await control.until('connected');
     expect((await fetch(`${gw.admin}/ready`)).status).toBe(503);

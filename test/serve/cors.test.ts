@@ -1,4 +1,7 @@
-/** `cors` as a real browser takes it: a page of one origin calls a gateway of another (Fetch standard; D12). */
+/**
+ * `cors` as a real browser takes it: a page of one origin calls a gateway of another (Fetch standard;
+ * docs/decisions.md#cors-on-refusals).
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';

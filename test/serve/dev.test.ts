@@ -1,4 +1,4 @@
-/** `gw dev`: compiles, serves, and does both again when a file changes (reference 1, sections 3, 4.3 and 7). */
+/** `gw dev`: compiles, serves, and does both again when a file changes (docs/reference/cli.md#dev). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -11,7 +11,8 @@ function document(urls: Readonly<Record<string, string>>) {
   return { openapi: '3.1.0', info: { title: 'Egress', version: '1' }, paths };
 }
 
-describe('egress (reference 1, section 8; D26)', () => {
+// docs/reference/gateway.md#egress, docs/decisions.md#egress-allow
+describe('egress', () => {
   let inner: ReturnType<typeof createServer>;
   let upstream: Upstream;
   let gw: Gateway;

@@ -1,4 +1,7 @@
-/** Clients that make a gateway hold bodies, of requests and of responses: others are served beside them (D45). */
+/**
+ * Clients that make a gateway hold bodies, of requests and of responses: others are served beside them
+ * (docs/decisions.md#bodies-in-memory).
+ */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';

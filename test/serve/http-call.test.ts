@@ -1,4 +1,7 @@
-/** `host_http_call`: what a plugin can call, through the egress guard, and what becomes of it (reference 1, section 8; D26). */
+/**
+ * `host_http_call`: what a plugin can call, through the egress guard, and what becomes of it
+ * (docs/reference/gateway.md#egress, docs/decisions.md#egress-allow).
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';

@@ -174,7 +174,8 @@ describe('HTTP/2', () => {
     expect((await h2(session, { ':path': '/hello' })).status).toBe(200);
   });
 
-  it('tells clients how many streams they may open, and ends connections that reset too many (D23)', async () => {
+  // docs/decisions.md#http2-limits
+  it('tells clients how many streams they may open, and ends connections that reset too many', async () => {
     const session = await open();
     if (session.remoteSettings.maxConcurrentStreams === undefined) {
       await new Promise((resolve) => session.once('remoteSettings', resolve));

@@ -1,4 +1,7 @@
-/** `jwt-auth` through `gw serve`: who is let in with which key, and what upstreams learn of it (reference 2, section 5; D19). */
+/**
+ * `jwt-auth` through `gw serve`: who is let in with which key, and what upstreams learn of it
+ * (docs/reference/plugins.md#jwt-auth).
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +97,8 @@ describe('jwt-auth', () => {
     expect(identityOf(await ask(`${gw.url}/jwks`, token()))['x-auth-consumer-groups']).toBe('');
   });
 
-  it('percent-encodes what is not ASCII, and leaves out claims of more than 8 KiB (D20)', async () => {
+  // docs/decisions.md#identity-headers
+  it('percent-encodes what is not ASCII, and leaves out claims of more than 8 KiB', async () => {
     expect(identityOf(await ask(`${gw.url}/jwks`, token({ sub: 'zoë' })))['x-auth-consumer']).toBe('zo%C3%AB');
     const large = identityOf(await ask(`${gw.url}/jwks`, token({ more: 'x'.repeat(8_200) })));
     expect(large).not.toHaveProperty('x-auth-claims');
@@ -141,7 +145,8 @@ describe('jwt-auth', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('refuses every token without a key (D19), and skips the signature alone where that is said', async () => {
+  // docs/decisions.md#jwt-without-key
+  it('refuses every token without a key, and skips the signature alone where that is said', async () => {
     const refused = await ask(`${gw.url}/no-key`, token());
     expect([refused.status, refused.body['detail']]).toEqual([
       401,
@@ -179,8 +184,9 @@ describe('jwt-auth, configured wrongly', () => {
     return diagnostics.map(({ code, message }) => `${code} ${message}`);
   };
 
+  // docs/decisions.md#jwt-without-key
   it.each([{ jwks }, { jwks_url: 'https://issuer.example/jwks' }, { public_key: 'env://KEY' }])(
-    'does not compile with a key source and skip_signature_validation (D19): %o',
+    'does not compile with a key source and skip_signature_validation: %o',
     async (source) => {
       expect(await codes({ ...source, skip_signature_validation: true })).toEqual([
         'E1030 plugin "jwt-auth": the config must not skip the validation of signatures beside jwks_url, jwks or public_key: remove one of them',
@@ -189,7 +195,8 @@ describe('jwt-auth, configured wrongly', () => {
     },
   );
 
-  it('does not compile with two sources of keys, or skipping in a production build (D8), or plaintext keys', async () => {
+  // docs/decisions.md#production-builds
+  it('does not compile with two sources of keys, or skipping in a production build, or plaintext keys', async () => {
     expect((await codes({ jwks, jwks_url: 'https://issuer.example/jwks' }))[0]).toMatch(/^E1030 .*more than one of/);
     expect((await codes({ skip_signature_validation: true }, true))[0]).toMatch(/^E1073/);
     expect((await codes({ jwks_url: 'http://issuer.example/jwks' }))[0]).toMatch(/^E1031/);

@@ -140,7 +140,8 @@ describe('the log level', () => {
     expect(await level(gw)).toEqual({ level: 'info', configured: 'info' });
   });
 
-  it('is that of RUST_LOG where it is set (D25)', async () => {
+  // docs/decisions.md#precedence
+  it('is that of RUST_LOG where it is set', async () => {
     const gw = await start({ args: ['--log-level', 'error'], env: { RUST_LOG: 'debug', GW_LOG_LEVEL: 'warn' } });
     expect(await level(gw)).toEqual({ level: 'debug', configured: 'debug' });
     const flag = await start({ args: ['--log-level', 'trace'], env: { GW_LOG_LEVEL: 'warn' } });

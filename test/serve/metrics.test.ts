@@ -1,4 +1,4 @@
-/** Every metric of reference 1, section 4.2, as a scraper gets it from a real `gw serve`. */
+/** Every metric of docs/reference/gateway.md#metrics, as a scraper gets it from a real `gw serve`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

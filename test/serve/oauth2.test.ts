@@ -1,4 +1,7 @@
-/** `oauth2-auth` with a real authorization server, and with one that a test has in its hands (RFC 7662; reference 2, section 5). */
+/**
+ * `oauth2-auth` with a real authorization server, and with one that a test has in its hands (RFC 7662;
+ * docs/reference/plugins.md#oauth2-auth).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from './gateway.ts';

@@ -1,4 +1,7 @@
-/** `oidc-auth` with a real OpenID provider, and with an issuer that a test has in its hands (reference 2, section 5). */
+/**
+ * `oidc-auth` with a real OpenID provider, and with an issuer that a test has in its hands
+ * (docs/reference/plugins.md#oidc-auth).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from './gateway.ts';
 import { goodClaims, type Issuer, newKey, signToken, startIssuer } from './issuer.ts';

@@ -1,4 +1,7 @@
-/** Messages that two readers could read differently: the gateway checks one reading, and sends no other (D47). */
+/**
+ * Messages that two readers could read differently: the gateway checks one reading, and sends no other
+ * (docs/decisions.md#one-reading).
+ */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from './fixture-plugin.ts';

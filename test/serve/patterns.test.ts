@@ -1,4 +1,7 @@
-/** Patterns of an API description as clients of `gw serve` meet them: none stops the others (D43). */
+/**
+ * Patterns of an API description as clients of `gw serve` meet them: none stops the others
+ * (docs/decisions.md#patterns-bounded).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 

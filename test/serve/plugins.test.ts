@@ -1,4 +1,7 @@
-/** Plugins that misbehave, and plugins that watch a stream, through a real `gw serve` (D15, D31). */
+/**
+ * Plugins that misbehave, and plugins that watch a stream, through a real `gw serve` (docs/reference/plugins.md#bodies,
+ * docs/reference/plugins.md#cpu).
+ */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from './fixture-plugin.ts';
@@ -170,7 +173,8 @@ it('a plugin that imports what it did not declare neither compiles nor starts, a
 });
 
 describe('a plugin that declares host_request_raw', () => {
-  it('sees the headers that the client sent, and others only those that were admitted (D14)', async () => {
+  // docs/decisions.md#raw-request
+  it('sees the headers that the client sent, and others only those that were admitted', async () => {
     const document = {
       openapi: '3.1.0',
       info: { title: 'Raw', version: '1' },

@@ -85,7 +85,8 @@ describe('reload', () => {
     expect(await (await fetch(`${gw.url}/a`)).text()).toBe('two');
   });
 
-  it('resolves secrets anew on SIGHUP, and keeps the old ones where that fails (D24)', async () => {
+  // docs/decisions.md#secrets-resolved
+  it('resolves secrets anew on SIGHUP, and keeps the old ones where that fails', async () => {
     const secret = join(dir, 'body');
     writeFileSync(secret, 'first\n');
     gw = await startGateway(await artifact(`file://${secret}`), { env: { GW_SECRETS_DIR: dir } });

@@ -429,7 +429,8 @@ async function rawStatus(gw: Gateway, text: string): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(await rawRequest(gw, text))?.[1]);
 }
 
-describe('drain (reference 1, section 3)', () => {
+// docs/reference/gateway.md#drain
+describe('drain', () => {
   it('on SIGTERM goes on accepting for the delay, with Connection: close, then exits with 0', async () => {
     const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
       args: ['--drain-delay', '5'],

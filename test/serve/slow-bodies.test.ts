@@ -1,4 +1,7 @@
-/** Clients that hardly send their bodies, more of them than there are plugin instances: others are served beside them (D44). */
+/**
+ * Clients that hardly send their bodies, more of them than there are plugin instances: others are served beside them
+ * (docs/decisions.md#instances-do-not-wait).
+ */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';

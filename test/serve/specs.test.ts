@@ -1,4 +1,7 @@
-/** The reserved spec endpoints (reference 1, section 4.1; D23), through a real `gw serve`. */
+/**
+ * The reserved spec endpoints (docs/reference/gateway.md#served-specs, docs/decisions.md#hidden-endpoints), through a
+ * real `gw serve`.
+ */
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../gateway/src/compiler/index.ts';

@@ -1,4 +1,4 @@
-/** W3C Trace Context through a `gw serve` that traces nothing (reference 1, section 4.3). */
+/** W3C Trace Context through a `gw serve` that traces nothing (docs/reference/gateway.md#traces). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { document, PLUGINS, traceparent } from './traced-project.ts';

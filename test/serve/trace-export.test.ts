@@ -1,4 +1,4 @@
-/** How `gw serve` gets on with the collector of its traces (reference 1, section 4.3). */
+/** How `gw serve` gets on with the collector of its traces (docs/reference/gateway.md#traces). */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';

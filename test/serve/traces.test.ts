@@ -1,4 +1,7 @@
-/** Traces that `gw serve` exports to a real collector (reference 1, section 4.3; --otlp-endpoint, --trace-sampling). */
+/**
+ * Traces that `gw serve` exports to a real collector (docs/reference/gateway.md#traces; --otlp-endpoint,
+ * --trace-sampling).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { OTLP, OTLP_GRPC, type ReceivedSpan, spansOf, traceOf, tree } from './spans.ts';

@@ -1,4 +1,6 @@
-/** The middlewares that admit or refuse requests, through a real `gw serve` (reference 2, section 2.1). */
+/**
+ * The middlewares that admit or refuse requests, through a real `gw serve` (docs/reference/plugins.md#traffic-control).
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,7 +33,8 @@ describe('ip-restriction, through gw serve', () => {
   });
   const from = (path: string, forwarded: string) => fetch(gw.url + path, { headers: { 'x-forwarded-for': forwarded } });
 
-  it('goes by the address behind trusted proxies (D16)', async () => {
+  // docs/decisions.md#client-address
+  it('goes by the address behind trusted proxies', async () => {
     expect((await from('/inside', '10.1.2.3')).status).toBe(200);
     expect((await from('/inside', '::ffff:10.1.2.3')).status).toBe(200);
     expect((await from('/inside', '2001:db8::7')).status).toBe(200);

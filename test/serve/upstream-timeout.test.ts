@@ -1,4 +1,4 @@
-/** How exactly `timeout` of an upstream holds, as callers of `gw serve` see it (D56). */
+/** How exactly `timeout` of an upstream holds, as callers of `gw serve` see it (docs/decisions.md#timeouts-exact). */
 import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** `gw serve --workers`: several processes serve one port, and what they count they count together (D30). */
+/**
+ * `gw serve --workers`: several processes serve one port, and what they count they count together
+ * (docs/decisions.md#counted-over-workers).
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';

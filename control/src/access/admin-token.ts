@@ -1,4 +1,4 @@
-/** The admin token (reference 3, section 5). */
+/** The admin token (docs/reference/control-plane.md#admin-token). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Compares digests, in a time that says nothing of how much of the token was right. */

@@ -1,4 +1,4 @@
-/** Whom the credentials of a request belong to (reference 3, section 5). */
+/** Whom the credentials of a request belong to (docs/reference/control-plane.md#open-endpoints). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';

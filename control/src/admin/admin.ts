@@ -1,4 +1,7 @@
-/** The admin listener: whether the process lives, whether it is ready, and metrics (D33). No credentials: bind it within. */
+/**
+ * The admin listener: whether the process lives, whether it is ready, and metrics (docs/decisions.md#open-endpoints).
+ * No credentials: bind it within.
+ */
 
 import { messageOf } from '@gw/gateway/message-of';
 import Fastify, { type FastifyInstance } from 'fastify';

@@ -254,7 +254,8 @@ describe('the data-plane channel', () => {
     expect(host.channel.counts().drifted).toBe(0);
   });
 
-  it('does not tell a data plane of a format that it does not read, and that is no drift (D40)', async () => {
+  // docs/decisions.md#version-skew
+  it('does not tell a data plane of a format that it does not read, and that is no drift', async () => {
     await start({ driftGraceMs: 50 });
     const old = await admitted();
     const newer = await admitted({ instance_id: 'i-2', artifact_versions: [6, 7] });

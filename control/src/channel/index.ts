@@ -1,3 +1,6 @@
-/** The data-plane channel (docs/data-plane-protocol.md), for whoever hosts it: the REST server, the operator (D36). */
+/**
+ * The data-plane channel (docs/data-plane-protocol.md), for whoever hosts it: the REST server, the operator
+ * (docs/decisions.md#later-artifacts-over-link).
+ */
 export { DataPlaneChannel } from './data-plane-channel.ts';
 export * from './ports.ts';

@@ -1,6 +1,6 @@
 /**
  * What a host of the data-plane channel does: the REST control plane, on its database, and the operator, on its
- * objects (D36). The channel holds connections and knows nothing of either.
+ * objects (docs/decisions.md#later-artifacts-over-link). The channel holds connections and knows nothing of either.
  */
 import type { CloseReason, Hello, Notice, Status } from '@gw/gateway/link-protocol';
 
@@ -17,7 +17,7 @@ export interface DataPlane {
   readonly instanceId: string;
   /** Of gw. */
   readonly version: string;
-  /** Artifact formats that it reads (D40). */
+  /** Artifact formats that it reads (docs/decisions.md#version-skew). */
   readonly artifactVersions: readonly number[];
   readonly labels: Readonly<Record<string, string>>;
   /** Of its end of the connection, or of the proxy before us. Null where it has already gone. */
@@ -46,7 +46,10 @@ export interface Refusal {
 
 /** A notice, with what decides who hears it. */
 export interface Wanted extends Notice {
-  /** Of its format: a data plane that does not read it is not told, and keeps what it has (D40). Default: all hear. */
+  /**
+   * Of its format: a data plane that does not read it is not told, and keeps what it has
+   * (docs/decisions.md#version-skew). Default: all hear.
+   */
   readonly artifact_version?: number;
 }
 

@@ -1,4 +1,7 @@
-/** Answers of the channel to upgrades that it does not take: problem documents (D32), and the connection closes. */
+/**
+ * Answers of the channel to upgrades that it does not take: problem documents (docs/decisions.md#control-media-types),
+ * and the connection closes.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 

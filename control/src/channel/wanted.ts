@@ -2,7 +2,10 @@
 import type { Notice } from '@gw/gateway/link-protocol';
 import type { DataPlane, Wanted } from './ports.ts';
 
-/** Whether it reads the artifact's format: it is not told of others, and keeps what it has (D40). */
+/**
+ * Whether it reads the artifact's format: it is not told of others, and keeps what it has
+ * (docs/decisions.md#version-skew).
+ */
 export function reads({ artifactVersions }: DataPlane, { artifact_version }: Wanted): boolean {
   return artifact_version === undefined || artifactVersions.includes(artifact_version);
 }

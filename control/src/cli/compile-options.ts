@@ -1,4 +1,4 @@
-/** How `gw-control serve` compiles (D8). */
+/** How `gw-control serve` compiles (docs/decisions.md#production-builds). */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createSigner } from '@gw/gateway/artifact';

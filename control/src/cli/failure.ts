@@ -4,7 +4,7 @@ import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';
 import { ApiError } from './api.ts';
 
-/** Also for what is not understood (D27). */
+/** Also for what is not understood (docs/decisions.md#exit-codes). */
 export const EXIT_FAILURE = 1;
 /** A compilation that was waited for failed, or a deployment did not succeed. */
 export const EXIT_OUTCOME = 3;

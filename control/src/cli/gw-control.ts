@@ -1,4 +1,4 @@
-/** The command `gw-control` with all its subcommands (reference 3, section 4). */
+/** The command `gw-control` with all its subcommands (docs/reference/cli.md#gw-control-clients). */
 import { VERSION } from '@gw/gateway/version';
 import { Command } from 'commander';
 import { apiKeysCommand, tokensCommand, whoamiCommand } from './access.ts';

@@ -1,4 +1,4 @@
-/** `gw-control seed-plugins` (reference 3, section 4). */
+/** `gw-control seed-plugins` (docs/reference/cli.md#gw-control-server). */
 import { stat } from 'node:fs/promises';
 import { printable } from '@gw/gateway/command-line';
 import { Option } from 'commander';

@@ -1,4 +1,4 @@
-/** `gw-control serve` (reference 3, section 4). */
+/** `gw-control serve` (docs/reference/control-plane.md#serve). */
 import { adminAddress, listenAddress, seconds, share } from '@gw/gateway/command-line';
 import { tracingOptions } from '@gw/gateway/telemetry';
 import { type Command, Option } from 'commander';

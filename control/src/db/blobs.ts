@@ -1,6 +1,6 @@
 /**
- * Bytes in the database, by their sha256, in rows of 256 KiB: specs, plugins, artifacts (design, section 9). They
- * stream in and out; one piece at a time is in memory.
+ * Bytes in the database, by their sha256, in rows of 256 KiB: specs, plugins, artifacts
+ * (docs/decisions.md#blobs-in-rows). They stream in and out; one piece at a time is in memory.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';

@@ -1,4 +1,7 @@
-/** The one door to the database: a PostgreSQL server, or PGlite within the process (design, section 9). */
+/**
+ * The one door to the database: a PostgreSQL server, or PGlite within the process
+ * (docs/reference/control-plane.md#database).
+ */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CompiledQuery, Kysely, sql } from 'kysely';

@@ -38,7 +38,7 @@ export interface ProjectsTable {
   /** Unique. */
   name: string;
   description: string;
-  /** Named upstreams of the project (reference 1, gw.yaml): name to URL. */
+  /** Named upstreams of the project (docs/reference/gateway.md#manifest): name to URL. */
   upstreams: Json<Record<string, string>>;
   /** Counts changes of the row: its ETag. */
   version: Generated<number>;
@@ -78,7 +78,10 @@ export interface SpecRevisionsTable {
   filename: string;
   /** `document`: the bytes are the document; `archive`: a tar or tar.gz of the document and the files it refers to. */
   form: 'document' | 'archive';
-  /** Name of the document in the project that is compiled: `<spec name>.<extension>`, or that in the archive (D59). */
+  /**
+   * Name of the document in the project that is compiled: `<spec name>.<extension>`, or that in the archive
+   * (docs/decisions.md#spec-name-rules).
+   */
   entry: string;
   /** The dialect, such as `3.1.0`. */
   spec_version: string;
@@ -109,7 +112,7 @@ export interface PluginsTable {
   version: string;
   type: 'middleware' | 'dispatcher';
   description: string;
-  /** What `plugin.toml` says of it (D15), as the compiler takes it. */
+  /** What `plugin.toml` says of it (docs/decisions.md#plugin-declarations), as the compiler takes it. */
   manifest: Json<PluginManifest>;
   config_schema: ColumnType<NonNullable<ProjectPlugin['configSchema']> | null, string | null, string | null>;
   /** Of the WASM module: names the blob. */
@@ -149,13 +152,13 @@ export interface CompilationsTable {
   claimed_by: Nullable<string>;
   claimed_until: NullableTime;
   artifact_id: Nullable<string>;
-  /** Diagnostics (D6): errors and warnings. */
+  /** Diagnostics (docs/decisions.md#diagnostics): errors and warnings. */
   diagnostics: ColumnType<readonly StoredDiagnostic[], string | undefined, string>;
   created_by: string;
   created_at: CreatedAt;
   started_at: NullableTime;
   completed_at: NullableTime;
-  /** When a sweep first found that nothing needs it (D57); null where something does. */
+  /** When a sweep first found that nothing needs it (docs/decisions.md#retention); null where something does. */
   unneeded_since: NullableTime;
 }
 
@@ -188,7 +191,7 @@ export interface ArtifactsTable {
   artifact_version: number;
   created_by: string;
   created_at: CreatedAt;
-  /** When a sweep first found that nothing needs it (D57); null where something does. */
+  /** When a sweep first found that nothing needs it (docs/decisions.md#retention); null where something does. */
   unneeded_since: NullableTime;
 }
 
@@ -219,7 +222,7 @@ export interface DataPlanesTable {
   current_artifact_id: Nullable<string>;
   /** Of gw. */
   gw_version: string;
-  /** Artifact format versions that it reads (D40). */
+  /** Artifact format versions that it reads (docs/decisions.md#version-skew). */
   format_versions: Json<readonly number[]>;
   api_key_id: Nullable<string>;
   /** The replica that it is connected to. */

@@ -116,7 +116,10 @@ function supersede(db: Kysely<Schema>, projectId: string) {
     .executeTakeFirst();
 }
 
-/** Those that are connected. What a data plane cannot read, it refuses without being asked (D40). Returns how many. */
+/**
+ * Those that are connected. What a data plane cannot read, it refuses without being asked
+ * (docs/decisions.md#version-skew). Returns how many.
+ */
 async function insertTargets(db: Kysely<Schema>, projectId: string, id: string, artifactVersion: number) {
   const reads = readsFormat(artifactVersion);
   const result = await db

@@ -1,4 +1,4 @@
-/** What becomes of a deployment, from what its data planes have said (reference 3, section 3). */
+/** What becomes of a deployment, from what its data planes have said (docs/reference/control-plane.md#deployments). */
 
 /** A deployment in progress and its targets, as they are now. */
 export interface Progress {

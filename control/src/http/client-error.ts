@@ -1,4 +1,7 @@
-/** Answers to what is no HTTP that this server takes, before there is a request: problem documents, too (D32). */
+/**
+ * Answers to what is no HTTP that this server takes, before there is a request: problem documents, too
+ * (docs/decisions.md#control-media-types).
+ */
 
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';

@@ -1,4 +1,6 @@
-/** Content types of the REST API (reference 3, section 9; D32). */
+/**
+ * Content types of the REST API (docs/reference/control-plane.md#media-types, docs/decisions.md#control-media-types).
+ */
 export const JSON_TYPE = 'application/vnd.gw.v1+json';
 export const PROBLEM_TYPE = 'application/problem+json';
 /** What bodies of requests may be. */

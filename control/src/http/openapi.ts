@@ -1,4 +1,4 @@
-/** `/openapi` and `/docs`: both from the schemas of the routes (reference 3, section 4). */
+/** `/openapi` and `/docs`: both from the schemas of the routes (docs/reference/control-plane.md#openapi). */
 import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import { VERSION } from '@gw/gateway/version';

@@ -56,9 +56,9 @@ export interface Operation<P, Q, B> {
    * refuse the header. The handler of a form calls `idempotently` itself.
    */
   readonly idempotent?: boolean;
-  /** A data-plane key is taken, too: as a viewer of its project (D33). */
+  /** A data-plane key is taken, too: as a viewer of its project (docs/decisions.md#open-endpoints). */
   readonly dataPlaneKey?: boolean;
-  /** No credentials are asked for (D33). */
+  /** No credentials are asked for (docs/decisions.md#open-endpoints). */
   readonly open?: boolean;
   /** What is returned is the JSON of the first of `answers`, unless the handler has set another status or has sent. */
   handle(call: Call<Value<P>, Value<Q>, Value<B>>): unknown;

@@ -1,4 +1,4 @@
-/** Problem documents (RFC 9457; reference 3, section 7), rendered in this one place. */
+/** Problem documents (RFC 9457; docs/reference/control-plane.md#problems), rendered in this one place. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { isTransient } from '../db/transient.ts';

@@ -1,4 +1,4 @@
-/** Types that many schemas of the REST API use (reference 3, section 2). */
+/** Types that many schemas of the REST API use (docs/reference/control-plane.md#operations). */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 
 /** What JSON can be, as the compiler has it too. */
@@ -51,7 +51,7 @@ export const Sha256 = (description: string) => Type.String({ pattern: '^[0-9a-f]
 
 export const ArtifactHash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
 
-/** What every list takes (section 8): a page at a time, and where it goes on. */
+/** What every list takes (docs/reference/control-plane.md#lists): a page at a time, and where it goes on. */
 export const pageQuery = <const S extends readonly string[]>(sorts: S, standard: S[number] | `-${S[number]}`) => ({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Most items of the answer.' }),

@@ -1,4 +1,4 @@
-/** The REST server (reference 3, sections 4 to 9). */
+/** The REST server (docs/reference/control-plane.md#operations). */
 import cors from '@fastify/cors';
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';

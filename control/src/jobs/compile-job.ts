@@ -12,7 +12,7 @@ import { end, enter, type Job, JobLost, type Outcome, type Stage } from './queue
 import { withDeclarations } from './undeclared-plugins.ts';
 
 export interface CompileSettings {
-  /** PEM of a PKCS#8 Ed25519 private key: signs production builds (D8). */
+  /** PEM of a PKCS#8 Ed25519 private key: signs production builds (docs/decisions.md#production-builds). */
   readonly signingKey?: string | undefined;
   /** Builds that are not for production may name http:// and ws:// upstreams. Default false. */
   readonly allowPlaintext?: boolean;

@@ -1,4 +1,6 @@
-/** What a compilation compiles, out of the tables and blobs, as the compiler takes it (D1). */
+/**
+ * What a compilation compiles, out of the tables and blobs, as the compiler takes it (docs/decisions.md#one-project).
+ */
 import type { Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
 import type { Context } from '../context.ts';
 import type { CompilationInputs } from '../db/schema.ts';

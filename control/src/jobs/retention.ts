@@ -1,4 +1,4 @@
-/** Artifacts and compilations that nothing has needed for a while go (D57). */
+/** Artifacts and compilations that nothing has needed for a while go (docs/decisions.md#retention). */
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Schema } from '../db/schema.ts';

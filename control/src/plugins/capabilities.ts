@@ -1,4 +1,7 @@
-/** `capabilities` of a registration: what plugin.toml would say (D15). What it does not declare is not granted (D48). */
+/**
+ * `capabilities` of a registration: what plugin.toml would say (docs/decisions.md#plugin-declarations). What it does
+ * not declare is not granted (docs/decisions.md#undeclared-gets-nothing).
+ */
 import { type PluginManifest, PluginPackageError } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Bodies } from '@gw/gateway/plugin-check';

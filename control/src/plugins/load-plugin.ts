@@ -1,4 +1,4 @@
-/** The plugins that a compilation takes, out of the registry (D1, D34). */
+/** The plugins that a compilation takes, out of the registry (docs/reference/control-plane.md#compilations). */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { ProjectPlugin } from '@gw/gateway/compiler';
 import type { Kysely } from 'kysely';
@@ -45,7 +45,7 @@ export function projectPluginSet(db: Kysely<Schema>, projectId: string): Promise
 
 /**
  * For a compilation without a project: of every plugin the newest release (the newest of all where there is none),
- * without config (D34).
+ * without config (docs/reference/control-plane.md#compilations).
  */
 export async function defaultPluginSet(db: Kysely<Schema>): Promise<PluginUse[]> {
   const rows = await db.selectFrom('plugins').select(['name', 'version']).orderBy('name').execute();

@@ -1,4 +1,7 @@
-/** Plugins as folders: plugin.toml, the WASM module, and config-schema.json where there is one (reference 1, section 2.3). */
+/**
+ * Plugins as folders: plugin.toml, the WASM module, and config-schema.json where there is one
+ * (docs/reference/plugins.md#packages).
+ */
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

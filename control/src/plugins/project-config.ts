@@ -11,7 +11,10 @@ export interface ConfigToCheck {
   readonly config: Config;
 }
 
-/** What the config of an operation, which goes above a project's, can still make right or wrong (D1). */
+/**
+ * What the config of an operation, which goes above a project's, can still make right or wrong
+ * (docs/decisions.md#one-project).
+ */
 const OF_THE_WHOLE = new Set([
   ...['required', 'minProperties', 'dependentRequired', 'dependentSchemas', 'dependencies', 'unevaluatedProperties'],
   ...['anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'const', 'enum', '$ref', '$dynamicRef'],

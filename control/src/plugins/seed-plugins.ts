@@ -1,4 +1,4 @@
-/** Registers all plugins of a folder (reference 3, section 4: `gw-control seed-plugins`). */
+/** Registers all plugins of a folder (`gw-control seed-plugins`; docs/reference/cli.md#gw-control-server). */
 import { join } from 'node:path';
 import { PluginPackageError } from '@gw/gateway/compiler';
 import { SYSTEM } from '../access/actor.ts';

@@ -111,7 +111,8 @@ describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
       expect(await audited(own.id)).toEqual(['dataPlanes.resolved by system', 'dataPlanes.drifted by system']);
     });
 
-    it('tells no data plane of a format that it does not read: it keeps what it has (D40)', async () => {
+    // docs/decisions.md#version-skew
+    it('tells no data plane of a format that it does not read: it keeps what it has', async () => {
       const own = await project();
       const old = await artifact(own.id, 'old');
       const later = await artifact(own.id, 'later');

@@ -1,4 +1,7 @@
-/** Patches of operations in documents: they do what they say, and leave the rest as it was written (D34). */
+/**
+ * Patches of operations in documents: they do what they say, and leave the rest as it was written
+ * (docs/reference/control-plane.md#spec-operations).
+ */
 import { parseText } from '@gw/gateway/spec';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

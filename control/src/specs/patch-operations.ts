@@ -1,4 +1,7 @@
-/** Changes the plugin bindings of operations in a document (D34): a merge patch, by operation. Runs in a worker. */
+/**
+ * Changes the plugin bindings of operations in a document (docs/reference/control-plane.md#spec-operations): a merge
+ * patch, by operation. Runs in a worker.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { type DescribedOperation, describeSpec, isGzip, repack, unpack } from '@gw/gateway/compiler';
 import { mergePatch, parseText, valueAt } from '@gw/gateway/spec';

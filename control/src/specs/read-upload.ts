@@ -19,7 +19,7 @@ export interface Upload {
   readonly bytes: Uint8Array;
   /** As it was uploaded. */
   readonly filename: string;
-  /** Of the spec: names a document (D59). */
+  /** Of the spec: names a document (docs/decisions.md#spec-name-rules). */
   readonly name: string;
   /** Which file of an archive is the document; undefined: the only one. */
   readonly entry?: string | undefined;

@@ -1,4 +1,4 @@
-/** The files of a revision, as the compiler takes them (D1). */
+/** The files of a revision, as the compiler takes them (docs/decisions.md#one-project). */
 import { ArchiveError, type ProjectFile } from '@gw/gateway/compiler';
 import type { Context } from '../context.ts';
 import { ControlError } from '../errors.ts';

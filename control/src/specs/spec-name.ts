@@ -1,4 +1,7 @@
-/** The name of a spec, out of the name of its file (D6), and the name of its document, out of the spec's (D59). */
+/**
+ * The name of a spec, out of the name of its file, and the name of its document, out of the spec's
+ * (docs/reference/control-plane.md#spec-names).
+ */
 import { ControlError } from '../errors.ts';
 
 /** What `/__gw/specs/NAME` serves by itself. */

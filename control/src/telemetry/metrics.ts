@@ -1,4 +1,7 @@
-/** Counts what the control plane does, for scrapers (design, section 10). No label takes a value from a client (D21). */
+/**
+ * Counts what the control plane does, for scrapers (docs/control-metrics.md). No label takes a value from a client
+ * (docs/decisions.md#labels-closed).
+ */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type LabelsOf, METRICS, type NameOf } from './metric-table.ts';
 

@@ -1,4 +1,7 @@
-/** The web console at `/ui`: its files are open without a token (D33), what they show is not. */
+/**
+ * The web console at `/ui`: its files are open without a token (docs/decisions.md#open-endpoints), what they show is
+ * not.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

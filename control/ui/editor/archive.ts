@@ -1,4 +1,7 @@
-/** The files of an uploaded spec: a document, or a tar of one and what it refers to (reference 3, section 4). */
+/**
+ * The files of an uploaded spec: a document, or a tar of one and what it refers to
+ * (docs/reference/control-plane.md#console).
+ */
 
 /** Contents by path; a document has the path `entry`. Throws where the bytes are no such archive. */
 export async function filesOf(bytes: Blob, filename: string, entry: string): Promise<ReadonlyMap<string, string>> {

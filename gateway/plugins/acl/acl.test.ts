@@ -66,7 +66,8 @@ describe('acl', () => {
     for (const consumer of ['Alice', 'alice,bob', 'alic']) expect(await passes(config, consumer)).toBe(false);
   });
 
-  it('takes names as the config has them, and finds them as headers encode them (D20)', async () => {
+  // docs/decisions.md#identity-headers
+  it('takes names as the config has them, and finds them as headers encode them', async () => {
     expect(await passes({ allow_groups: ['Vertrieb, Köln'] }, 'bob', 'x,Vertrieb%2C K%C3%B6ln')).toBe(true);
     expect(await passes({ deny_groups: ['Vertrieb, Köln'] }, 'bob', 'Vertrieb%2C K%C3%B6ln')).toBe(false);
     expect(await passes({ allow_groups: ['Köln'] }, 'bob', 'Vertrieb%2C K%C3%B6ln')).toBe(false);

@@ -57,7 +57,7 @@ describe('rate-limit', () => {
     await kit.onRequest({ config: one, clientIp: '192.0.2.1' });
     expect((await kit.onRequest({ config: one, clientIp: '192.0.2.1' })).outcome).toBe('answered');
     expect((await kit.onRequest({ config: one, clientIp: '192.0.2.2' })).outcome).toBe('continue');
-    // The address is the gateway's to find out (D16), whatever headers say.
+    // The address is the gateway's to find out (docs/decisions.md#client-address), whatever headers say.
     const forged = { 'x-forwarded-for': '203.0.113.9' };
     expect((await kit.onRequest({ config: one, clientIp: '192.0.2.1', headers: forged })).outcome).toBe('answered');
   });

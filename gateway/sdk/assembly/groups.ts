@@ -1,4 +1,4 @@
-/** Lists of groups as `x-auth-consumer-groups` has them: joined with commas (D20). */
+/** Lists of groups as `x-auth-consumer-groups` has them: joined with commas (docs/decisions.md#identity-headers). */
 import { Config } from "./config";
 import { Text, TextBuilder } from "./text";
 
@@ -7,7 +7,7 @@ const PERCENT: u8 = 0x25;
 
 /**
  * One name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one encoded;
- * what is not ASCII the host encodes (D20).
+ * what is not ASCII the host encodes (docs/decisions.md#identity-headers).
  */
 export function encodedName(name: Text): Text {
   if (name.indexOf(PERCENT) < 0) return name;

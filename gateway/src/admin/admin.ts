@@ -1,4 +1,7 @@
-/** The admin port (reference 1, section 4.2): health, readiness, metrics, provenance, log level; no credentials. */
+/**
+ * The admin port (docs/reference/gateway.md#admin-port): health, readiness, metrics, provenance, log level; no
+ * credentials.
+ */
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';

@@ -1,4 +1,6 @@
-/** Why an artifact does not load; one line that says what is wrong and what to do (section 4.3: exit 1). */
+/**
+ * Why an artifact does not load; one line that says what is wrong and what to do (docs/reference/gateway.md#loading).
+ */
 export type ArtifactErrorReason =
   | 'unreadable'
   | 'too-large'

@@ -1,12 +1,16 @@
 /**
- * The shape of a compiled artifact (reference 1, section 2.4). Everything that serving needs is in these two
+ * The shape of a compiled artifact (docs/reference/gateway.md#artifact). Everything that serving needs is in these two
  * documents; `specs/` and `plugins/` ride along byte for byte.
  */
 
-/** The format version that this build writes and the newest that it reads (section 9). */
+/**
+ * The format version that this build writes and the newest that it reads (docs/reference/gateway.md#format-version).
+ */
 export const ARTIFACT_VERSION = 6;
 
-/** The manifest's field that carries the format version; its name is given by the reference (D11). */
+/**
+ * The manifest's field that carries the format version; its name is one constant (docs/decisions.md#first-version-0-8).
+ */
 export const VERSION_FIELD = 'barbacane_artifact_version';
 
 export const MANIFEST_PATH = 'manifest.json';
@@ -16,7 +20,10 @@ export const PLUGINS_DIR = 'plugins/';
 
 export type SpecType = 'openapi' | 'asyncapi';
 export type PluginType = 'middleware' | 'dispatcher';
-/** How much of a body a plugin sees: nothing, chunks as they pass, or all of it at once (D15). */
+/**
+ * How much of a body a plugin sees: nothing, chunks as they pass, or all of it at once
+ * (docs/reference/plugins.md#bodies).
+ */
 export type BodyAccess = 'none' | 'stream' | 'buffer';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -32,12 +39,12 @@ export interface SourceSpec {
 }
 
 export interface PluginCapabilities {
-  /** True where either body is not `none` (D15). */
+  /** True where either body is not `none` (docs/decisions.md#plugin-declarations). */
   readonly body_access: boolean;
   readonly host_functions: readonly string[];
   readonly request_body: BodyAccess;
   readonly response_body: BodyAccess;
-  /** CPU milliseconds a call, where it needs more than the default (D15). */
+  /** CPU milliseconds a call, where it needs more than the default (docs/decisions.md#plugin-declarations). */
   readonly cpu_ms?: number;
 }
 
@@ -49,9 +56,14 @@ export interface ArtifactPlugin {
   /** `sha256:<hex>` of the module. */
   readonly sha256: string;
   readonly capabilities: PluginCapabilities;
-  /** This middleware answers CORS preflights, and its headers go on early refusals (D12). */
+  /**
+   * This middleware answers CORS preflights, and its headers go on early refusals (docs/decisions.md#cors-on-refusals).
+   */
   readonly preflight?: boolean;
-  /** This middleware identifies the caller; only such a plugin may write `x-auth-*` (D15). */
+  /**
+   * This middleware identifies the caller; only such a plugin may write `x-auth-*`
+   * (docs/decisions.md#plugin-declarations).
+   */
   readonly authenticates?: boolean;
   /** Which config properties hold upstream URLs or credential tables, from the plugin's config schema. */
   readonly config_marks?: ConfigMarks;
@@ -59,11 +71,17 @@ export interface ArtifactPlugin {
 
 /** JSON pointers into a plugin's config, with `*` for every element, taken from marks in its schema. */
 export interface ConfigMarks {
-  /** `x-gw-upstream: true`: a URL that the host connects to (D7, D26). */
+  /**
+   * `x-gw-upstream: true`: a URL that the host connects to (docs/decisions.md#plaintext-marked-urls,
+   * docs/decisions.md#egress-allow).
+   */
   readonly upstreams?: readonly string[];
   /** `x-gw-credentials`: arrays of objects that stay in the host. */
   readonly credentials?: readonly CredentialsMark[];
-  /** `x-gw-empty-is-unset: true`: a reference to an empty variable is empty text, which counts as unset (D24). */
+  /**
+   * `x-gw-empty-is-unset: true`: a reference to an empty variable is empty text, which counts as unset
+   * (docs/decisions.md#secrets-resolved).
+   */
   readonly optional?: readonly string[];
 }
 
@@ -94,14 +112,17 @@ export interface Manifest {
   readonly signature?: string;
   readonly signing_public_key?: string;
   readonly provenance: { readonly commit?: string; readonly source?: string };
-  /** Seals every other field of the manifest (D10). */
+  /** Seals every other field of the manifest (docs/decisions.md#manifest-sealed). */
   readonly manifest_hash: string;
   readonly manifest_signature?: string;
 }
 
 export interface PluginUse {
   readonly name: string;
-  /** Whole: schema defaults, plugin default, project and operation merged (D1); secrets are still references. */
+  /**
+   * Whole: schema defaults, plugin default, project and operation merged (docs/decisions.md#one-project); secrets are
+   * still references.
+   */
   readonly config: JsonObject;
 }
 
@@ -177,7 +198,10 @@ export interface RequestBody {
   readonly content: Content;
 }
 
-/** `log` warns of a response that the spec does not describe, `enforce` withholds it (D4). */
+/**
+ * `log` warns of a response that the spec does not describe, `enforce` withholds it
+ * (docs/decisions.md#extension-places).
+ */
 export type ResponseValidation = 'log' | 'enforce';
 
 export interface Operation {
@@ -191,7 +215,7 @@ export interface Operation {
   readonly middlewares: readonly PluginUse[];
   /** Base name of the spec. */
   readonly spec: string;
-  /** Slug of the spec's title: the metric label `api` (D21). */
+  /** Slug of the spec's title: the metric label `api` (docs/decisions.md#labels-closed). */
   readonly api: string;
   readonly parameters: readonly Parameter[];
   readonly request_body?: RequestBody;
@@ -201,7 +225,10 @@ export interface Operation {
   readonly responses?: { readonly [status: string]: Content };
   /** Media types and ranges of all successful responses; absent where one has no declared content. */
   readonly produces?: readonly string[];
-  /** Headers admitted beyond the baseline (section 2.6), lower case; `*` at the end makes a prefix. */
+  /**
+   * Headers admitted beyond the baseline (docs/reference/gateway.md#header-admission), lower case; `*` at the end makes
+   * a prefix.
+   */
   readonly admitted_headers: readonly string[];
   readonly deprecated?: boolean;
   /** HTTP-date for `Sunset`. */

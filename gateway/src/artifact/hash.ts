@@ -1,4 +1,7 @@
-/** What seals an artifact: content hashes, `artifact_hash`, `manifest_hash` (docs/artifact.md; section 2.4; D9, D10). */
+/**
+ * What seals an artifact: content hashes, `artifact_hash`, `manifest_hash` (docs/artifact.md,
+ * docs/decisions.md#reproducible-hash, docs/decisions.md#manifest-sealed).
+ */
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 import { type Json, type JsonObject, type Manifest, SPECS_DIR } from './format.ts';
@@ -36,7 +39,9 @@ export function artifactHash(manifest: ArtifactHashInput): string {
   return sha256(artifactHashInput(manifest));
 }
 
-/** Over every field of the manifest but `manifest_hash` and `manifest_signature` (D10). */
+/**
+ * Over every field of the manifest but `manifest_hash` and `manifest_signature` (docs/decisions.md#manifest-sealed).
+ */
 export function manifestHash(manifest: JsonObject): string {
   const { manifest_hash: _, manifest_signature: __, ...sealed } = manifest;
   return sha256(canonicalJson(sealed));

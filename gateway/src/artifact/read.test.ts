@@ -111,7 +111,8 @@ describe('readArtifact', () => {
     await expect(artifact.readSpec('none.yaml')).rejects.toThrow('has no spec "none.yaml"');
   });
 
-  it('reads a folder of parts as a ConfigMap volume shows them (D29)', async () => {
+  // docs/decisions.md#artifact-in-parts
+  it('reads a folder of parts as a ConfigMap volume shows them', async () => {
     const volume = join(folder, 'volume');
     const data = join(volume, '..2026_01_01');
     await mkdir(data, { recursive: true });

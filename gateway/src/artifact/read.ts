@@ -1,4 +1,7 @@
-/** The one reader of artifacts: everything is verified at load, and a change of any byte that is read fails it (D10). */
+/**
+ * The one reader of artifacts: everything is verified at load, and a change of any byte that is read fails it
+ * (docs/decisions.md#manifest-sealed).
+ */
 import { hash, type KeyObject } from 'node:crypto';
 import { ArtifactError } from './error.ts';
 import {
@@ -18,7 +21,10 @@ import { readSource } from './source.ts';
 import { readTar } from './tar.ts';
 
 export interface ReadOptions {
-  /** Hex Ed25519 public keys; where there are any, a signature by one of them is required. Default none (D25). */
+  /**
+   * Hex Ed25519 public keys; where there are any, a signature by one of them is required. Default none
+   * (docs/decisions.md#trusted-keys).
+   */
   readonly trustedKeys?: readonly string[];
   /** Largest unpacked size; default 256 MiB. */
   readonly maxUnpackedBytes?: number;
@@ -30,7 +36,10 @@ export interface Artifact {
   readonly routes: RoutesFile;
   /** Modules by plugin name. */
   readonly plugins: ReadonlyMap<string, Uint8Array>;
-  /** Hex sha256 of the tar: the identity of its bytes (D9, D35). */
+  /**
+   * Hex sha256 of the tar: the identity of its bytes (docs/decisions.md#reproducible-hash,
+   * docs/decisions.md#named-by-tar).
+   */
   readonly tarSha256: string;
   /** Names under `specs/`, sorted; those of `manifest.source_specs` and the files that they refer to. */
   readonly specNames: readonly string[];
@@ -38,7 +47,10 @@ export interface Artifact {
   readSpec(name: string): Promise<Uint8Array>;
 }
 
-/** `source`: path of a file or of a folder of parts (D29), or the bytes. Rejects with ArtifactError or KeyError. */
+/**
+ * `source`: path of a file or of a folder of parts (docs/decisions.md#artifact-in-parts), or the bytes. Rejects with
+ * ArtifactError or KeyError.
+ */
 export async function readArtifact(source: string | Uint8Array, options: ReadOptions = {}): Promise<Artifact> {
   const trusted = (options.trustedKeys ?? []).map(parsePublicKey);
   const limit = options.maxUnpackedBytes ?? MAX_UNPACKED_BYTES;
@@ -104,7 +116,7 @@ function integrity(message: string): ArtifactError {
   return new ArtifactError('integrity', `integrity check failed: ${message}`);
 }
 
-/** Compilers before 0.8 hashed other inputs (section 9, D11). */
+/** Compilers before 0.8 hashed other inputs (docs/reference/gateway.md#format-version). */
 function verifyCompiler({ compiler_version }: Manifest): void {
   const version = /^(\d+)\.(\d+)\./.exec(compiler_version);
   const [major, minor] = [Number(version?.[1]), Number(version?.[2])];

@@ -1,4 +1,7 @@
-/** Ed25519 signatures of artifacts (reference 1, section 5; D10, D25). */
+/**
+ * Ed25519 signatures of artifacts (docs/reference/gateway.md#signatures, docs/decisions.md#manifest-sealed,
+ * docs/decisions.md#trusted-keys).
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
 /** A key that cannot be used; the message says why and what to give. */

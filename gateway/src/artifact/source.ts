@@ -1,4 +1,6 @@
-/** Where an artifact comes from: a file, a folder of parts (D29), or bytes in memory. */
+/**
+ * Where an artifact comes from: a file, a folder of parts (docs/decisions.md#artifact-in-parts), or bytes in memory.
+ */
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

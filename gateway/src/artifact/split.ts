@@ -1,4 +1,7 @@
-/** Parts of an artifact for ConfigMaps, named by the tar's sha256 (D29, D35). */
+/**
+ * Parts of an artifact for ConfigMaps, named by the tar's sha256 (docs/decisions.md#artifact-in-parts,
+ * docs/decisions.md#named-by-tar).
+ */
 
 /** Keeps a ConfigMap under the API server's limit of 1 MiB with its base64 and metadata. */
 export const DEFAULT_PART_BYTES = 900 << 10;

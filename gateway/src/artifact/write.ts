@@ -1,4 +1,4 @@
-/** Seals and writes an artifact (section 2.4; D9, D10). */
+/** Seals and writes an artifact (docs/artifact.md). */
 import { hash } from 'node:crypto';
 import { type Json, MANIFEST_PATH, type Manifest } from './format.ts';
 import { compress } from './gzip.ts';

@@ -46,7 +46,7 @@ export function isAuthenticated(headers: HeaderList): boolean {
   return headerOf(headers, 'authorization') !== undefined || isIdentified(headers);
 }
 
-/** A plugin has said who the caller is: clients cannot (reference 1, section 2.6). */
+/** A plugin has said who the caller is: clients cannot (docs/reference/gateway.md#header-admission). */
 export function isIdentified(headers: HeaderList): boolean {
   return headers.some((name, i) => i % 2 === 0 && name.startsWith('x-auth-'));
 }

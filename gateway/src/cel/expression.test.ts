@@ -71,7 +71,8 @@ describe('what expressions read', () => {
     expect(evaluate(text)).toMatchObject({ matches: true, error: null });
   });
 
-  it('has names of callers as they are, not as headers encode them (D20)', () => {
+  // docs/decisions.md#identity-headers
+  it('has names of callers as they are, not as headers encode them', () => {
     const headers = { 'x-auth-consumer': 'zo%C3%AB', 'x-auth-consumer-groups': 'Vertrieb%2C K%C3%B6ln,100%25' };
     expect(holds('request.consumer == "zoë"', { headers })).toBe(true);
     expect(holds('request.groups == ["Vertrieb, Köln", "100%"]', { headers })).toBe(true);

@@ -97,7 +97,7 @@ function listed(text: string): string[] {
   return text.split(',').flatMap((each) => (each.trim() === '' ? [] : [decodedName(each.trim())]));
 }
 
-/** Names stand encoded in headers (D20); expressions have them as they are. */
+/** Names stand encoded in headers (docs/decisions.md#identity-headers); expressions have them as they are. */
 function decodedName(name: string): string {
   try {
     return decodeURIComponent(name);

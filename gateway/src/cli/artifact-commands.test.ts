@@ -76,7 +76,7 @@ describe('gw verify', () => {
     expect(good.stdout).toContain('signature verified with a trusted key');
     expect((await runCommand(verifyCommand, [path], { GW_TRUSTED_PUBKEY: `${other},${mine}` })).code).toBe(0);
     expect((await runCommand(verifyCommand, [path, '--key', other])).code).toBe(1);
-    // The flag wins over the variable (D25).
+    // The flag wins over the variable (docs/decisions.md#precedence).
     expect((await runCommand(verifyCommand, [path, '--key', other], { GW_TRUSTED_PUBKEY: mine })).code).toBe(1);
   });
 

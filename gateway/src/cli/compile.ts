@@ -1,4 +1,4 @@
-/** `gw compile` (reference 1, section 4.3; D8, D27). */
+/** `gw compile` (docs/reference/cli.md#compile, docs/decisions.md#production-builds, docs/decisions.md#exit-codes). */
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { replaceFile } from '../artifact/replace-file.ts';

@@ -1,4 +1,7 @@
-/** Options of connected mode (reference 1, section 4.3; D28): which of them go together. */
+/**
+ * Options of connected mode (docs/reference/gateway.md#connected-mode,
+ * docs/decisions.md#artifact-optional-when-connected): which of them go together.
+ */
 import { hostname } from 'node:os';
 import { isApiKey } from '../link/credentials.ts';
 import type { ControlPlaneFlag, ControlPlaneOptions, ServeFlags } from '../serve/serve-options.ts';

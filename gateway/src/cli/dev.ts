@@ -1,4 +1,4 @@
-/** `gw dev` (reference 1, sections 3 and 4.3): compiles, serves, and does both again when a file changes. */
+/** `gw dev` (docs/reference/cli.md#dev): compiles, serves, and does both again when a file changes. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -207,7 +207,7 @@ class DevServer {
   }
 }
 
-/** As section 7 gives it: `<file> compile error: <code> — <message>`. */
+/** As docs/reference/cli.md#dev has it: `<file> compile error: <code> — <message>`. */
 function describe({ file, line, severity, code, message, hint }: Diagnostic): string {
   const where = line === undefined ? (file ?? 'project') : `${file}:${line}`;
   return `${where} compile ${severity}: ${code} — ${message}${hint ? ` (${hint})` : ''}`;

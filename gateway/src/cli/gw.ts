@@ -1,4 +1,4 @@
-/** The command `gw` with all its subcommands (reference 1, section 4.3). */
+/** The command `gw` with all its subcommands (docs/reference/cli.md). */
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { compileCommand } from './compile.ts';

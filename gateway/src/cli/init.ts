@@ -1,4 +1,4 @@
-/** `gw init` (reference 1, section 4.3): a project that compiles and answers as it is. */
+/** `gw init` (docs/reference/cli.md#init): a project that compiles and answers as it is. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -92,7 +92,7 @@ async function fetchedPlugins(warn: Program['stderr']): Promise<(readonly [strin
   }
 }
 
-/** A plugin without a path is the built-in one (D3). */
+/** A plugin without a path is the built-in one (docs/decisions.md#plugins-declared). */
 function manifest(fetched: boolean): string {
   const entries = STARTER_PLUGINS.map(
     (name) => `  ${name}: ${fetched ? `{ path: plugins/${name}/${name}.wasm }` : '{}'}\n`,

@@ -1,4 +1,4 @@
-/** `gw keygen`: a key pair that signs artifacts (reference 1, section 5). */
+/** `gw keygen`: a key pair that signs artifacts (docs/reference/gateway.md#signatures). */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Reads `gw.yaml` (reference 1, section 2.2; D1, D3). */
+/**
+ * Reads `gw.yaml` (docs/reference/gateway.md#manifest, docs/decisions.md#one-project,
+ * docs/decisions.md#plugins-declared).
+ */
 
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../artifact/format.ts';
@@ -83,7 +86,7 @@ function pluginOf(name: string, entry: Obj, fail: Fail): ManifestPlugin {
   };
 }
 
-/** `url` and `sha256` go together: what is fetched is what was reviewed (D2). */
+/** `url` and `sha256` go together: what is fetched is what was reviewed (docs/decisions.md#references-stay-inside). */
 function remoteOf(name: string, { url, sha256, path }: Obj, fail: Fail): RemotePlugin | undefined {
   const what = `plugin "${name}"`;
   if (url === undefined) {

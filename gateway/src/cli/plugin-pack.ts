@@ -1,4 +1,7 @@
-/** `gw plugin pack`: the package that gw.yaml names by URL and hash (reference 1, sections 2.2 and 2.3). */
+/**
+ * `gw plugin pack`: the package that gw.yaml names by URL and hash (docs/reference/cli.md#remote-plugins,
+ * docs/reference/plugins.md#packages).
+ */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

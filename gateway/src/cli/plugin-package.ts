@@ -1,4 +1,4 @@
-/** A plugin's folder as its developers' commands read it (reference 1, section 2.3). */
+/** A plugin's folder as its developers' commands read it (docs/reference/plugins.md#packages). */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

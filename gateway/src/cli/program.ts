@@ -10,5 +10,5 @@ export interface Program {
 }
 
 export const EXIT_FAILURE = 1;
-/** A secret reference does not resolve at start (reference 1, section 2.5). */
+/** A secret reference does not resolve at start (docs/reference/gateway.md#secrets). */
 export const EXIT_SECRET = 13;

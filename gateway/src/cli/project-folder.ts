@@ -1,4 +1,7 @@
-/** A project from a folder: `gw.yaml`, its specs and what they may refer to, its plugins (D1, D2, D3). */
+/**
+ * A project from a folder: `gw.yaml`, its specs and what they may refer to, its plugins (docs/decisions.md#one-project,
+ * docs/decisions.md#references-stay-inside, docs/decisions.md#plugins-declared).
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -88,7 +91,10 @@ function isSpecName(name: string): boolean {
   return SPEC_FILE.test(name) && !name.startsWith('.');
 }
 
-/** What specs may refer to. Links are not followed: nothing outside the folder is the project's (D2). */
+/**
+ * What specs may refer to. Links are not followed: nothing outside the folder is the project's
+ * (docs/decisions.md#references-stay-inside).
+ */
 async function filesBelow(folder: string): Promise<string[]> {
   const found: string[] = [];
   const waiting = [folder];

@@ -1,4 +1,7 @@
-/** The specs that `gw init`, and `POST /init` of the control plane, begin a project with (reference 1, section 4.3; D34). */
+/**
+ * The specs that `gw init`, and `POST /init` of the control plane, begin a project with (docs/reference/cli.md#init,
+ * docs/reference/control-plane.md#init).
+ */
 
 export const TEMPLATES = ['basic', 'minimal'] as const;
 export type Template = (typeof TEMPLATES)[number];

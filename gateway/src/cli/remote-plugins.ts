@@ -1,4 +1,7 @@
-/** What the commands that compile say about plugins that are named by URL (reference 1, section 4.3; D2). */
+/**
+ * What the commands that compile say about plugins that are named by URL (docs/reference/cli.md#remote-plugins,
+ * docs/decisions.md#references-stay-inside).
+ */
 import { join } from 'node:path';
 import type { Option } from 'commander';
 import type { EgressGuard } from '../egress/guard.ts';

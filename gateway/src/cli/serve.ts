@@ -1,4 +1,4 @@
-/** `gw serve` (reference 1, section 4.3). */
+/** `gw serve` (docs/reference/cli.md#serve). */
 
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
@@ -85,7 +85,9 @@ async function finish(gateway: RunningGateway, log: Log): Promise<number> {
   return code;
 }
 
-/** `RUST_LOG` overrides the level (D25); of its directives only a plain level is meant for us. */
+/**
+ * `RUST_LOG` overrides the level (docs/decisions.md#precedence); of its directives only a plain level is meant for us.
+ */
 function levelOf(level: Level, override: string | undefined): Level {
   return LOG_LEVELS.find((each) => each === override?.toLowerCase()) ?? level;
 }

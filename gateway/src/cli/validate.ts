@@ -1,6 +1,6 @@
 /**
- * `gw validate` (reference 1, section 4.3): specs by themselves, without a manifest. What depends on one, or on flags
- * of the build, is left to `gw compile`: undeclared plugins, named upstreams, plaintext.
+ * `gw validate` (docs/reference/cli.md#validate): specs by themselves, without a manifest. What depends on one, or on
+ * flags of the build, is left to `gw compile`: undeclared plugins, named upstreams, plaintext.
  */
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';

@@ -1,4 +1,6 @@
-/** Options and the variables that they can come from: flag, then variable, then default (D25). */
+/**
+ * Options and the variables that they can come from: flag, then variable, then default (docs/decisions.md#precedence).
+ */
 import { Option } from 'commander';
 import { variableName } from '../serve/option-table.ts';
 import { list, yesOrNo } from './options.ts';

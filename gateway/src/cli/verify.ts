@@ -1,4 +1,7 @@
-/** `gw verify`: what `gw serve` checks when it loads an artifact, without serving it (reference 1, section 5; D10, D25). */
+/**
+ * `gw verify`: what `gw serve` checks when it loads an artifact, without serving it
+ * (docs/reference/gateway.md#signatures, docs/decisions.md#manifest-sealed, docs/decisions.md#trusted-keys).
+ */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { openArtifact } from './open-artifact.ts';
 import { list } from './options.ts';

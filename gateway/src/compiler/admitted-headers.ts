@@ -1,4 +1,7 @@
-/** Which request headers an operation admits beyond the baseline (reference 1, section 2.6; D13). */
+/**
+ * Which request headers an operation admits beyond the baseline (docs/reference/gateway.md#header-admission,
+ * docs/decisions.md#headers-plugins-read).
+ */
 import type { Json, Parameter, PluginUse } from '../artifact/format.ts';
 import { BASELINE } from '../headers/admission.ts';
 import { marked } from './config-marks.ts';

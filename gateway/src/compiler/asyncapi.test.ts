@@ -1,4 +1,4 @@
-/** AsyncAPI 3 operations as routes (reference 1, sections 1 and 2.1). */
+/** AsyncAPI 3 operations as routes (docs/reference/gateway.md#asyncapi). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';

@@ -42,7 +42,8 @@ async function run({
 }
 
 describe('config', () => {
-  it('merges default, project and operation by property, and fills in defaults of the schema (D1)', async () => {
+  // docs/decisions.md#one-project
+  it('merges default, project and operation by property, and fills in defaults of the schema', async () => {
     const rateLimit = plugin('rate-limit', {
       defaultConfig: { quota: 1, window: 1 },
       config: { quota: 2, partition_key: 'all' },
@@ -93,7 +94,8 @@ describe('config', () => {
     expect((await run({ middlewares: [limit(), limit('hour')], project })).codes).toEqual([]);
   });
 
-  it('puts the URL of a named upstream in, and holds it to the rule on plaintext (D7)', async () => {
+  // docs/decisions.md#plaintext-marked-urls
+  it('puts the URL of a named upstream in, and holds it to the rule on plaintext', async () => {
     const given = (url: string): Given => ({
       dispatch: { name: 'http-upstream', config: { url: 'upstream://books' } },
       project: { upstreams: { books: { url } } },
@@ -122,7 +124,8 @@ describe('config', () => {
     ]);
   });
 
-  it('leaves the app of a sidecar to whoever serves, also in production, unless the project declares that name (D26)', async () => {
+  // docs/decisions.md#app-upstream
+  it('leaves the app of a sidecar to whoever serves, also in production, unless the project declares that name', async () => {
     const dispatch = { name: 'http-upstream', config: { url: 'upstream://app' } };
     const { codes, operation } = await run({ dispatch, project: { flags: { production: true } } });
     expect(codes.filter((code) => code !== 'E1071')).toEqual([]);
@@ -153,7 +156,8 @@ describe('config', () => {
   });
 });
 
-describe('admitted headers (section 2.6, D13)', () => {
+// docs/reference/gateway.md#header-admission
+describe('admitted headers', () => {
   const admitted = async (given: Given) => (await run(given)).operation.admitted_headers;
   const parameter = (name: string, part = 'header') => ({ name, in: part, schema: { type: 'string' } });
 

@@ -1,4 +1,7 @@
-/** Binds an operation's plugin uses to plugins: config merged, validated and checked (D1, D7, D8; E1030 to E1073). */
+/**
+ * Binds an operation's plugin uses to plugins: config merged, validated and checked (docs/reference/plugins.md#config;
+ * E1030 to E1073).
+ */
 
 import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import { sortedMembers } from '../artifact/canonical-json.ts';
@@ -80,14 +83,18 @@ export class Binder {
     return this.#plugins.all.map((plugin) => ({ plugin, configs: configs.get(plugin.name) ?? [] }));
   }
 
-  /** Default, then project, then operation, by property, in one order (D1); equal configs are validated once. */
+  /**
+   * Default, then project, then operation, by property, in one order (docs/decisions.md#one-project); equal configs are
+   * validated once.
+   */
   #configure(plugin: PreparedPlugin, { config }: DeclaredUse): Bound {
     const merged = { ...plugin.config, ...config };
     const key = `${plugin.name}\0${JSON.stringify(merged)}`;
     let bound = this.#configs.get(key);
     if (!bound) {
       const { config: valid, ...rest } = plugin.validate(merged);
-      // Doors keep no order of members: a database and a cluster give them in one of their own (D1).
+      // Doors keep no order of members: a database and a cluster give them in one of their own
+      // (docs/decisions.md#one-project).
       bound = { ...rest, config: sortedMembers(valid) };
       this.#configs.set(key, bound);
     }

@@ -1,4 +1,6 @@
-/** Expressions in config (`x-gw-cel: true`), checked as the gateway will compile them (D6). */
+/**
+ * Expressions in config (`x-gw-cel: true`), checked as the gateway will compile them (docs/reference/plugins.md#cel).
+ */
 import type { JsonObject } from '../artifact/format.ts';
 import { messageOf } from '../message-of.ts';
 import { marked } from './config-marks.ts';

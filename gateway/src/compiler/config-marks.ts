@@ -1,4 +1,7 @@
-/** Marks in a plugin's config-schema.json that the gateway goes by (D6, D7, D13): keywords of ours beside the schema's. */
+/**
+ * Marks in a plugin's config-schema.json that the gateway goes by (docs/reference/plugins.md#config): keywords of ours
+ * beside the schema's.
+ */
 import {
   type ConfigMarks,
   CREDENTIAL_KINDS,

@@ -71,7 +71,10 @@ function isIpRange(text: string): boolean {
   }
 }
 
-/** Values that stand for others until the gateway starts (section 2.5) or the compiler looks them up. */
+/**
+ * Values that stand for others until the gateway starts (docs/reference/gateway.md#secrets) or the compiler looks them
+ * up.
+ */
 export function isReference(value: Json | undefined): value is string {
   return typeof value === 'string' && /^(env|file|upstream):\/\//.test(value);
 }

@@ -51,7 +51,8 @@ export type SpecResult =
 
 /**
  * `entry`: the document among the files. Refused is what is no OpenAPI 3.x or AsyncAPI 3.x document, or may not have
- * its name (D6). What only a build can judge, such as references and plugins, is left to `compile`.
+ * its name (docs/decisions.md#diagnostics). What only a build can judge, such as references and plugins, is left to
+ * `compile`.
  */
 export function describeSpec(entry: string, files: readonly ProjectFile[]): SpecResult {
   const project: Project = { specs: [entry], files, plugins: [], flags: {} };

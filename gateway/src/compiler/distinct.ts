@@ -1,4 +1,6 @@
-/** Properties that tell the instances of a plugin in one chain apart (`x-gw-distinct`; reference 2, section 2.1). */
+/**
+ * Properties that tell the instances of a plugin in one chain apart (`x-gw-distinct`; docs/reference/plugins.md#chain).
+ */
 import type { Json } from '../artifact/format.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import type { BoundUse } from './admitted-headers.ts';

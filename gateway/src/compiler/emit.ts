@@ -1,4 +1,4 @@
-/** Stage 6: the archive (reference 1, section 2.4). */
+/** Stage 6: the archive (docs/reference/gateway.md#artifact). */
 import {
   ARTIFACT_VERSION,
   type Manifest,

@@ -127,7 +127,8 @@ describe('codes that come from more than one document', () => {
   });
 });
 
-describe('patterns (D43)', () => {
+// docs/decisions.md#patterns-bounded
+describe('patterns', () => {
   const patterns = (schema: object) =>
     project({
       'a.json': JSON.stringify({
@@ -180,7 +181,8 @@ describe('patterns (D43)', () => {
   });
 });
 
-describe('production builds (D8)', () => {
+// docs/decisions.md#production-builds
+describe('production builds', () => {
   const build = (file: string, flags: CompileFlags) =>
     codes(project({ [file]: readFileSync(join(folder, file), 'utf8') }, { flags }));
 

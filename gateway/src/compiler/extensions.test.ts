@@ -1,4 +1,7 @@
-/** The extensions of operations (reference 1, section 2.1; D4, D5, D7). */
+/**
+ * The extensions of operations (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
+ * docs/decisions.md#no-dispatch-no-route, docs/decisions.md#plaintext-marked-urls).
+ */
 import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
 import { readArtifact } from '../artifact/read.ts';
@@ -41,21 +44,24 @@ describe('x-sunset', () => {
   });
 });
 
-it('x-gw-mcp and x-gw-validate-response stand on operations, x-gw-middlewares nowhere else (D4)', async () => {
+// docs/decisions.md#extension-places
+it('x-gw-mcp and x-gw-validate-response stand on operations, x-gw-middlewares nowhere else', async () => {
   const known = { 'x-gw-mcp': { enabled: false }, 'x-gw-validate-response': 'log', ...dispatch };
   expect((await compiled({ '/a': { get: known } })).found).toEqual([]);
   const misplaced = { '/a': { 'x-gw-middlewares': [], 'x-gw-mcp': {}, get: dispatch } };
   expect((await compiled(misplaced)).found).toEqual(['E1015 /paths/~1a/x-gw-mcp', 'E1015 /paths/~1a/x-gw-middlewares']);
 });
 
-it('an operation without x-gw-dispatch is no route, and not counted (D5)', async () => {
+// docs/decisions.md#no-dispatch-no-route
+it('an operation without x-gw-dispatch is no route, and not counted', async () => {
   const { found, manifest, operations } = await compiled({ '/a': { get: dispatch, post: {} }, '/b': { get: {} } });
   expect(found).toEqual(['E1020 /paths/~1a/post', 'E1020 /paths/~1b/get']);
   expect(manifest?.routes_count).toBe(1);
   expect(operations.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /a']);
 });
 
-it('plaintext is refused in every property that a schema marks as an upstream, of any plugin (D7)', async () => {
+// docs/decisions.md#plaintext-marked-urls
+it('plaintext is refused in every property that a schema marks as an upstream, of any plugin', async () => {
   const url = { type: 'string', 'x-gw-upstream': true };
   const plugins = fakePlugins.map((plugin) =>
     plugin.name === 'cors'

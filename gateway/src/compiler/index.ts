@@ -1,5 +1,5 @@
 /**
- * The compiler: a project in, an artifact or diagnostics out (reference 1, sections 1 and 2; D1 to D11).
+ * The compiler: a project in, an artifact or diagnostics out (docs/reference/gateway.md#project).
  * read → parse → resolve → check → bind → emit; nothing is thrown for what the inputs hold.
  */
 
@@ -58,7 +58,10 @@ export interface CompileOptions {
   readonly loadsPlugins?: boolean;
 }
 
-/** Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch` (D9). */
+/**
+ * Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`
+ * (docs/decisions.md#reproducible-hash).
+ */
 export async function compile(project: Project, { loadsPlugins = true }: CompileOptions = {}): Promise<CompileResult> {
   const diagnostics = new Diagnostics({ production: project.flags.production === true });
   const sources = read(project, diagnostics);

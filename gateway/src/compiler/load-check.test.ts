@@ -1,4 +1,4 @@
-/** What serving would refuse does not compile (D48). */
+/** What serving would refuse does not compile (docs/decisions.md#compiling-loads-modules). */
 import { describe, expect, it } from 'vitest';
 import { DISPATCHER_WASM, fakePlugins, MIDDLEWARE_WASM } from '../../../test/fixtures/specs/plugins.ts';
 import { moduleOf, type Parts } from '../wasm/binary/module-of.ts';

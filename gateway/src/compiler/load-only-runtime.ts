@@ -7,7 +7,10 @@ import { MemoryState } from '../state/memory-state.ts';
 import { Tokens } from '../tokens/tokens.ts';
 import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
 
-/** Plugins may open in `init` what they may open in a gateway, with nothing behind it: no network, no file (D2). */
+/**
+ * Plugins may open in `init` what they may open in a gateway, with nothing behind it: no network, no file
+ * (docs/decisions.md#references-stay-inside).
+ */
 export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly close: () => void } {
   const never = new Promise<never>(() => {});
   const http = { call: () => never };

@@ -1,4 +1,7 @@
-/** The plugins of a project, made ready to be bound: manifest, config validator, marks (sections 2.2, 2.3; D1, D15). */
+/**
+ * The plugins of a project, made ready to be bound: manifest, config validator, marks
+ * (docs/reference/plugins.md#packages).
+ */
 
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { PLUGINS_DIR } from '../artifact/format.ts';
@@ -16,7 +19,7 @@ export interface PreparedPlugin {
   readonly wasm: Uint8Array;
   readonly marks: Marks;
   readonly validate: ConfigValidator;
-  /** Default below project (D1). */
+  /** Default below project (docs/decisions.md#one-project). */
   readonly config: JsonObject;
 }
 

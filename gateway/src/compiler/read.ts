@@ -1,4 +1,7 @@
-/** Stage 1: which files there are, and which of them are specs. Nothing of the door is left after it (D1, D2, D6). */
+/**
+ * Stage 1: which files there are, and which of them are specs. Nothing of the door is left after it
+ * (docs/decisions.md#one-project, docs/decisions.md#references-stay-inside, docs/decisions.md#diagnostics).
+ */
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import type { Project, ProjectFile } from './project.ts';
 

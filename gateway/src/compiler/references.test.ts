@@ -1,4 +1,7 @@
-/** What a `$ref` may stand for in OpenAPI, also in other files of the project (D2), and what OpenAPI 3.2 adds. */
+/**
+ * What a `$ref` may stand for in OpenAPI, also in other files of the project
+ * (docs/decisions.md#references-stay-inside), and what OpenAPI 3.2 adds.
+ */
 import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
 import { readArtifact } from '../artifact/read.ts';

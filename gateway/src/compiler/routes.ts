@@ -24,7 +24,9 @@ export interface RouteDeps {
   readonly binder: Binder;
 }
 
-/** Null where the operation emits no route: it has no dispatch (D5), or is wrong. */
+/**
+ * Null where the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), or is wrong.
+ */
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
   const { documents, diagnostics, binder } = deps;
   const { at, path, method, operationId, spec } = declared;
@@ -72,7 +74,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   };
 }
 
-/** The metric label `api` (D21). */
+/** The metric label `api` (docs/decisions.md#labels-closed). */
 export function slug(title: string): string {
   return (
     title
@@ -108,7 +110,7 @@ function neverSent(path: string): string | null {
   return isClimbing(literal) ? 'requests with "." or ".." segments are refused' : null;
 }
 
-/** Every parameter of the template is declared, and a greedy one as section 2.1 says. */
+/** Every parameter of the template is declared, and a greedy one as docs/reference/gateway.md#extensions says. */
 function checkParameters(
   { path, pathAt, at, parameters: declared, channel }: DeclaredOperation,
   parameters: readonly Parameter[],
@@ -135,7 +137,7 @@ function checkParameters(
   );
 }
 
-/** Section 2.6, rule 3. */
+/** `x-auth-*` is never declared (docs/reference/gateway.md#header-admission). */
 function checkHeaders({ parameters }: DeclaredOperation, diagnostics: Diagnostics): void {
   for (const parameter of parameters) {
     const name = get(parameter.value, 'name');
@@ -153,7 +155,7 @@ function checkHeaders({ parameters }: DeclaredOperation, diagnostics: Diagnostic
   }
 }
 
-/** Section 2.6, rule 2; E1072. */
+/** Credentials need a security requirement (docs/reference/gateway.md#header-admission); E1072. */
 function checkAuthentication(
   { at, method, path }: DeclaredOperation,
   middlewares: readonly BoundUse[],

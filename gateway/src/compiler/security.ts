@@ -1,4 +1,7 @@
-/** Security requirements of an operation: which schemes it names, and where their credentials travel (section 2.6). */
+/**
+ * Security requirements of an operation: which schemes it names, and where their credentials travel
+ * (docs/reference/gateway.md#header-admission).
+ */
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { followed, followObject } from '../spec/follow-object.ts';

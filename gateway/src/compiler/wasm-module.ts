@@ -12,7 +12,10 @@ export type Inspected =
     }
   | { readonly why: string };
 
-/** Type from the exports. What it does not declare it does not get (D48), and nothing declares it here. */
+/**
+ * Type from the exports. What it does not declare it does not get (docs/decisions.md#undeclared-gets-nothing), and
+ * nothing declares it here.
+ */
 export function inspectModule(wasm: Uint8Array): Inspected {
   if (Buffer.from(wasm.buffer, wasm.byteOffset, Math.min(4, wasm.byteLength)).toString('latin1') !== '\0asm') {
     return { why: 'it is not a WebAssembly module' };

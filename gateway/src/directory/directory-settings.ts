@@ -1,4 +1,4 @@
-/** What `ldap-auth` is told of its directory (reference 2, section 5), read once from its config. */
+/** What `ldap-auth` is told of its directory (docs/reference/plugins.md#ldap-auth), read once from its config. */
 import { FilterParser } from 'ldapts';
 import type { JsonObject } from '../artifact/format.ts';
 import { messageOf } from '../message-of.ts';
@@ -33,7 +33,10 @@ export interface DirectorySettings {
   readonly timeoutMs: number;
   /** 0: nothing is kept. */
   readonly cacheTtlSeconds: number;
-  /** Path of a PEM file of further roots, confined as `file://` secrets are (D24); undefined: the system's alone. */
+  /**
+   * Path of a PEM file of further roots, confined as `file://` secrets are (docs/decisions.md#secrets-resolved);
+   * undefined: the system's alone.
+   */
   readonly ca: string | undefined;
 }
 

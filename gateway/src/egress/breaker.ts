@@ -1,7 +1,8 @@
 /**
- * The circuit breaker of an upstream (reference 2, section 7: 503 while open). Closed: requests pass, and so many
- * failures in a row, each a connection that failed, an invalid answer or a time-out, open it. Open: requests are
- * refused until the cool-down is over. Half-open: one request goes through; its outcome closes or opens it again.
+ * The circuit breaker of an upstream (docs/reference/gateway.md#circuit-breaker: 503 while open). Closed: requests
+ * pass, and so many failures in a row, each a connection that failed, an invalid answer or a time-out, open it. Open:
+ * requests are refused until the cool-down is over. Half-open: one request goes through; its outcome closes or opens it
+ * again.
  */
 export interface BreakerOptions {
   /** Failures in a row that open it. Default 5. */

@@ -5,7 +5,8 @@ import { EgressGuard } from './guard.ts';
 
 const closed = new EgressGuard({ allowInternal: false, allow: [] });
 
-describe('egress guard (reference 1, section 8; D26)', () => {
+// docs/reference/gateway.md#egress, docs/decisions.md#egress-allow
+describe('egress guard', () => {
   it.each([
     '127.0.0.1',
     '127.8.8.8',
@@ -95,7 +96,8 @@ describe('egress guard (reference 1, section 8; D26)', () => {
   });
 });
 
-describe('names (reference 1, section 8: no second DNS resolution)', () => {
+// docs/reference/gateway.md#egress: no second DNS resolution
+describe('names', () => {
   /** A server on all addresses of this machine; what it accepted, by the address that was dialled. */
   async function listening() {
     const accepted: string[] = [];

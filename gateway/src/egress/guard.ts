@@ -1,6 +1,7 @@
 /**
- * The egress guard (reference 1 section 8, D26): plugins' connections reach public addresses only, unless an
- * operator opened it. It vets addresses, not names: see connector.ts for how a vetted address stays the one used.
+ * The egress guard (docs/reference/gateway.md#egress, docs/decisions.md#egress-allow): plugins' connections reach
+ * public addresses only, unless an operator opened it. It vets addresses, not names: see connector.ts for how a vetted
+ * address stays the one used.
  */
 import type ipaddr from 'ipaddr.js';
 import { type Cidr, inAnyCidr, parseAddress, parseCidr } from '../headers/client-ip.ts';

@@ -1,4 +1,7 @@
-/** HTTP calls through the egress guard, for programs that fetch what their users name (D2, D26). */
+/**
+ * HTTP calls through the egress guard, for programs that fetch what their users name
+ * (docs/decisions.md#references-stay-inside, docs/decisions.md#egress-allow).
+ */
 export { BufferBudget } from '../buffer-budget.ts';
 export { createConnector, EgressRefused } from './connector.ts';
 export { EgressGuard, type EgressOptions } from './guard.ts';

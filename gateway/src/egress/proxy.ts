@@ -54,7 +54,10 @@ export interface ProxyRequest {
   readonly handOff: HandOff;
   /** The same as in the hand-off. */
   readonly upstream: HttpUpstream;
-  /** Whether the connection comes from a trusted proxy, whose forwarding headers hold (D16). */
+  /**
+   * Whether the connection comes from a trusted proxy, whose forwarding headers hold
+   * (docs/decisions.md#client-address).
+   */
   readonly trustedPeer: boolean;
   /** The body to send: what was read into memory, or what still streams. */
   readonly body: Uint8Array | Readable | null;
@@ -135,7 +138,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
         path,
         headers: requestHeaders(this.#request, this.#span),
         body: body as Uint8Array | Readable | null,
-        // undici's timers tick twice a second: ours takes their place (D56).
+        // undici's timers tick twice a second: ours takes their place (docs/decisions.md#timeouts-exact).
         headersTimeout: 0,
         bodyTimeout: 0,
       },

@@ -1,6 +1,7 @@
 /**
- * The time that an upstream has to answer, and between pieces of its answer, as exact as the event loop is (D56). All
- * that have the same time-out share one timer of Node's: a timer for each request costs several per cent of proxying.
+ * The time that an upstream has to answer, and between pieces of its answer, as exact as the event loop is
+ * (docs/decisions.md#timeouts-exact). All that have the same time-out share one timer of Node's: a timer for each
+ * request costs several per cent of proxying.
  */
 
 /** The upstream let its time pass; becomes 504. */

@@ -12,7 +12,7 @@ import { EgressGuard } from './guard.ts';
 /** The config of an upstream is not usable; stops the load (exit 1). */
 export class UpstreamError extends Error {}
 
-/** Reads a PEM file of `tls.*`, confined as `file://` secrets are (D24). */
+/** Reads a PEM file of `tls.*`, confined as `file://` secrets are (docs/decisions.md#secrets-resolved). */
 export type ReadPem = (path: string) => string;
 
 export interface UpstreamOptions {
@@ -102,7 +102,10 @@ export class Upstreams {
   }
 }
 
-/** What may be reached there is this address and port alone, and no wire is between (D26): no option need open it. */
+/**
+ * What may be reached there is this address and port alone, and no wire is between (docs/decisions.md#app-upstream): no
+ * option need open it.
+ */
 function openApp(timeoutMs: number, options: UpstreamOptions): HttpUpstream {
   if (options.appPort === undefined)
     throw new UpstreamError(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Admission } from './admission.ts';
 
-describe('request header admission (reference 1, section 2.6)', () => {
+// docs/reference/gateway.md#header-admission
+describe('request header admission', () => {
   const admission = new Admission(['x-api-key', 'authorization', 'grpc-*', 'x-auth-consumer']);
 
   it.each([

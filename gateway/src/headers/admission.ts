@@ -1,6 +1,6 @@
 /**
- * Request header admission (reference 1, section 2.6): an operation keeps the headers of the baseline and those
- * that it, its security schemes and its plugins declare; all others are dropped before anything sees them.
+ * Request header admission (docs/reference/gateway.md#header-admission): an operation keeps the headers of the baseline
+ * and those that it, its security schemes and its plugins declare; all others are dropped before anything sees them.
  */
 import type { HeaderList } from '../exchange.ts';
 import { joinRepeated } from './repeated-lines.ts';
@@ -31,7 +31,7 @@ const CACHE_LIMIT = 512;
 
 /** What is left of a request's headers. */
 export interface Admitted {
-  /** Names in lower case, each once: several lines of a list are one value (D47). */
+  /** Names in lower case, each once: several lines of a list are one value (docs/decisions.md#one-reading). */
   readonly headers: HeaderList;
   /** Lines that were dropped. */
   readonly dropped: number;

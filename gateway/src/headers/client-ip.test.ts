@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ClientAddress, parseCidr } from './client-ip.ts';
 
+// docs/decisions.md#client-address
 it.each([
   ['no trusted proxy: the connection', [], '10.0.0.1', ['x-forwarded-for', '1.2.3.4'], '10.0.0.1'],
   [
@@ -26,7 +27,7 @@ it.each([
   ['brackets', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '[2001:db8::1]:5678'], '2001:db8::1'],
   ['a port that is none', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4:567890'], '10.0.0.1'],
   ['mapped IPv4', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '::ffff:1.2.3.4'], '1.2.3.4'],
-])('%s (D16)', (_name, trusted, peer, headers, client) => {
+])('%s', (_name, trusted, peer, headers, client) => {
   expect(new ClientAddress(trusted).of(peer, headers)).toBe(client);
 });
 

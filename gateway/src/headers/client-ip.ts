@@ -1,4 +1,7 @@
-/** The client's address (D16): the connection's, unless that is a trusted proxy; then the forwarded chain decides. */
+/**
+ * The client's address (docs/decisions.md#client-address): the connection's, unless that is a trusted proxy; then the
+ * forwarded chain decides.
+ */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type HeaderList, joinedHeader } from '../exchange.ts';

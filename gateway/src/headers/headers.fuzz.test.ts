@@ -24,7 +24,7 @@ const name = fc
 const value = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom('close', 'x-api-key, Accept', 'HOST,range,te'));
 const raw = fc.array(fc.tuple(name, value), { maxLength: 12 }).map((pairs) => pairs.flat());
 
-/** By the letter of section 2.6. */
+/** By the letter of docs/reference/gateway.md#header-admission. */
 function admitted(header: string, declared: readonly string[]): boolean {
   const lower = header.toLowerCase();
   const fits = [...BASELINE, ...declared].some((rule) =>
@@ -43,7 +43,7 @@ function endingHere(headers: readonly string[]): ReadonlySet<string> {
   return new Set(options.map((each) => each.trim().toLowerCase()).filter((each) => !stays.test(each)));
 }
 
-it('admits by any spelling what section 2.6 admits, in order, each name once, and nothing else', () => {
+it('admits by any spelling what the reference admits, in order, each name once, and nothing else', () => {
   const declared = fc.subarray(['x-api-key', 'authorization', 'cookie', 'grpc-*', 'x-auth-consumer', 'x-*', '*']);
   fc.assert(
     fc.property(raw, declared, (headers, names) => {

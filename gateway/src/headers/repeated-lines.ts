@@ -1,4 +1,7 @@
-/** Headers that come in several lines: one value for all behind us, or a refusal (D47; RFC 9110, section 5.3). */
+/**
+ * Headers that come in several lines: one value for all behind us, or a refusal (docs/decisions.md#one-reading;
+ * RFC 9110, section 5.3).
+ */
 import type { HeaderList } from '../exchange.ts';
 
 /** Request headers whose value is no list, so that several lines of one have no meaning: readers take any of them. */

@@ -1,4 +1,7 @@
-/** Response headers that every answer carries (reference 1, section 4.4), and the identifiers behind two of them. */
+/**
+ * Response headers that every answer carries (docs/reference/gateway.md#response-headers), and the identifiers behind
+ * two of them.
+ */
 import { randomUUID } from 'node:crypto';
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { takeTraceContext } from '../telemetry/trace-context.ts';

@@ -1,4 +1,4 @@
-/** JSON of strangers: read as it is written, and in requests with no member twice (D47). */
+/** JSON of strangers: read as it is written, and in requests with no member twice (docs/decisions.md#one-reading). */
 import { hasEscapedName, RepeatedMember, readEscapedNames } from './escaped-names.ts';
 import { repeatsMember } from './repeated-members.ts';
 

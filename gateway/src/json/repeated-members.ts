@@ -1,7 +1,8 @@
 /**
- * Whether some object of a JSON text has a member twice (D47): two readers would take different ones of them. JSON.parse
- * keeps the last, so the text then has more members than the value. Both are counted, which costs a fraction of parsing;
- * only where the counts differ, or objects are so wide that they are slow to enumerate, are names compared.
+ * Whether some object of a JSON text has a member twice (docs/decisions.md#one-reading): two readers would take
+ * different ones of them. JSON.parse keeps the last, so the text then has more members than the value. Both are
+ * counted, which costs a fraction of parsing; only where the counts differ, or objects are so wide that they are slow
+ * to enumerate, are names compared.
  */
 import { repeatsName } from './member-names.ts';
 

@@ -1,4 +1,7 @@
-/** The last good artifact in `--cache-dir` (D28), and the id that this instance keeps. */
+/**
+ * The last good artifact in `--cache-dir` (docs/decisions.md#artifact-optional-when-connected), and the id that this
+ * instance keeps.
+ */
 import { hash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ export const MAX_API_KEY = 4096;
 
 /** WebSocket subprotocol: the protocol's version. */
 export const SUBPROTOCOL = 'gw.data-plane.v1';
-/** Path of the WebSocket under the control plane's address (reference 3, section 4). */
+/** Path of the WebSocket under the control plane's address (docs/reference/control-plane.md#channel). */
 export const LINK_PATH = '/ws/data-plane';
 /** Bytes of a message, in both directions. */
 export const MAX_MESSAGE_BYTES = 16 << 10;
@@ -31,7 +31,7 @@ export const REFUSALS = {
   checksum: "the file's sha256 or size is not that of the notice, or its `artifact_hash` is another",
   'too-large': 'the file is larger than the data plane takes',
   unreadable: 'the file is no artifact, or damaged',
-  'unsupported-version': 'the data plane does not read this artifact format (D40)',
+  'unsupported-version': 'the data plane does not read this artifact format',
   signature: 'no trusted key has signed it',
   secrets: 'a secret that it refers to does not resolve on this data plane',
   'load-failed': 'a plugin or an upstream does not load',
@@ -79,7 +79,7 @@ export const Hello = Type.Object({
   artifact_versions: Type.Array(Type.Integer({ minimum: 1 }), {
     minItems: 1,
     maxItems: 32,
-    description: 'artifact formats that it reads (D40)',
+    description: 'artifact formats that it reads',
   }),
   artifact_hash: served,
   labels: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._/-]{1,63}$' }), shown(253, 'value'), {

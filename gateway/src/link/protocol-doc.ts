@@ -25,7 +25,7 @@ export function renderProtocol(): string {
   const refusals = Object.entries(REFUSALS).map(([name, when]) => `| \`${name}\` | ${when} |`);
   return `# The data-plane protocol
 
-Generated from the schemas in the gateway. How \`gw serve --control-plane\` and a control plane talk: \`gw-control\`, or the operator (D36). Version \`${SUBPROTOCOL}\`.
+Generated from the schemas in the gateway. How \`gw serve --control-plane\` and a control plane talk: \`gw-control\`, or the operator ([why](decisions.md#later-artifacts-over-link)). Version \`${SUBPROTOCOL}\`.
 
 ## The connection
 
@@ -79,7 +79,7 @@ The control plane compares what a data plane says it serves with what is wanted.
 
 With \`--cache-dir\` a data plane keeps the last artifact that it served from the control plane, and its instance id. At its next start it serves that at once, verified as if it had just been fetched, and hears from the control plane what is newer. What is damaged, is of another project or control plane, or is not signed by a trusted key is not used. Where \`--artifact\` is given, too, and is another one than when the cache was written, it is newer than the cache. Two instances must not share a folder: the later one replaces the earlier (4411).
 
-Without a cache and without \`--artifact\` a data plane is not ready and answers 503 until its first artifact is there (D28).
+Without a cache and without \`--artifact\` a data plane is not ready and answers 503 until its first artifact is there ([connected mode](reference/gateway.md#connected-mode)).
 `;
 }
 

@@ -1,4 +1,7 @@
-/** Patterns of schemas, each matched in bounded steps whatever it is and whatever the text (D43). */
+/**
+ * Patterns of schemas, each matched in bounded steps whatever it is and whatever the text
+ * (docs/decisions.md#patterns-bounded).
+ */
 import type { AST } from '@eslint-community/regexpp';
 import { RE2JS } from 're2js';
 import { isEverything, type Ranges, rangesOf } from './char-ranges.ts';

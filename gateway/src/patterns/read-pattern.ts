@@ -1,4 +1,6 @@
-/** Regular expressions of ECMAScript as trees: with the flag `u`, else without it (D43). */
+/**
+ * Regular expressions of ECMAScript as trees: with the flag `u`, else without it (docs/decisions.md#patterns-bounded).
+ */
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
 export interface ReadPattern {

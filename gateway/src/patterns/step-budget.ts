@@ -1,4 +1,7 @@
-/** How much work matching may be: the bound that no text and no pattern gets around (D43). */
+/**
+ * How much work matching may be: the bound that no text and no pattern gets around
+ * (docs/decisions.md#patterns-bounded).
+ */
 
 /** Steps for each byte that is matched, besides those of the option. */
 const STEPS_A_BYTE = 100;

@@ -1,4 +1,4 @@
-/** The plugins that come with the gateway, each by its name (D3). */
+/** The plugins that come with the gateway, each by its name (docs/decisions.md#plugins-declared). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProjectPlugin } from '../compiler/project.ts';

@@ -1,4 +1,7 @@
-/** Fetches one file over HTTP for a door of the compiler: through the egress guard, with limits (D2). */
+/**
+ * Fetches one file over HTTP for a door of the compiler: through the egress guard, with limits
+ * (docs/decisions.md#references-stay-inside).
+ */
 import { Agent, request } from 'undici';
 import { createConnector } from '../egress/connector.ts';
 import type { EgressGuard } from '../egress/guard.ts';

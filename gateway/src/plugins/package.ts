@@ -1,4 +1,7 @@
-/** Reads a plugin package: module, plugin.toml, config-schema.json (reference 1, section 2.3; D13, D15). */
+/**
+ * Reads a plugin package: module, plugin.toml, config-schema.json (docs/reference/plugins.md#packages,
+ * docs/decisions.md#headers-plugins-read, docs/decisions.md#plugin-declarations).
+ */
 
 import { parse } from 'smol-toml';
 import type { BodyAccess, JsonObject } from '../artifact/format.ts';

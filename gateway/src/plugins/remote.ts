@@ -1,4 +1,7 @@
-/** Plugins that gw.yaml names by URL and sha256: fetched once, then kept by their hash (reference 1, section 2.2; D2). */
+/**
+ * Plugins that gw.yaml names by URL and sha256: fetched once, then kept by their hash
+ * (docs/reference/cli.md#remote-plugins, docs/decisions.md#references-stay-inside).
+ */
 import { hash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

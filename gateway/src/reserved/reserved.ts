@@ -1,4 +1,7 @@
-/** The gateway's own endpoints on the traffic port (reference 1, section 4.1; D23). */
+/**
+ * The gateway's own endpoints on the traffic port (docs/reference/gateway.md#reserved-endpoints,
+ * docs/decisions.md#hidden-endpoints).
+ */
 import type { SpecType } from '../artifact/format.ts';
 import { type Answer, type Exchange, headerOf } from '../exchange.ts';
 import type { Generation } from '../generation.ts';

@@ -4,7 +4,8 @@ import { merge, withoutExtensions } from './served-spec.ts';
 
 const responses = { 200: { description: 'OK' } };
 
-describe('what is removed from served specs (reference 1, section 4.1)', () => {
+// docs/reference/gateway.md#served-specs
+describe('what is removed from served specs', () => {
   it('is every x-gw-* extension, and nothing else', () => {
     const document = {
       'x-gw-mcp': { enabled: true },

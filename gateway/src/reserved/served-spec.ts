@@ -1,4 +1,7 @@
-/** What clients get of a spec (reference 1, section 4.1): its extensions of ours removed, several merged into one. Pure. */
+/**
+ * What clients get of a spec (docs/reference/gateway.md#served-specs): its extensions of ours removed, several merged
+ * into one. Pure.
+ */
 import { isObject, type Obj, objectOf } from '../spec/json.ts';
 import { schemasOf31 } from './openapi-31.ts';
 import { operationIds, withOwnItems, withOwnSecurity, withOwnServers } from './openapi-operations.ts';

@@ -1,6 +1,6 @@
 /**
  * Paths that mean one operation to us and might mean another one to an upstream: servers decode slashes, collapse
- * double ones, drop `;…` and resolve dots, each in its own way (D46).
+ * double ones, drop `;…` and resolve dots, each in its own way (docs/decisions.md#matched-is-sent).
  */
 import type { Router } from './router.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Finds the operation for a method and a path: a tree of segments, built at load. Static segments win over
- * patterns, patterns over parameters, parameters over a greedy rest (reference 1, section 2.1); where the first
- * choice leads nowhere the next one is tried. Segments are compared percent-decoded, so `/%61` is `/a`, and an
+ * patterns, patterns over parameters, parameters over a greedy rest (docs/reference/gateway.md#routing); where the
+ * first choice leads nowhere the next one is tried. Segments are compared percent-decoded, so `/%61` is `/a`, and an
  * encoded slash stays inside its segment.
  */
 import { mix, StaticChildren } from './static-children.ts';

@@ -1,4 +1,7 @@
-/** Path templates (reference 1, section 2.1): `{param}` is one segment or a part of one, `{param+}` the rest of the path. */
+/**
+ * Path templates (docs/reference/gateway.md#routing): `{param}` is one segment or a part of one, `{param+}` the rest of
+ * the path.
+ */
 
 /** A literal, or a parameter between literals: `report-{id}.pdf` is `report-`, id, `.pdf`. */
 export interface SegmentPattern {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SecretError, Secrets } from './secrets.ts';
 
-describe('secret references (reference 1, section 2.5; D24)', () => {
+// docs/reference/gateway.md#secrets, docs/decisions.md#secrets-resolved
+describe('secret references', () => {
   let root = '';
   let dir = '';
   beforeAll(() => {
@@ -31,7 +32,8 @@ describe('secret references (reference 1, section 2.5; D24)', () => {
 
   const secrets = () => new Secrets({ env: { TOKEN: 't', EMPTY: '', GW_API_KEY: 'planted-value' }, dir });
 
-  it('resolves an empty variable to empty text only where that counts as unset (D24)', () => {
+  // docs/decisions.md#secrets-resolved
+  it('resolves an empty variable to empty text only where that counts as unset', () => {
     const empty = new Secrets({ env: { EMPTY: '', SET: 'x' }, dir: undefined });
     const config = { a: 'env://EMPTY', b: { c: 'env://SET' } };
     expect(empty.resolve(config, ['/a'])).toEqual({ a: '', b: { c: 'x' } });

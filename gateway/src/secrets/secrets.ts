@@ -1,4 +1,7 @@
-/** Secret references in plugin config (reference 1, section 2.5; D24): `env://VAR` and `file:///path`. */
+/**
+ * Secret references in plugin config (docs/reference/gateway.md#secrets, docs/decisions.md#secrets-resolved):
+ * `env://VAR` and `file:///path`.
+ */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, sep } from 'node:path';
 import type { Json, JsonObject } from '../artifact/format.ts';

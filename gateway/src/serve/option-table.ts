@@ -130,7 +130,7 @@ export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** `--max-body-size` can come from GW_MAX_BODY_SIZE (D25). */
+/** `--max-body-size` can come from GW_MAX_BODY_SIZE (docs/decisions.md#precedence). */
 export function variableName(flag: string): string {
   return `GW_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Every option of `gw serve`, once (reference 1, section 4.3). The command line of `gw serve` and `gw dev`, ServeOptions,
- * `spec.serve` of a GatewayProject, the values of the gateway's chart and docs/serve-options.md derive from it: see
- * option-table.ts for what an entry says. The order is that of `gw serve --help`.
+ * Every option of `gw serve`, once (docs/reference/gateway.md#serve-options). The command line of `gw serve` and
+ * `gw dev`, ServeOptions, `spec.serve` of a GatewayProject, the values of the gateway's chart and docs/serve-options.md
+ * derive from it: see option-table.ts for what an entry says. The order is that of `gw serve --help`.
  */
 import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.ts';
 import { CLIENT_AUTH } from '../transport/client-certificate.ts';
@@ -11,7 +11,7 @@ import type { OptionTable } from './option-table.ts';
 const MIB = 1 << 20;
 /** Seconds of the longest time that can be set: a day. */
 const LONGEST = 86_400;
-/** Seconds of the shortest limit: timers hold as closely as the event loop does (D56). */
+/** Seconds of the shortest limit: timers hold as closely as the event loop does (docs/decisions.md#timeouts-exact). */
 const SHORTEST = 0.05;
 
 /** Reasons for which an option is no field of `spec.serve`. */

@@ -1,10 +1,13 @@
-/** What a gateway is told (reference 1, section 4.3): the options of the command line, and what is made of them. */
+/**
+ * What a gateway is told (docs/reference/gateway.md#serve-options): the options of the command line, and what is made
+ * of them.
+ */
 import type { CredentialSource } from '../link/credentials.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { ValuesOf } from './option-table.ts';
 import type { SERVE_OPTIONS } from './options.ts';
 
-/** Where artifacts come from in connected mode (D28). */
+/** Where artifacts come from in connected mode (docs/decisions.md#artifact-optional-when-connected). */
 export interface ControlPlaneOptions {
   /** WebSocket URL, with the path `/ws/data-plane`. */
   readonly url: string;

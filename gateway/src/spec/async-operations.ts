@@ -1,7 +1,8 @@
 /**
- * The operations of an AsyncAPI 3 document that requests can be (reference 1, sections 1 and 2.1). `action` says what
- * the application does, and the gateway is its HTTP side: who `send`s takes a message by POST on the channel's address
- * and passes it on. What the application `receive`s comes from the broker: no request leads there, so it is no route.
+ * The operations of an AsyncAPI 3 document that requests can be (docs/reference/gateway.md#asyncapi). `action` says
+ * what the application does, and the gateway is its HTTP side: who `send`s takes a message by POST on the channel's
+ * address and passes it on. What the application `receive`s comes from the broker: no request leads there, so it is no
+ * route.
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';

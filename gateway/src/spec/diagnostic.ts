@@ -1,4 +1,7 @@
-/** Diagnostics are collected, never thrown; where they stand in the text is found only when there are some (D6). */
+/**
+ * Diagnostics are collected, never thrown; where they stand in the text is found only when there are some
+ * (docs/decisions.md#diagnostics).
+ */
 import { type Code, ERROR_CODES, type ErrorCode, type Severity } from './error-codes.ts';
 import { type Position, positions } from './position.ts';
 

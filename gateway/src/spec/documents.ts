@@ -1,4 +1,7 @@
-/** The files of a project as documents, and what a `$ref` in one of them leads to: other files of the project (D2). */
+/**
+ * The files of a project as documents, and what a `$ref` in one of them leads to: other files of the project
+ * (docs/decisions.md#references-stay-inside).
+ */
 import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { isObject } from './json.ts';

@@ -1,4 +1,7 @@
-/** The table of compile and validate errors (reference 1, section 7; D6). docs/error-codes.md is generated from it. */
+/**
+ * The table of compile and validate errors (docs/reference/gateway.md#diagnostics, docs/decisions.md#diagnostics).
+ * docs/error-codes.md is generated from it.
+ */
 
 export type Severity = 'error' | 'warning';
 export type Category = 'spec validity' | 'extension' | 'config' | 'manifest' | 'headers' | 'security';
@@ -6,7 +9,7 @@ export type Category = 'spec validity' | 'extension' | 'config' | 'manifest' | '
 export interface ErrorCode {
   readonly category: Category;
   readonly severity: Severity;
-  /** An error in production builds, whatever its severity (D8). */
+  /** An error in production builds, whatever its severity (docs/decisions.md#production-builds). */
   readonly production?: true;
   readonly title: string;
   /** What to do next; a diagnostic may carry a more exact one. */

@@ -1,4 +1,7 @@
-/** The `x-gw-*` extensions of an operation (reference 1, section 2.1; D4, D5). */
+/**
+ * The `x-gw-*` extensions of an operation (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
+ * docs/decisions.md#no-dispatch-no-route).
+ */
 import type { JsonObject } from '../artifact/format.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';

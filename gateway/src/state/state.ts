@@ -1,4 +1,7 @@
-/** What requests share: within a process, between workers, or between pods (D30). One port, three stores. */
+/**
+ * What requests share: within a process, between workers, or between pods (docs/decisions.md#counted-over-workers). One
+ * port, three stores.
+ */
 import type { CacheStore } from './cache-store.ts';
 import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';

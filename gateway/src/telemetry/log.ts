@@ -1,4 +1,4 @@
-/** Log lines go to standard output (reference 1, section 4.3), as JSON or, for people, pretty. */
+/** Log lines go to standard output (docs/reference/gateway.md#logs), as JSON or, for people, pretty. */
 import pino from 'pino';
 import pretty from 'pino-pretty';
 import { LineWriter } from './line-writer.ts';

@@ -1,4 +1,4 @@
-/** Every metric that the gateway exposes (reference 1, section 4.2); docs/metrics.md is generated from it. */
+/** Every metric that the gateway exposes (docs/reference/gateway.md#metrics); docs/metrics.md is generated from it. */
 
 /** Seconds, for everything that takes time. */
 export const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -7,7 +7,10 @@ export const SIZE_BUCKETS = [0, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 
 /** Seconds of CPU in a plugin. */
 export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 2.5e-2];
 
-/** Why a request was refused before its middlewares or its dispatcher: the closed set of `reason` (D21). */
+/**
+ * Why a request was refused before its middlewares or its dispatcher: the closed set of `reason`
+ * (docs/decisions.md#labels-closed).
+ */
 export const VALIDATION_REASONS = [
   ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
   ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
@@ -15,7 +18,10 @@ export const VALIDATION_REASONS = [
 ] as const;
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
-/** Methods that are labels of what matches no operation; all others are `OTHER`, so that no client makes labels (D21). */
+/**
+ * Methods that are labels of what matches no operation; all others are `OTHER`, so that no client makes labels
+ * (docs/decisions.md#labels-closed).
+ */
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
 ]);

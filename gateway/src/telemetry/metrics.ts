@@ -1,6 +1,6 @@
 /**
- * The metrics of reference 1, section 4.2. Counted in typed arrays whose places are found at load, because counting
- * through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
+ * The metrics of docs/reference/gateway.md#metrics. Counted in typed arrays whose places are found at load, because
+ * counting through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 import { Registry } from 'prom-client';
 import type { CacheResult } from '../cache/visit.ts';

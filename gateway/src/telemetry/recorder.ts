@@ -14,7 +14,7 @@ export class Recorder {
   readonly #log: Log;
   readonly #dev: boolean;
 
-  /** `dev`: dropped headers are logged at warn instead of debug (reference 1, section 2.6). */
+  /** `dev`: dropped headers are logged at warn instead of debug (docs/reference/gateway.md#header-admission). */
   constructor(metrics: Metrics, log: Log, dev: boolean) {
     this.metrics = metrics;
     this.#log = log;

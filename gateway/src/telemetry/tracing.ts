@@ -1,4 +1,4 @@
-/** Traces of requests (reference 1, section 4.3): which are recorded, and where their spans go. */
+/** Traces of requests (docs/reference/gateway.md#traces): which are recorded, and where their spans go. */
 import type { TraceState } from '@opentelemetry/api';
 import { type Exchange, joinedHeader } from '../exchange.ts';
 import type { Log } from './log.ts';

@@ -11,7 +11,10 @@ import { digestOf, VerifiedTokens } from './verified-tokens.ts';
 
 export interface JwtRules extends ClaimRules {
   readonly algorithms: ReadonlySet<Algorithm>;
-  /** `unchecked` skips the signature (D8, D19); null: there is no key, so every signature is refused. */
+  /**
+   * `unchecked` skips the signature (docs/decisions.md#production-builds, docs/decisions.md#jwt-without-key); null:
+   * there is no key, so every signature is refused.
+   */
   readonly keys: KeySource | 'unchecked' | null;
 }
 

@@ -30,7 +30,10 @@ export class TokenClaims {
   }
 }
 
-/** With escapes for what is beyond ASCII: as a header it is JSON still, and needs no encoding of its own (D20). */
+/**
+ * With escapes for what is beyond ASCII: as a header it is JSON still, and needs no encoding of its own
+ * (docs/decisions.md#identity-headers).
+ */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -1,4 +1,7 @@
-/** How many client connections there may be at once (`GW_MAX_CONNECTIONS`, reference 1, section 8; D30). */
+/**
+ * How many client connections there may be at once (`GW_MAX_CONNECTIONS`, docs/reference/gateway.md#limits,
+ * docs/decisions.md#counted-over-workers).
+ */
 
 export interface ConnectionSlots {
   /** True where the connection may stay; one that did not get true is not released. */

@@ -12,7 +12,10 @@ import { GONE, type ParserError, refuse, type UnservedRequest } from './refuse.t
 import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
-/** The parser's own limit lies above all of ours together, so that refusals are ours (D17). */
+/**
+ * The parser's own limit lies above all of ours together, so that refusals are ours
+ * (docs/decisions.md#refusals-are-ours).
+ */
 export function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimits): number {
   return Math.min(2 * (maxHeaders * maxHeaderSize + maxUriLength) + 65536, 64 << 20);
 }

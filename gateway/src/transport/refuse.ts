@@ -1,4 +1,7 @@
-/** Answers of the transport's own: to bytes that Node's parser refused (D17), and to clients that are too slow. */
+/**
+ * Answers of the transport's own: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
+ * clients that are too slow.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';

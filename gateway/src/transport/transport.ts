@@ -1,6 +1,7 @@
 /**
- * One port: HTTP/1.1 and HTTP/2, told apart by ALPN under TLS and by the first bytes without (reference 1, section
- * 4.3). Makes an Exchange of each request; everything behind it knows neither protocol nor sockets.
+ * One port: HTTP/1.1 and HTTP/2, told apart by ALPN under TLS and by the first bytes without
+ * (docs/reference/gateway.md#connections). Makes an Exchange of each request; everything behind it knows neither
+ * protocol nor sockets.
  */
 import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
@@ -33,9 +34,12 @@ export interface TransportLimits {
   readonly bodyTimeoutMs: number;
   /** Milliseconds in which a client takes no byte of a response that waits for it; then it is cut off. 0: no limit. */
   readonly sendTimeoutMs: number;
-  /** Streams that a client may have open at once on an HTTP/2 connection (D23). */
+  /** Streams that a client may have open at once on an HTTP/2 connection (docs/decisions.md#http2-limits). */
   readonly http2MaxStreams: number;
-  /** Streams that a client may reset at once, before its HTTP/2 connection ends (D23, rapid reset). */
+  /**
+   * Streams that a client may reset at once, before its HTTP/2 connection ends (docs/decisions.md#http2-limits, rapid
+   * reset).
+   */
   readonly http2MaxResets: number;
   /** Milliseconds between pings of an HTTP/2 connection; one unanswered until the next ends it. */
   readonly pingIntervalMs: number;

@@ -1,4 +1,6 @@
-/** Bodies that are on their way into memory: how fast they come, and for how long (D45). */
+/**
+ * Bodies that are on their way into memory: how fast they come, and for how long (docs/decisions.md#bodies-in-memory).
+ */
 import type { Evictable } from '../buffer-budget.ts';
 import type { BodyStream } from '../exchange.ts';
 import { type Problem, problem } from '../problems.ts';

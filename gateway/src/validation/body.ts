@@ -1,4 +1,7 @@
-/** Validates bodies by content type and JSON Schema (reference 1, section 4.3; D12). */
+/**
+ * Validates bodies by content type and JSON Schema (docs/reference/gateway.md#validation,
+ * docs/decisions.md#request-order).
+ */
 import type { Content, FormField, RequestBody } from '../artifact/format.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
 import { parseOnce } from '../json/parse-once.ts';
@@ -29,7 +32,7 @@ export class ContentRules {
   readonly #rules: readonly MediaRule[];
   readonly #parse: (json: Uint8Array) => unknown;
 
-  /** `parse`: how JSON is read. Default: as requests are, with no member twice (D47). */
+  /** `parse`: how JSON is read. Default: as requests are, with no member twice (docs/decisions.md#one-reading). */
   constructor(content: Content, schemas: Schemas, parse = parseOnce) {
     this.#parse = parse;
     this.#rules = Object.entries(content)

@@ -1,4 +1,4 @@
-/** Reads a request's body into memory, once, within the limits, and validates it (D12). */
+/** Reads a request's body into memory, once, within the limits, and validates it (docs/decisions.md#request-order). */
 import type { BufferBudget } from '../buffer-budget.ts';
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted } from '../exchange.ts';

@@ -5,13 +5,18 @@ import { type Problem, type ProblemError, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { ParameterValidator } from './parameters.ts';
 
-/** The problem for a request that patterns of the API description cannot be matched against within the limit (D43). */
+/**
+ * The problem for a request that patterns of the API description cannot be matched against within the limit
+ * (docs/decisions.md#patterns-bounded).
+ */
 export function tooManySteps(): Problem {
   const detail = 'The request takes more steps to match against the patterns of the API description than are allowed.';
   return problem('validation-failed', detail);
 }
 
-/** The problem for a path that an upstream might take for that of another operation (D46). */
+/**
+ * The problem for a path that an upstream might take for that of another operation (docs/decisions.md#matched-is-sent).
+ */
 export function otherPath(): Problem {
   return problem('validation-failed', 'The path is that of another operation where it is decoded or normalised.');
 }

@@ -1,4 +1,7 @@
-/** Validates responses against the API description, where an operation asks for it (`x-gw-validate-response`, D4). */
+/**
+ * Validates responses against the API description, where an operation asks for it
+ * (docs/reference/gateway.md#response-validation).
+ */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type HeaderList, headerOf } from '../exchange.ts';
 import { parseLast } from '../json/parse-once.ts';

@@ -1,4 +1,7 @@
-/** JSON Schema validators of one artifact, compiled on first use from its shared table (design: pay when asked). */
+/**
+ * JSON Schema validators of one artifact, compiled on first use from its shared table
+ * (docs/decisions.md#validators-on-first-use).
+ */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';

@@ -132,7 +132,7 @@ export class ModuleBinding implements BoundPlugin {
     return this.#bodyNeed === 'any' || isJson(mediaTypeOf(headerOf(x.headers, 'content-type')));
   }
 
-  /** Clients take their time to send a body: no instance waits for that (D44). */
+  /** Clients take their time to send a body: no instance waits for that (docs/decisions.md#instances-do-not-wait). */
   async #afterBody(x: Exchange): Promise<Outcome> {
     try {
       x.body ??= await x.readBody();

@@ -3,7 +3,7 @@
 /** The plugin asked the host for what is not possible; the message says what. Ends the call. */
 export class HostCallError extends Error {}
 
-/** The call used up its CPU time (D31). */
+/** The call used up its CPU time (docs/decisions.md#cpu-time-of-plugins). */
 export class CpuExceeded extends Error {}
 
 /** Whether that is why it failed, whatever was said around it. */

@@ -27,7 +27,10 @@ export interface PluginServices {
   readonly http: Pick<HttpClient, 'call'>;
   readonly tokens: Pick<TokenScope, 'open'>;
   readonly directories: Pick<Directories, 'open'>;
-  /** Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses what D7 and D26 forbid. */
+  /**
+   * Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses plaintext and addresses
+   * that are not open (docs/reference/gateway.md#egress).
+   */
   openUpstream(url: string, config: JsonObject): Upstream;
   log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;
   /** CPU seconds of one call, for `gw_wasm_execution_duration_seconds`. */
@@ -35,7 +38,7 @@ export interface PluginServices {
 }
 
 export interface PluginLimits {
-  /** CPU milliseconds a call; default 25 (D31). */
+  /** CPU milliseconds a call; default 25 (docs/decisions.md#cpu-time-of-plugins). */
   readonly cpuMs: number;
   /** Bytes of memory an instance; default 16 MiB. */
   readonly memoryBytes: number;

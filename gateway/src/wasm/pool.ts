@@ -29,8 +29,9 @@ interface Waiter {
 
 /**
  * What a call holds while it waits for a client, an upstream or a store counts for its module and for its client, and
- * each has a share (D44). It binds under contention only: a tenth of the instances is for who is below, and where none
- * is left who is above gives one up. Calls that wait for nothing count for nobody, and pay nothing.
+ * each has a share (docs/decisions.md#instances-do-not-wait). It binds under contention only: a tenth of the instances
+ * is for who is below, and where none is left who is above gives one up. Calls that wait for nothing count for nobody,
+ * and pay nothing.
  */
 export class InstanceCap {
   readonly #limit: number;

@@ -1,4 +1,4 @@
-/** Loads plugin modules and binds them to configs (design: plugins are WebAssembly; sdk/ABI.md). */
+/** Loads plugin modules and binds them to configs (docs/decisions.md#plugins-are-webassembly; gateway/sdk/ABI.md). */
 import { hash } from 'node:crypto';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { marked } from '../compiler/config-marks.ts';

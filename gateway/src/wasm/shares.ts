@@ -1,4 +1,7 @@
-/** Who holds how many plugin instances while its calls wait, by module and by client (D44). */
+/**
+ * Who holds how many plugin instances while its calls wait, by module and by client
+ * (docs/decisions.md#instances-do-not-wait).
+ */
 import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from './call.ts';

@@ -1,6 +1,6 @@
 /**
- * CPU time that plugins have in a turn of the event loop, all of them together: about one slice (D31). Calls that find
- * it spent wait, and go on first come, first served.
+ * CPU time that plugins have in a turn of the event loop, all of them together: about one slice
+ * (docs/decisions.md#slices-shared). Calls that find it spent wait, and go on first come, first served.
  */
 
 /** Milliseconds. */

@@ -1,6 +1,6 @@
 /**
  * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the
- * artifact and what all of them share (D30), and starts another where one dies.
+ * artifact and what all of them share (docs/decisions.md#counted-over-workers), and starts another where one dies.
  */
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../message-of.ts';

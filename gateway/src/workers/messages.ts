@@ -55,7 +55,10 @@ export interface CacheArguments {
   readonly ttlSeconds: number;
 }
 
-/** What a worker asks of its parent, on a stream of its own: the state that all of them share (D30). */
+/**
+ * What a worker asks of its parent, on a stream of its own: the state that all of them share
+ * (docs/decisions.md#counted-over-workers).
+ */
 export interface SharedState {
   takeConnection(): boolean;
   releaseConnections(count: number): void;

@@ -68,7 +68,7 @@ const status = {
   },
 } as const satisfies Schema;
 
-/** One artifact rolled to one project (D39). */
+/** One artifact rolled to one project (docs/decisions.md#newest-deployment-wins). */
 export const deploymentKind = {
   kind: 'Deployment',
   plural: 'deployments',

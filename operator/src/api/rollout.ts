@@ -1,4 +1,7 @@
-/** How a new artifact takes the place of the one before (D36, D38, D39). */
+/**
+ * How a new artifact takes the place of the one before (docs/decisions.md#later-artifacts-over-link,
+ * docs/decisions.md#programmed-by-provenance, docs/decisions.md#newest-deployment-wins).
+ */
 import type { FromSchema, Schema } from './schema.ts';
 
 const surge = { 'x-kubernetes-int-or-string': true } as const satisfies Schema;

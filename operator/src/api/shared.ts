@@ -1,7 +1,10 @@
 /** Pieces of schema that several kinds have: conditions, diagnostics, names and references. */
 import type { FromSchema, PrinterColumn, Schema } from './schema.ts';
 
-/** At most so many diagnostics are kept in a status (design: an object must stay far below etcd's limit). */
+/**
+ * At most so many diagnostics are kept in a status: an object must stay far below etcd's limit
+ * (docs/reference/kinds.md#status).
+ */
 export const MAX_DIAGNOSTICS = 50;
 
 /** Name of an object in the same namespace. */

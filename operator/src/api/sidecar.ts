@@ -1,4 +1,4 @@
-/** A GatewayProject that is served by sidecars of applications' pods (D36). */
+/** A GatewayProject that is served by sidecars of applications' pods (docs/decisions.md#later-artifacts-over-link). */
 import { allowedNamespaces } from './grants.ts';
 import type { Schema } from './schema.ts';
 import { quantities } from './shared.ts';

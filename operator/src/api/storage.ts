@@ -1,4 +1,4 @@
-/** Where the artifacts of a GatewayProject are kept (design section 6). */
+/** Where the artifacts of a GatewayProject are kept (docs/reference/kinds.md#storage). */
 import type { Schema } from './schema.ts';
 import { objectName } from './shared.ts';
 

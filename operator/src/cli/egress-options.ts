@@ -1,4 +1,7 @@
-/** What the operator may connect to: registries and URLs that its users name (D2, D26). */
+/**
+ * What the operator may connect to: registries and URLs that its users name (docs/decisions.md#references-stay-inside,
+ * docs/decisions.md#egress-allow).
+ */
 import { EgressGuard } from '@gw/gateway/egress';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EgressSettings } from '../sources/open-fetcher.ts';

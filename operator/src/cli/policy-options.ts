@@ -1,4 +1,6 @@
-/** How far GatewayProjects may go with their pods and Secrets, for the whole operator (D50). */
+/**
+ * How far GatewayProjects may go with their pods and Secrets, for the whole operator (docs/decisions.md#resulting-pod).
+ */
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@gw/gateway/artifact';
 import { messageOf } from '@gw/gateway/message-of';

@@ -1,6 +1,7 @@
 /**
- * What of a control plane's answers reaches a status (D51): identifiers, hashes and names that have the form of one.
- * Whoever names an address may read the status, and need not be allowed to read what answers there.
+ * What of a control plane's answers reaches a status (docs/decisions.md#tenant-addresses): identifiers, hashes and
+ * names that have the form of one. Whoever names an address may read the status, and need not be allowed to read what
+ * answers there.
  */
 import type { Deployment } from '@gw/control/client';
 

@@ -68,7 +68,7 @@ export class Connections {
   readonly guard: EgressGuard;
   readonly #shared = new Map<string, Shared>();
 
-  /** `guard`: what the operator may connect to, for whichever tenant names it (D51). */
+  /** `guard`: what the operator may connect to, for whichever tenant names it (docs/decisions.md#tenant-addresses). */
   constructor(guard: EgressGuard) {
     this.guard = guard;
   }
@@ -109,7 +109,10 @@ const through =
     // Its type here is that of another copy of undici than the runtime's.
     fetch(input, Object.assign({}, init, { dispatcher }));
 
-/** One line, in our own words: what a server answers may be a secret of whoever it belongs to (D51). */
+/**
+ * One line, in our own words: what a server answers may be a secret of whoever it belongs to
+ * (docs/decisions.md#tenant-addresses).
+ */
 export function failureText(server: string, error: unknown): string {
   if (error instanceof ApiError && error.status === 0) {
     const why = reasonOf(error.cause);

@@ -7,7 +7,7 @@ export interface Publishable {
   readonly artifactHash: string;
   /** Public key in hex; absent: not signed. */
   readonly signedBy?: string;
-  /** Built for production (D8). */
+  /** Built for production (docs/decisions.md#production-builds). */
   readonly production: boolean;
   /** The .gwa; asked for only where the control plane lacks it. */
   archive(): Promise<Uint8Array>;

@@ -1,4 +1,7 @@
-/** `kubectl gw rollback`: holds a project to an older revision, by a Deployment of its own (D39). */
+/**
+ * `kubectl gw rollback`: holds a project to an older revision, by a Deployment of its own
+ * (docs/decisions.md#newest-deployment-wins).
+ */
 
 import { deployments, type GatewayProject } from '../api/resources.ts';
 import { API_VERSION } from '../api/schema.ts';

@@ -11,7 +11,7 @@ export interface ArtifactFile {
   readonly bytes: Uint8Array;
   /** Of the file, in hex. */
   readonly sha256: string;
-  /** Of the artifact's format: see D40. */
+  /** Of the artifact's format: see docs/decisions.md#version-skew. */
   readonly version: number;
 }
 

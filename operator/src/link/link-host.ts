@@ -1,6 +1,7 @@
 /**
- * The operator as the host of the data-plane channel (D36): gateway pods that take artifacts in place, and sidecars.
- * What is wanted of them is what the status of their project says; what became of it calls the project up again.
+ * The operator as the host of the data-plane channel (docs/decisions.md#later-artifacts-over-link): gateway pods that
+ * take artifacts in place, and sidecars. What is wanted of them is what the status of their project says; what became
+ * of it calls the project up again.
  */
 
 import {

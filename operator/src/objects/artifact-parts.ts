@@ -13,14 +13,17 @@ import {
   ownedMeta,
 } from './names.ts';
 
-/** Past this many parts an artifact is refused (design: a registry is the place for it). */
+/** Past this many parts an artifact is refused: a registry is the place for it (docs/reference/kinds.md#storage). */
 export const MAX_PARTS = 8;
 
 export function partCount(archive: Uint8Array): number {
   return Math.max(1, Math.ceil(archive.length / DEFAULT_PART_BYTES));
 }
 
-/** Name of one ConfigMap: by the sha256 of the archive's tar (D35), so that equal archives are one. */
+/**
+ * Name of one ConfigMap: by the sha256 of the archive's tar (docs/decisions.md#named-by-tar), so that equal archives
+ * are one.
+ */
 export function partName(project: KubeObject, archive: string, index: number): string {
   return `${project.metadata.name}-${archive}-${index}`;
 }
@@ -42,7 +45,7 @@ export function artifactParts(project: KubeObject, revision: Revision, archive: 
         },
       }),
       immutable: true,
-      // The key is the name of the file in the folder that `gw serve` reads (D29).
+      // The key is the name of the file in the folder that `gw serve` reads (docs/decisions.md#artifact-in-parts).
       binaryData: { [name]: Buffer.from(bytes).toString('base64') },
     };
     return object;

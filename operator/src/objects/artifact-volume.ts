@@ -1,4 +1,4 @@
-/** The volume with the artifact that a pod starts with (design section 6). */
+/** The volume with the artifact that a pod starts with (docs/decisions.md#later-artifacts-over-link). */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { partName } from './artifact-parts.ts';
@@ -48,7 +48,7 @@ export function artifactSource(
 
 function fromConfigMaps(project: GatewayProject, revision: Revision): ArtifactSource {
   const parts = Array.from({ length: revision.parts ?? 0 }, (_, index) => partName(project, revision.archive, index));
-  // One folder out of all parts (D29).
+  // One folder out of all parts (docs/decisions.md#artifact-in-parts).
   const sources = parts.map((name) => ({ configMap: { name } }));
   return {
     volumes: [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources } }],

@@ -1,4 +1,7 @@
-/** How a pod reaches who tells it of new artifacts: the operator, or the control plane that the project names (D36). */
+/**
+ * How a pod reaches who tells it of new artifacts: the operator, or the control plane that the project names
+ * (docs/decisions.md#later-artifacts-over-link).
+ */
 
 export interface Link {
   /** `wss://HOST:PORT/ws/data-plane`. */

@@ -4,7 +4,10 @@ import type { KubeObject, ObjectMeta } from '../runtime/kube-object.ts';
 import { ownerReference } from '../runtime/kube-object.ts';
 
 export const LABEL_PROJECT = `${GROUP}/project`;
-/** The artifact_hash without its prefix, cut to the 63 characters that a label holds; the annotation has it whole (D35). */
+/**
+ * The artifact_hash without its prefix, cut to the 63 characters that a label holds; the annotation has it whole
+ * (docs/decisions.md#named-by-tar).
+ */
 export const LABEL_HASH = `${GROUP}/artifact-hash`;
 export const LABEL_PART = `${GROUP}/artifact-part`;
 

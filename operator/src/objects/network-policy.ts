@@ -2,7 +2,10 @@ import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
 import { ADMIN_PORT, gatewayName, ownedMeta, podLabels, TRAFFIC_PORT } from './names.ts';
 
-/** Admits everyone to the traffic port, and to the admin port the operator and the scrapers only (D38). */
+/**
+ * Admits everyone to the traffic port, and to the admin port the operator and the scrapers only
+ * (docs/decisions.md#programmed-by-provenance).
+ */
 export function networkPolicy(project: GatewayProject, operatorNamespace: string): KubeObject {
   const { scrapers = [] } = project.spec.networkPolicy;
   const operator = {

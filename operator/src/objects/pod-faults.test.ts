@@ -1,4 +1,7 @@
-/** What a GatewayProject may not make of its pods without a word of the operator (D50), field by field. */
+/**
+ * What a GatewayProject may not make of its pods without a word of the operator (docs/decisions.md#resulting-pod),
+ * field by field.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';

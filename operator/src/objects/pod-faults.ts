@@ -1,6 +1,7 @@
 /**
- * What in a pod's template goes beyond what a GatewayProject may ask for (D50), whichever of its fields asked: the
- * template as it would be is compared with what the operator makes of the project without a patch. Pure.
+ * What in a pod's template goes beyond what a GatewayProject may ask for (docs/decisions.md#resulting-pod), whichever
+ * of its fields asked: the template as it would be is compared with what the operator makes of the project without a
+ * patch. Pure.
  */
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

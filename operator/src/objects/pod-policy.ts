@@ -1,4 +1,7 @@
-/** What the operator lets GatewayProjects make of pods (D50): without it, whoever may write one could make any pod. */
+/**
+ * What the operator lets GatewayProjects make of pods (docs/decisions.md#resulting-pod): without it, whoever may write
+ * one could make any pod.
+ */
 import type { JsonObject } from '@gw/gateway/artifact';
 
 /**

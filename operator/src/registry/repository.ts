@@ -267,7 +267,10 @@ const ERROR_CODES: ReadonlySet<string> = new Set([
   'UNSUPPORTED',
 ]);
 
-/** The code of the first error in an answer; what else is in there is not repeated, since users name registries (D51). */
+/**
+ * The code of the first error in an answer; what else is in there is not repeated, since users name registries
+ * (docs/decisions.md#tenant-addresses).
+ */
 function errorCodeOf(body: Uint8Array): string | undefined {
   let parsed: unknown;
   try {

@@ -1,6 +1,7 @@
 /**
  * The operator's HTTPS listener: webhooks on every replica, and what the leader adds, the data-plane link and downloads
- * (design sections 6 and 7). Its certificate is replaced under way; open connections keep the one that they began with.
+ * (docs/reference/kinds.md#webhooks, docs/reference/kinds.md#link). Its certificate is replaced under way; open
+ * connections keep the one that they began with.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';

@@ -1,6 +1,7 @@
 /**
- * Which projects a Secret is for (D50, `--require-secret-grants`): whoever may write a GatewayProject can have any
- * Secret of the namespace given to pods, whose plugins can publish it, unless the Secret itself names the project.
+ * Which projects a Secret is for (docs/decisions.md#resulting-pod, `--require-secret-grants`): whoever may write a
+ * GatewayProject can have any Secret of the namespace given to pods, whose plugins can publish it, unless the Secret
+ * itself names the project.
  */
 import { type GatewayProject, secrets } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';

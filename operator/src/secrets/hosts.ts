@@ -1,7 +1,8 @@
 /**
- * Where a Secret may be sent (D49): whoever may write an ApiSpec, a PluginRef or a GatewayProject names Secrets and
- * addresses in it, and need not be allowed to read the Secrets. So the Secret itself says to which hosts it may go.
- * Secrets of type kubernetes.io/dockerconfigjson say so by what they are: see registry/docker-config.ts.
+ * Where a Secret may be sent (docs/decisions.md#secret-names-hosts): whoever may write an ApiSpec, a PluginRef or a
+ * GatewayProject names Secrets and addresses in it, and need not be allowed to read the Secrets. So the Secret itself
+ * says to which hosts it may go. Secrets of type kubernetes.io/dockerconfigjson say so by what they are: see
+ * registry/docker-config.ts.
  */
 import { GROUP } from '../api/schema.ts';
 import type { ObjectMeta } from '../runtime/kube-object.ts';

@@ -88,7 +88,10 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
   };
 }
 
-/** What the project may not have in a pod (D50). Secrets that the pod names itself are its owner's affair. */
+/**
+ * What the project may not have in a pod (docs/decisions.md#resulting-pod). Secrets that the pod names itself are its
+ * owner's affair.
+ */
 async function beyondPolicy(
   { objects, image: own, policy = DEFAULT_POD_POLICY }: InjectorWith,
   project: GatewayProject,

@@ -19,7 +19,10 @@ export interface FetchUrlWith {
   secret(namespace: string, name: string): Promise<Secret>;
 }
 
-/** The `Authorization` that a URL is asked with; throws SourceError where the Secret may not be sent there (D49). */
+/**
+ * The `Authorization` that a URL is asked with; throws SourceError where the Secret may not be sent there
+ * (docs/decisions.md#secret-names-hosts).
+ */
 type AuthorizationFor = (url: string) => string | undefined;
 
 const TIMEOUT_MS = 60_000;

@@ -1,4 +1,4 @@
-/** What is fetched for ApiSpecs and PluginRefs, and what comes of it (D2). */
+/** What is fetched for ApiSpecs and PluginRefs, and what comes of it (docs/decisions.md#references-stay-inside). */
 import type { ReasonName } from '../api/reasons.ts';
 
 /** The object that a source belongs to: it is fetched for that one alone, with the Secrets of its namespace. */

@@ -1,6 +1,6 @@
 /**
- * An artifact as an image (D35): a config and one layer, a tar with the one file. Every runtime mounts it, since it is
- * an ordinary image; equal archives of one project give equal bytes, and so one digest.
+ * An artifact as an image (docs/decisions.md#named-by-tar): a config and one layer, a tar with the one file. Every
+ * runtime mounts it, since it is an ordinary image; equal archives of one project give equal bytes, and so one digest.
  */
 import { writeTar } from '@gw/gateway/artifact';
 import { GROUP } from '../api/schema.ts';
@@ -57,7 +57,7 @@ export async function artifactImage(options: ArtifactImageOptions): Promise<Arti
   return { layer, config, manifest, digest: digestOf(manifest), tag: `sha256-${tarSha256}` };
 }
 
-/** The file in the folder that `gw serve` reads (D29). */
+/** The file in the folder that `gw serve` reads (docs/decisions.md#artifact-in-parts). */
 export function fileName(tarSha256: string): string {
   return `${tarSha256}.gwa`;
 }

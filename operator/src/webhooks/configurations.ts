@@ -1,6 +1,6 @@
 /**
  * The webhook configurations that the chart has made, as far as the operator writes them: whom API servers shall trust,
- * and the path that they shall ask (D52). An upgrade of the chart takes neither away.
+ * and the path that they shall ask (docs/decisions.md#webhook-paths). An upgrade of the chart takes neither away.
  */
 import type { ApiServer } from '../runtime/api-server.ts';
 import { isRecord } from '../runtime/kube-object.ts';

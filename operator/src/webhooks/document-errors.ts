@@ -1,4 +1,7 @@
-/** What is wrong with an inline document by itself: what no plugin, upstream or other spec could put right (D37). */
+/**
+ * What is wrong with an inline document by itself: what no plugin, upstream or other spec could put right
+ * (docs/decisions.md#webhooks-refuse-alone).
+ */
 import { compileProject } from '@gw/control';
 import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';
 import type { ApiSpec } from '../api/resources.ts';

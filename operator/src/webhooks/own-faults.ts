@@ -1,4 +1,7 @@
-/** What is wrong in an object by itself and that its schema cannot say (D37): reasons to refuse it. */
+/**
+ * What is wrong in an object by itself and that its schema cannot say (docs/decisions.md#webhooks-refuse-alone):
+ * reasons to refuse it.
+ */
 import { EgressGuard } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Revision } from '../api/gateway-project.ts';

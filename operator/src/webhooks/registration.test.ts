@@ -1,4 +1,7 @@
-/** The paths of webhooks (D52): who knows them, what API servers are told, and what others get. */
+/**
+ * The paths of webhooks (docs/decisions.md#webhook-paths): who knows them, what API servers are told, and what others
+ * get.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

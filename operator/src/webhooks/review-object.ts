@@ -1,4 +1,7 @@
-/** The validating webhook on the four kinds: refuses what is wrong by itself, warns of what depends on others (D37). */
+/**
+ * The validating webhook on the four kinds: refuses what is wrong by itself, warns of what depends on others
+ * (docs/decisions.md#webhooks-refuse-alone).
+ */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type ApiSpec,

@@ -1,4 +1,7 @@
-/** The webhooks of the operator, on the listener of every replica, at paths that only API servers know (D52). */
+/**
+ * The webhooks of the operator, on the listener of every replica, at paths that only API servers know
+ * (docs/decisions.md#webhook-paths).
+ */
 import { TLSSocket } from 'node:tls';
 import { type HttpsRoutes, nothingHere, type RequestHandler } from '../runtime/https-server.ts';
 import { type InjectorWith, reviewPod } from '../sidecar/injector.ts';

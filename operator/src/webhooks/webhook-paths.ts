@@ -1,6 +1,7 @@
 /**
- * The paths of the webhooks (D52). Whoever asks a webhook proves by its path that it is an API server: a part of it is
- * random, stands in the webhook configurations, and is told to nobody else. Pure but for what is random.
+ * The paths of the webhooks (docs/decisions.md#webhook-paths). Whoever asks a webhook proves by its path that it is an
+ * API server: a part of it is random, stands in the webhook configurations, and is told to nobody else. Pure but for
+ * what is random.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 

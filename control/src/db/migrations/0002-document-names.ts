@@ -1,4 +1,7 @@
-/** Documents are called by their spec, not by the file that was uploaded (D59): projects that compile no more compile again. */
+/**
+ * Documents are called by their spec, not by the file that was uploaded (docs/decisions.md#spec-name-rules): projects
+ * that compile no more compile again.
+ */
 import { type Kysely, sql } from 'kysely';
 
 const STATEMENT = String.raw`

@@ -1,4 +1,7 @@
-/** What retention needs (D57): since when nothing needs a row, and deployments that outlive their artifact. */
+/**
+ * What retention needs (docs/decisions.md#retention): since when nothing needs a row, and deployments that outlive
+ * their artifact.
+ */
 import { type Kysely, sql } from 'kysely';
 
 /** No clock runs yet: each starts when a sweep first finds that nothing needs the row. */

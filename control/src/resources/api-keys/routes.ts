@@ -1,4 +1,4 @@
-/** Keys of data planes over HTTP (reference 3, section 4). */
+/** Keys of data planes over HTTP (docs/reference/control-plane.md#data-plane-keys). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';

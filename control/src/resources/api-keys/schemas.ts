@@ -1,4 +1,4 @@
-/** Keys of data planes in the REST API (reference 3, section 2). */
+/** Keys of data planes in the REST API (docs/reference/control-plane.md#data-plane-keys). */
 import Type, { type Static } from 'typebox';
 import { Closed, Line, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
 

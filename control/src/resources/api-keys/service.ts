@@ -1,4 +1,4 @@
-/** Keys of data planes: what they open the control plane with (reference 3, section 5). */
+/** Keys of data planes: what they open the control plane with (docs/reference/control-plane.md#data-plane-keys). */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';

@@ -149,7 +149,8 @@ describe.each(DATABASE_AT_HAND)('artifacts on %s', (_name, kind, absent) => {
       }
     });
 
-    it('are open to data planes of their project, for the download alone (D33)', async () => {
+    // docs/decisions.md#open-endpoints
+    it('are open to data planes of their project, for the download alone', async () => {
       const keyOf = async (project: string) => {
         const json = { name: crypto.randomUUID() };
         return (await server.get<{ key: string }>(`/projects/${project}/api-keys`, { method: 'POST', json })).key;

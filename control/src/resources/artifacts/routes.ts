@@ -1,4 +1,4 @@
-/** Artifacts over HTTP (reference 3, section 4). */
+/** Artifacts over HTTP (docs/reference/control-plane.md#artifacts). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';

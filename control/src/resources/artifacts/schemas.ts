@@ -1,4 +1,4 @@
-/** Artifacts in the REST API (reference 3, section 2). */
+/** Artifacts in the REST API (docs/reference/control-plane.md#artifacts). */
 import Type, { type Static } from 'typebox';
 import {
   AnyObject,
@@ -18,11 +18,11 @@ export const Artifact = Named(
   {
     id: Uuid('Of the artifact.'),
     project_id: Nullable(Uuid('The project that it was compiled for.')),
-    artifact_hash: ArtifactHash('Of its content: equal inputs give equal hashes (D9).'),
+    artifact_hash: ArtifactHash('Of its content: equal inputs give equal hashes.'),
     sha256: Sha256('Of the file.'),
     size: Type.Integer({ minimum: 0, description: 'Bytes of the file.' }),
     signed: Type.Boolean(),
-    production: Type.Boolean({ description: 'A production build (D8).' }),
+    production: Type.Boolean({ description: 'A production build.' }),
     compiler_version: Type.String(),
     artifact_version: Type.Integer({ description: 'Of the format.' }),
     routes_count: Type.Integer({ minimum: 0 }),
@@ -37,7 +37,7 @@ export type Artifact = Static<typeof Artifact>;
 
 export const ArtifactDetail = Named(
   'ArtifactDetail',
-  { ...Artifact.properties, manifest: AnyObject('manifest.json of the artifact (reference 1, section 3).') },
+  { ...Artifact.properties, manifest: AnyObject('manifest.json of the artifact.') },
   'A compiled project with its manifest.',
 );
 export type ArtifactDetail = Static<typeof ArtifactDetail>;
@@ -49,7 +49,7 @@ export const ArtifactForm = Closed({
     description: 'The .gwa file, at most 256 MiB, of the format and version that this server reads.',
   }),
   production: Type.Optional(
-    OneOf(['true', 'false'], 'Whether it was built for production (D8), which no file says of itself. Default false.'),
+    OneOf(['true', 'false'], 'Whether it was built for production, which no file says of itself. Default false.'),
   ),
 });
 export type ArtifactForm = Static<typeof ArtifactForm>;

@@ -1,4 +1,7 @@
-/** Artifacts: what compilations made, by content (reference 3, section 2; D9). */
+/**
+ * Artifacts: what compilations made, by content (docs/reference/control-plane.md#artifacts,
+ * docs/decisions.md#reproducible-hash).
+ */
 import type { Actor } from '../../access/actor.ts';
 import { MAX_ARTIFACT, verifyArtifact } from '../../artifacts/verify-artifact.ts';
 import { recordChange } from '../../audit/audit.ts';
@@ -26,7 +29,7 @@ export const ARTIFACT_TYPE = 'application/vnd.gw.artifact';
 export interface ArtifactImport {
   /** A .gwa file; or what `storeFile` made of it. */
   readonly file: AsyncIterable<Uint8Array> | BlobInfo;
-  /** Built for production (D8), as the caller says. Default false. */
+  /** Built for production (docs/decisions.md#production-builds), as the caller says. Default false. */
   readonly production?: boolean;
 }
 

@@ -57,7 +57,10 @@ export async function pinProject(db: Db, projectId: string): Promise<readonly Pi
   return rows;
 }
 
-/** With the plugins and upstreams of the project; without one plugin defaults, and no upstreams (D34). */
+/**
+ * With the plugins and upstreams of the project; without one plugin defaults, and no upstreams
+ * (docs/reference/control-plane.md#compilations).
+ */
 export async function pinInputs(
   db: Db,
   projectId: string | null,

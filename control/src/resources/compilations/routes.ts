@@ -1,4 +1,4 @@
-/** Compilations over HTTP (reference 3, sections 3 and 4). */
+/** Compilations over HTTP (docs/reference/control-plane.md#compilations). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';

@@ -1,14 +1,14 @@
-/** Compilations in the REST API (reference 3, sections 2 and 3). */
+/** Compilations in the REST API (docs/reference/control-plane.md#compilations). */
 import Type, { type Static } from 'typebox';
 import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
 
 const STATUSES = ['pending', 'compiling', 'succeeded', 'failed'] as const;
 
-/** As D6 has it. */
+/** docs/reference/gateway.md#diagnostics. */
 export const Diagnostic = Named(
   'Diagnostic',
   {
-    code: Type.String({ description: 'Of the table in docs/errors.md, such as E1020.' }),
+    code: Type.String({ description: 'Of the table in docs/error-codes.md, such as E1020.' }),
     severity: OneOf(['error', 'warning'], 'Errors fail the compilation.'),
     message: Type.String({ description: 'What is wrong.' }),
     hint: Type.Optional(Type.String({ description: 'What to do.' })),
@@ -24,7 +24,7 @@ export type Diagnostic = Static<typeof Diagnostic>;
 
 const Production = Type.Boolean({
   default: false,
-  description: 'A production build (D8): stricter, and signed where a key is set.',
+  description: 'A production build: stricter, and signed where a key is set.',
 });
 
 export const CompileRequest = Named(
@@ -35,7 +35,7 @@ export const CompileRequest = Named(
       Type.Array(Uuid('Of a spec.'), {
         maxItems: 100,
         uniqueItems: true,
-        description: 'Compiled together with it (D34). Default: none.',
+        description: 'Compiled together with it. Default: none.',
       }),
     ),
   },

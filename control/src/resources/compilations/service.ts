@@ -1,4 +1,4 @@
-/** Compilations: asked for here, done by jobs/ (reference 3, sections 2 and 3). */
+/** Compilations: asked for here, done by jobs/ (docs/reference/control-plane.md#compilations). */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
 import { recordChange } from '../../audit/audit.ts';
@@ -24,7 +24,10 @@ export class Compilations {
     this.#context = context;
   }
 
-  /** With the plugins of its project, or the default ones where it has none (D34). */
+  /**
+   * With the plugins of its project, or the default ones where it has none
+   * (docs/reference/control-plane.md#compilations).
+   */
   async compileSpec(actor: Actor, specId: string, request: CompileRequest = {}): Promise<Compilation> {
     actor.mustHave('editor');
     const { production = false, additional_specs = [] } = request;

@@ -1,4 +1,4 @@
-/** Data planes over HTTP (reference 3, section 4). */
+/** Data planes over HTTP (docs/reference/control-plane.md#data-planes). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';
@@ -13,7 +13,8 @@ const DataPlaneParams = Closed({ ...ProjectParams.properties, dp_id: Uuid('Of th
 const tag = 'Data planes';
 
 export function dataPlaneRoutes(app: FastifyInstance, { dataPlanes }: ControlPlane): void {
-  // Upgrades are the channel's, and never come here (D33: data planes have keys, and say them there).
+  // Upgrades are the channel's, and never come here: data planes have keys, and say them there
+  // (docs/reference/control-plane.md#open-endpoints).
   app.get('/ws/data-plane', { schema: { hide: true }, config: { open: true } }, () => {
     throw new ControlError(
       'upgrade-required',

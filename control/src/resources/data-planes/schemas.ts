@@ -1,4 +1,4 @@
-/** Data planes in the REST API (reference 3, section 2). */
+/** Data planes in the REST API (docs/reference/control-plane.md#data-planes). */
 import Type, { type Static } from 'typebox';
 import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
 
@@ -11,7 +11,7 @@ export const DataPlane = Named(
     name: Type.String({ description: 'As it calls itself (`--data-plane-name`).' }),
     status: OneOf(
       STATUSES,
-      '`drifted`: connected, and serves something else than it should; `incompatible`: connected, and cannot read the artifact that it should serve (D40).',
+      '`drifted`: connected, and serves something else than it should; `incompatible`: connected, and cannot read the artifact that it should serve.',
     ),
     current_artifact_id: Nullable(Uuid('What it serves; null for nothing, or for an artifact that is not known here.')),
     current_artifact_hash: Nullable(Type.String({ description: 'Hash of what it serves.' })),

@@ -1,4 +1,4 @@
-/** Data planes: the gateways in connected mode (reference 3, section 2). */
+/** Data planes: the gateways in connected mode (docs/reference/control-plane.md#data-planes). */
 import type { Actor } from '../../access/actor.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
@@ -30,8 +30,8 @@ export class DataPlanes {
   }
 
   /**
-   * Closes its connection, at whichever replica that is, and revokes nothing: it comes again (D34). One that is not
-   * connected is forgotten.
+   * Closes its connection, at whichever replica that is, and revokes nothing: it comes again
+   * (docs/reference/control-plane.md#data-planes). One that is not connected is forgotten.
    */
   async disconnect(actor: Actor, projectId: string, id: string): Promise<void> {
     actor.mustBe('deployer', projectId, project(projectId));

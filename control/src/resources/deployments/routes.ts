@@ -1,4 +1,4 @@
-/** Deployments over HTTP (reference 3, section 4). */
+/** Deployments over HTTP (docs/reference/control-plane.md#deployments). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';

@@ -1,4 +1,4 @@
-/** Deployments in the REST API (reference 3, sections 2 and 3). */
+/** Deployments in the REST API (docs/reference/control-plane.md#deployments). */
 import Type, { type Static } from 'typebox';
 import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
 

@@ -1,4 +1,6 @@
-/** Deployments: an artifact on its way to the data planes of a project (reference 3, sections 2 and 3). */
+/**
+ * Deployments: an artifact on its way to the data planes of a project (docs/reference/control-plane.md#deployments).
+ */
 import type { Kysely } from 'kysely';
 import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';

@@ -1,4 +1,4 @@
-/** The registry of plugins over HTTP (reference 3, section 4). */
+/** The registry of plugins over HTTP (docs/reference/control-plane.md#plugins). */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** The plugin registry in the REST API (reference 3, section 2). */
+/** The plugin registry in the REST API (docs/reference/control-plane.md#plugins). */
 import Type, { type Static } from 'typebox';
 import {
   AnyObject,
@@ -18,7 +18,7 @@ export const MAX_SCHEMA = 200_000;
 /** Bytes of a WASM module: what a gateway loads (sdk/ABI.md). */
 export const MAX_MODULE = 8 << 20;
 
-/** As plugin.toml has it (reference 1, section 2.3). */
+/** As plugin.toml has it (docs/reference/plugins.md#packages). */
 const PluginName = (description: string) =>
   Type.String({
     minLength: 1,
@@ -45,9 +45,9 @@ export const Plugin = Named(
     type: OneOf(TYPES, 'Where it may stand in a chain.'),
     description: Type.String(),
     capabilities: Type.Array(Type.String(), { description: 'Host functions that it uses.' }),
-    request_body: OneOf(['none', 'stream', 'buffer'], 'How it sees request bodies (D15).'),
-    response_body: OneOf(['none', 'stream', 'buffer'], 'How it sees response bodies (D15).'),
-    authenticates: Type.Boolean({ description: 'It identifies the caller (D15).' }),
+    request_body: OneOf(['none', 'stream', 'buffer'], 'How it sees request bodies.'),
+    response_body: OneOf(['none', 'stream', 'buffer'], 'How it sees response bodies.'),
+    authenticates: Type.Boolean({ description: 'It identifies the caller.' }),
     config_schema: Nullable(AnyObject('JSON Schema of its config; null where it has none.')),
     sha256: Sha256('Of the WASM module.'),
     size: Type.Integer({ minimum: 0, description: 'Bytes of the WASM module.' }),
@@ -78,7 +78,7 @@ export const PluginForm = Closed({
       maxLength: 10_000,
       contentMediaType: 'application/json',
       description:
-        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin] (D15): host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, preflight. What it leaves out is not granted; an array leaves the bodies to the module.',
+        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin]: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, preflight. What it leaves out is not granted; an array leaves the bodies to the module.',
     }),
   ),
   config_schema: Type.Optional(

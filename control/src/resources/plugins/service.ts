@@ -1,4 +1,4 @@
-/** The registry of plugins (reference 3, section 2): versions of WASM modules, for all projects. */
+/** The registry of plugins (docs/reference/control-plane.md#plugins): versions of WASM modules, for all projects. */
 import type { ProjectPlugin } from '@gw/gateway/compiler';
 import type { Actor } from '../../access/actor.ts';
 import { recordChange } from '../../audit/audit.ts';

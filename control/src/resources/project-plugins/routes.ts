@@ -1,4 +1,4 @@
-/** The plugins of projects over HTTP (reference 3, section 4). */
+/** The plugins of projects over HTTP (docs/reference/control-plane.md#project-plugins). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';
@@ -32,7 +32,7 @@ export function projectPluginRoutes(app: FastifyInstance, { projectPlugins }: Co
     tag,
     summary: 'Add a plugin to a project',
     description:
-      "The config is checked by the plugin's schema, each property by itself: operations may add what is still missing (D1). Values may be references to secrets, such as `env://NAME`.",
+      "The config is checked by the plugin's schema, each property by itself: operations may add what is still missing. Values may be references to secrets, such as `env://NAME`.",
     method: 'POST',
     url: '/projects/:id/plugins',
     params: ProjectParams,

@@ -1,4 +1,4 @@
-/** Plugin configuration of projects in the REST API (reference 3, section 2). */
+/** Plugin configuration of projects in the REST API (docs/reference/control-plane.md#project-plugins). */
 import Type, { type Static } from 'typebox';
 import { AnyObject, Closed, type JsonObject, Name, Named, pageQuery, Timestamp } from '../../http/schema-types.ts';
 import { Version } from '../plugins/schemas.ts';
@@ -12,7 +12,7 @@ export const ProjectPlugin = Named(
     plugin_version: Version('Of the plugin.'),
     enabled: Type.Boolean({ description: 'Operations can use it: one that does while it is disabled is E1040.' }),
     config: Config(
-      'Below the config of operations, above the defaults of the schema (D1). To viewers, secrets in plain text are `[redacted]`.',
+      'Below the config of operations, above the defaults of the schema. To viewers, secrets in plain text are `[redacted]`.',
     ),
     etag: Type.String({ description: 'For `If-Match` of an update or a removal.' }),
     created_at: Timestamp('When it was added.'),

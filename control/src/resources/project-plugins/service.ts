@@ -1,4 +1,7 @@
-/** The plugins that a project uses, and its config for each (reference 3, section 2; D1). */
+/**
+ * The plugins that a project uses, and its config for each (docs/reference/control-plane.md#project-plugins,
+ * docs/decisions.md#one-project).
+ */
 import type { Actor } from '../../access/actor.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';

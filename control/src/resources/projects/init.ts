@@ -1,4 +1,4 @@
-/** `POST /init`: a project that compiles and deploys as it is (D34). */
+/** `POST /init`: a project that compiles and deploys as it is (docs/reference/control-plane.md#init). */
 import { randomUUIDv7 } from 'node:crypto';
 import { asyncTemplateSpec, STARTER_PLUGINS, templateSpec } from '@gw/gateway/starter';
 import type { Kysely } from 'kysely';

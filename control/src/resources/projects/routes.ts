@@ -1,4 +1,4 @@
-/** Projects over HTTP (reference 3, section 4). */
+/** Projects over HTTP (docs/reference/control-plane.md#projects). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';

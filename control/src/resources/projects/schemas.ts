@@ -1,4 +1,4 @@
-/** Projects in the REST API (reference 3, section 2). */
+/** Projects in the REST API (docs/reference/control-plane.md#projects). */
 import Type, { type Static } from 'typebox';
 import { Closed, Name, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
 
@@ -12,7 +12,7 @@ const Upstreams = Type.Unsafe<Record<string, string>>({
     maxLength: 2000,
     description: 'URL that `upstream://NAME` in a config stands for.',
   },
-  description: 'Named upstreams, as `upstreams` of gw.yaml (reference 1, section 2.1).',
+  description: 'Named upstreams, as `upstreams` of gw.yaml.',
 });
 const Description = Type.String({ maxLength: 2000, description: 'For people. Default: none.' });
 
@@ -58,7 +58,7 @@ export const InitInput = Named(
       }),
     ),
   },
-  'A new project with a starter document and the plugins that it uses (D34).',
+  'A new project with a starter document and the plugins that it uses.',
 );
 export type InitInput = Static<typeof InitInput>;
 

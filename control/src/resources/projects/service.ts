@@ -1,4 +1,7 @@
-/** Projects: specs, plugin configuration, keys and data planes that belong together (reference 3, section 2). */
+/**
+ * Projects: specs, plugin configuration, keys and data planes that belong together
+ * (docs/reference/control-plane.md#projects).
+ */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';
@@ -59,7 +62,10 @@ export class Projects {
     });
   }
 
-  /** With a starter spec and the plugins that it uses (D34). Throws a conflict where these are not registered. */
+  /**
+   * With a starter spec and the plugins that it uses (docs/reference/control-plane.md#init). Throws a conflict where
+   * these are not registered.
+   */
   async init(actor: Actor, input: InitInput): Promise<{ readonly project: Project; readonly spec: Spec }> {
     actor.mustBeGlobal('admin');
     const { project, spec } = await this.#changing(input.name, await starter(this.#context, actor, input));

@@ -94,7 +94,7 @@ export async function revise(
   return { spec, isNew: true };
 }
 
-/** Documents of one project that share a base name do not compile (E1050, D59). */
+/** Documents of one project that share a base name do not compile (E1050, docs/decisions.md#spec-name-rules). */
 async function mustNotCollide(db: Kysely<Schema>, { projectId, name, reading }: Revision): Promise<void> {
   if (projectId === null) return;
   const base = reading.entry.slice(reading.entry.lastIndexOf('/') + 1);

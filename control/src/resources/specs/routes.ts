@@ -1,4 +1,4 @@
-/** Specs over HTTP (reference 3, section 4). */
+/** Specs over HTTP (docs/reference/control-plane.md#specs). */
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ControlPlane } from '../../control-plane.ts';

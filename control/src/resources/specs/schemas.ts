@@ -1,4 +1,4 @@
-/** Specs in the REST API (reference 3, section 2). */
+/** Specs in the REST API (docs/reference/control-plane.md#specs). */
 import Type, { type Static } from 'typebox';
 import {
   AnyObject,
@@ -126,7 +126,7 @@ const Config = AnyObject('Of the plugin, for this operation.');
 const BindingInput = Closed({ name: PluginName, config: Type.Optional(Config) });
 const BindingPatch = Closed({ name: Type.Optional(PluginName), config: Type.Optional(Nullable(Config)) });
 
-/** A merge patch (RFC 7396) by operation id (D34). */
+/** A merge patch (RFC 7396) by operation id (docs/reference/control-plane.md#spec-operations). */
 export const OperationsPatch = Type.Unsafe<{
   readonly [operationId: string]: {
     readonly dispatch?: { readonly name?: string; readonly config?: Readonly<Record<string, unknown>> | null } | null;

@@ -1,4 +1,4 @@
-/** Specs with their revisions (reference 3, section 2). */
+/** Specs with their revisions (docs/reference/control-plane.md#specs). */
 
 import { Turns } from '@gw/gateway/turns';
 import type { Actor } from '../../access/actor.ts';
@@ -38,7 +38,9 @@ const MAX_TRIES = 50;
 export const MAX_SPEC_BYTES = 32 << 20;
 
 export interface SpecInput {
-  /** As it was uploaded, such as `books.yaml`; it gives a document its extension (D59). */
+  /**
+   * As it was uploaded, such as `books.yaml`; it gives a document its extension (docs/decisions.md#spec-name-rules).
+   */
   readonly filename: string;
   /** YAML or JSON, or a .tar or .tar.gz; or what `storeFile` made of it. */
   readonly file: AsyncIterable<Uint8Array> | BlobInfo;
@@ -198,9 +200,10 @@ export class Specs {
   }
 
   /**
-   * Changes the plugin bindings of operations, in a new revision (D34). Throws 422 where there is no such operation,
-   * or the document cannot be edited at that place. A patch that changes nothing makes no revision. Of those that come at
-   * once each is made on what the others left: none is lost, and none without an expectation meets a 412.
+   * Changes the plugin bindings of operations, in a new revision (docs/reference/control-plane.md#spec-operations).
+   * Throws 422 where there is no such operation, or the document cannot be edited at that place. A patch that changes
+   * nothing makes no revision. Of those that come at once each is made on what the others left: none is lost, and none
+   * without an expectation meets a 412.
    */
   async updateOperations(
     actor: Actor,

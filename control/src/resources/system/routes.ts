@@ -1,4 +1,4 @@
-/** What the server says of itself (reference 3, section 4). */
+/** What the server says of itself (docs/reference/control-plane.md#operations). */
 import { VERSION } from '@gw/gateway/version';
 import type { FastifyInstance } from 'fastify';
 import { operation } from '../../http/operation.ts';

@@ -1,4 +1,4 @@
-/** What the server says of itself (reference 3, section 2). */
+/** What the server says of itself (docs/reference/control-plane.md#operations). */
 import Type, { type Static } from 'typebox';
 import { Named, OneOf } from '../../http/schema-types.ts';
 

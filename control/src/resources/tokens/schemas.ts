@@ -1,4 +1,4 @@
-/** Tokens of the REST API itself: beyond the reference's one admin token. */
+/** Tokens of the REST API (docs/reference/control-plane.md#tokens). */
 import Type, { type Static } from 'typebox';
 import { ROLES } from '../../access/actor.ts';
 import { Closed, Line, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';

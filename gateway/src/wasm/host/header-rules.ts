@@ -61,10 +61,13 @@ export function headerValue(call: Call, name: string, pointer: number, length: n
 }
 
 export const AUTH_PREFIX = 'x-auth-';
-/** `x-auth-claims` past this is left out (D20). */
+/** `x-auth-claims` past this is left out (docs/decisions.md#identity-headers). */
 export const MAX_CLAIMS = 8192;
 
-/** An `x-auth-*` value: printable ASCII, every other byte of its UTF-8 percent-encoded (D20). */
+/**
+ * An `x-auth-*` value: printable ASCII, every other byte of its UTF-8 percent-encoded
+ * (docs/decisions.md#identity-headers).
+ */
 export function authValue(call: Call, name: string, pointer: number, length: number): string {
   if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);
   call.charge(length);

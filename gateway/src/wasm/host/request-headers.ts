@@ -71,7 +71,7 @@ function changeRequestHeader(
   changeHeader(x.headers, op, header, text);
 }
 
-/** D20. */
+/** docs/decisions.md#identity-headers */
 function leaveOutClaims(call: Call, bytes: number): void {
   const x = call.request();
   changeHeader(x.headers, 'remove', 'x-auth-claims', '');

@@ -1,4 +1,7 @@
-/** `host_request_raw`: the headers as the client sent them, before admission (reference 1, section 2.6, rule 4; D14). */
+/**
+ * `host_request_raw`: the headers as the client sent them, before admission
+ * (docs/reference/gateway.md#header-admission, docs/decisions.md#raw-request).
+ */
 import type { HostFunctions } from './host-function.ts';
 
 export const requestRawFunctions: HostFunctions = {

@@ -66,7 +66,10 @@ export function podsSummary(
   };
 }
 
-/** True only when every ready pod reports the artifact (D38). `sidecars`: pods that have one, counted beside it. */
+/**
+ * True only when every ready pod reports the artifact (docs/decisions.md#programmed-by-provenance). `sidecars`: pods
+ * that have one, counted beside it.
+ */
 export function programmedVerdict(
   target: Served | undefined,
   pods: readonly PodState[],

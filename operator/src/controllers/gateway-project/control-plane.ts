@@ -130,7 +130,8 @@ export function linkAt(project: GatewayProject, observed: ObservedControlPlane):
 
 /**
  * Where pods get their artifacts, and with which Secret. A Secret that is gone for a while takes no pod its link: all
- * of them would be replaced. Nor is one that may not be sent to another address sent there by pods (D49).
+ * of them would be replaced. Nor is one that may not be sent to another address sent there by pods
+ * (docs/decisions.md#secret-names-hosts).
  */
 function linkedBy(project: GatewayProject, { secret }: ObservedControlPlane): Linked | undefined {
   const before = linkedBefore(project);

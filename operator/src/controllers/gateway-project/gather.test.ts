@@ -66,7 +66,8 @@ describe('what is compiled', () => {
     expect(gathered.inputs.flags).toEqual({ production: true });
   });
 
-  it('is no production build where plaintext is admitted (D8)', () => {
+  // docs/decisions.md#production-builds
+  it('is no production build where plaintext is admitted', () => {
     const gathered = gather(project({ allowPlaintext: true }), sources());
     expect(gathered.ok && gathered.inputs.flags).toEqual({ allowPlaintext: true });
   });

@@ -1,4 +1,7 @@
-/** Puts a GatewayProject's ApiSpecs and plugins together into the one input of the compiler (D1). Pure. */
+/**
+ * Puts a GatewayProject's ApiSpecs and plugins together into the one input of the compiler
+ * (docs/decisions.md#one-project). Pure.
+ */
 import type { Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
 import type { ApiSpec, GatewayProject, PluginRef } from '../../api/resources.ts';
 import { selects } from '../../runtime/selector.ts';
@@ -91,7 +94,7 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
     plugins,
     ...(upstreams ? { upstreams } : {}),
     flags: {
-      // D8: the operator builds for production unless plaintext is admitted.
+      // docs/decisions.md#production-builds: the operator builds for production unless plaintext is admitted.
       ...(allowPlaintext ? { allowPlaintext: true } : { production: true }),
       ...(sources.signingKey?.ok ? { signingKey: sources.signingKey.pem } : {}),
     },

@@ -1,4 +1,7 @@
-/** What keeps the Secret of a control plane from being sent to the address that a project names (D49, D51). */
+/**
+ * What keeps the Secret of a control plane from being sent to the address that a project names
+ * (docs/decisions.md#secret-names-hosts, docs/decisions.md#tenant-addresses).
+ */
 import { EgressGuard } from '@gw/gateway/egress';
 import { expect, it } from 'vitest';
 import { gatewayProjects, secrets } from '../../api/resources.ts';

@@ -57,7 +57,10 @@ async function readAccess(
   return { ok: true, name, access, hasKey: text(DATA_PLANE_KEY) !== '' };
 }
 
-/** What is wrong with the address of a control plane (D51); it is repeated only where it can hold no credential. */
+/**
+ * What is wrong with the address of a control plane (docs/decisions.md#tenant-addresses); it is repeated only where it
+ * can hold no credential.
+ */
 export function addressFault(
   text: string,
   allowPlaintext: boolean,

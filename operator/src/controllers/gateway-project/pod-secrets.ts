@@ -71,7 +71,10 @@ export async function readPodSecrets(
   };
 }
 
-/** What sets variables by which something else runs than the image, or with other options (D50). */
+/**
+ * What sets variables by which something else runs than the image, or with other options
+ * (docs/decisions.md#resulting-pod).
+ */
 export interface ReservedVariable {
   readonly secret: string;
   readonly variable: string;

@@ -35,7 +35,7 @@ const MAX_ANSWER = 256 * 1024;
 /** Asks the admin port, and no other: what a pod says of its ports is its author's to choose. */
 export const probeProvenance: ProvenanceProbe = (_, host) => readProvenance(host, ADMIN_PORT);
 
-/** Reads `artifact_hash` from `/provenance` (D38). */
+/** Reads `artifact_hash` from `/provenance` (docs/decisions.md#programmed-by-provenance). */
 export async function readProvenance(host: string, port: number): Promise<string> {
   const body: unknown = JSON.parse(await readAdmin(host, port, '/provenance', MAX_ANSWER));
   const hash = isRecord(body) ? body['artifact_hash'] : undefined;

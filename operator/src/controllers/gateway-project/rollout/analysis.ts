@@ -1,4 +1,7 @@
-/** Whether a canary does worse than the others, by operation and in all, beside them in the same time (D55). Pure. */
+/**
+ * Whether a canary does worse than the others, by operation and in all, beside them in the same time
+ * (docs/decisions.md#canary-evidence). Pure.
+ */
 import type { RolloutSpec } from '../../../api/rollout.ts';
 import { type Answers, NO_ANSWERS, quantileMs, type Sample, slowerThan, total } from './sample.ts';
 import { type Counted, chanceBeside, chanceOf, chanceTogether } from './significance.ts';

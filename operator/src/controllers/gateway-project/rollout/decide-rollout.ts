@@ -285,7 +285,10 @@ function lacksEvidence(analysis: AnalysisResult | undefined): boolean {
   return analysis === undefined || analysis.withoutEvidence.length > 0;
 }
 
-/** Every ready stable pod says that it serves it, and there are as many as are wanted (D38). */
+/**
+ * Every ready stable pod says that it serves it, and there are as many as are wanted
+ * (docs/decisions.md#programmed-by-provenance).
+ */
 function isServed({ pods, wanted }: RolloutInput, goal: Revision): boolean {
   const ready = pods.filter((pod) => pod.ready && !pod.terminating && !pod.canary);
   return ready.length >= wanted && ready.every(({ serves }) => serves === goal.artifactHash);

@@ -1,6 +1,6 @@
 /**
  * Has clients connect anew when a step of a canary begins: on connections that they keep, none of their requests would
- * ever reach its pods, and nothing could be said of it (D55).
+ * ever reach its pods, and nothing could be said of it (docs/decisions.md#canary-evidence).
  */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { GatewayProject } from '../../../api/resources.ts';

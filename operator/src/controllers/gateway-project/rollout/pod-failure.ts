@@ -3,7 +3,7 @@ import type { Pod } from '../../../api/resources.ts';
 
 /** Restarts after which a pod that was never ready is given up. */
 const RESTARTS = 3;
-/** A secret reference does not resolve: it will not by itself (reference 1, section 2.5). */
+/** A secret reference does not resolve: it will not by itself (docs/reference/gateway.md#secrets). */
 const EXIT_SECRET = 13;
 const MAX_MESSAGE = 500;
 

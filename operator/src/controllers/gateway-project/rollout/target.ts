@@ -2,7 +2,7 @@
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { Deployment, GatewayProject } from '../../../api/resources.ts';
 
-/** The Deployment that counts: the newest, by creation and then by name (D39). */
+/** The Deployment that counts: the newest, by creation and then by name (docs/decisions.md#newest-deployment-wins). */
 export function activeDeployment(deployments: readonly Deployment[]): Deployment | undefined {
   const age = ({ metadata }: Deployment) => metadata.creationTimestamp ?? '';
   return deployments
