@@ -18,9 +18,9 @@ export function renderOperatorCli(): string {
   return `# The command lines of the operator
 
 Generated from the commands by \`npm run generate\`; \`--help\` says the same. \`kubectl gw\` is the program \`kubectl-gw\` on
-the path, which is \`gw-operator\` by another name: \`gw-operator kubectl\` is the same. [The guide](kubernetes.md) shows them at
+the path, which is \`gw-operator\` by another name: \`gw-operator rollback\` and \`gw-operator kubectl rollback\` are the same. [The guide](kubernetes.md) shows them at
 work.
 
 ${renderCommands(plugin)}
-${renderCommands(operator, ['kubectl'])}`;
+${renderCommands(operator, ['kubectl', ...plugin.commands.map((command) => command.name())])}`;
 }

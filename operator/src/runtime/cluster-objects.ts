@@ -1,4 +1,5 @@
 /** The objects of a cluster, read and written through its API server. */
+import { workloads } from '../api/resources.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
 import { Discovery } from './discovery.ts';
 import { isRecord, type KubeObject, keyOf, type ObjectKey, type Resource } from './kube-object.ts';
@@ -160,7 +161,8 @@ export class ClusterObjects {
         body: {
           kind: 'DeleteOptions',
           apiVersion: 'v1',
-          propagationPolicy: 'Background',
+          // A workload outlasts its pods: a disruption budget that finds pods without one gives up counting.
+          propagationPolicy: resource === workloads ? 'Foreground' : 'Background',
           ...(uid ? { preconditions: { uid } } : {}),
         },
       });
