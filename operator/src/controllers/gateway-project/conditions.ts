@@ -110,7 +110,9 @@ export function programmedVerdict(
     const counted = `${programmed} of ${ready} ready pods serve ${named(target)}`;
     return verdict('False', 'RollingOut', `${its?.strategy === 'Canary' ? `canary, ${its.message}` : counted}${why}`);
   }
-  return verdict('True', 'Programmed', `${programmed} of ${summary.wanted} pods serve ${named(target)}`);
+  // Those of a canary may be beside the others still.
+  const count = programmed > summary.wanted ? `${programmed}` : `${programmed} of ${summary.wanted}`;
+  return verdict('True', 'Programmed', `${count} pods serve ${named(target)}`);
 }
 
 /** What the cluster does not keep has its hash for a name. */
