@@ -12,7 +12,10 @@ const globalSetup = './test/e2e/shared-operator.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
-    testTimeout: process.env['GW_TEST_LONG'] ? 1_800_000 : 5 * WAIT_LIMIT_MS,
+    testTimeout:
+      process.env['GW_TEST_LONG'] || process.env['GW_FUZZ_SECONDS']
+        ? 1_800_000 + 2000 * Number(process.env['GW_FUZZ_SECONDS'] ?? 0)
+        : 5 * WAIT_LIMIT_MS,
     hookTimeout: 5 * WAIT_LIMIT_MS,
     expect: { poll: { timeout: WAIT_LIMIT_MS } },
     // What a list held, in CI's summary too.

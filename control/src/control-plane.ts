@@ -61,15 +61,11 @@ const DRAIN_MS = 10_000;
 /** Throws with what to do where the database cannot be opened. */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { databaseUrl, migrate = true, seedPlugins = true, log = pino({ enabled: false }) } = options;
-  const db = await openDatabase(databaseUrl, { log });
-  try {
-    if (migrate) await db.migrate();
-    else await mustBeMigrated(db);
-    if (seedPlugins) await seedBuiltinPlugins({ db, blobs: new Blobs(db.kysely), log });
-  } catch (error) {
-    await db.close();
-    throw error;
-  }
+  await using opened = new AsyncDisposableStack();
+  const db = opened.adopt(await openDatabase(databaseUrl, { log }), (each) => each.close());
+  if (migrate) await db.migrate();
+  else await mustBeMigrated(db);
+  if (seedPlugins) await seedBuiltinPlugins({ db, blobs: new Blobs(db.kysely), log });
   const context: Context = {
     db,
     blobs: new Blobs(db.kysely),
@@ -77,10 +73,12 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     metrics: new Metrics(),
     replicaId: randomUUIDv7(),
   };
-  const access = new Access(db, log);
-  const checks = new PluginChecks();
+  const checks = opened.adopt(new PluginChecks(), (each) => each.close());
+  const access = opened.adopt(new Access(db, log), (each) => each.close());
   const runner = new JobRunner(context, { ...options, concurrency: options.compileConcurrency ?? 1 });
   const sweeper = new Sweeper(context, options);
+  opened.defer(() => Promise.all([runner.close(options.drainMs ?? DRAIN_MS), sweeper.close()]).then(() => undefined));
+  const running = opened.move();
   return {
     context,
     access,
@@ -95,11 +93,6 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     artifacts: new Artifacts(context),
     deployments: new Deployments(context),
     dataPlanes: new DataPlanes(context),
-    close: async () => {
-      await Promise.all([runner.close(options.drainMs ?? DRAIN_MS), sweeper.close()]);
-      access.close();
-      await checks.close();
-      await db.close();
-    },
+    close: () => running.disposeAsync(),
   };
 }

@@ -55,56 +55,50 @@ const SPANS_MS = 2_000;
 /** Throws, with what to do, where it cannot start (docs/reference/control-plane.md#admin-token). */
 export async function serve(options: ServeOptions, log: Logger): Promise<RunningControlPlane> {
   const adminToken = checkedAdminToken(options.adminToken, log);
-  const stops: (() => Promise<unknown> | unknown)[] = [];
+  // What has started is stopped in the reverse order, also where the rest does not start.
+  await using started = new AsyncDisposableStack();
   let draining = false;
-  const stop = async () => {
-    for (const each of stops.reverse()) await each();
-  };
-  try {
-    const tls = options.tls ? await serverTls(options.tls, REQUEST_TIMEOUT_MS, log) : null;
-    if (tls) stops.push(() => tls.stop());
-    const { allowedOrigins, drainDelayMs = 0, drainTimeoutMs = 30_000 } = options;
-    const control = await openControlPlane({ ...options, drainMs: drainTimeoutMs, log });
-    stops.push(() => control.close());
-    const { db, metrics } = control.context;
-    metrics.addProcessMetrics();
-    metrics.onScrape(() => {
-      const { busy, idle, waiting } = db.connections();
-      metrics.set('gw_control_database_connections', { state: 'busy' }, busy);
-      metrics.set('gw_control_database_connections', { state: 'idle' }, idle);
-      metrics.set('gw_control_database_connections', { state: 'waiting' }, waiting);
-    });
-    const spans = options.tracing ? await requestSpans(options.tracing, log) : null;
-    if (spans) stops.push(() => spans.close(SPANS_MS));
-    // It brings an HTTP client with it, which most do without.
-    const oidc = options.oidc ? (await import('./access/oidc.ts')).oidcTokens(options.oidc, log) : null;
-    if (oidc) stops.push(() => oidc.close());
-    if (options.adminBind) {
-      const admin = adminServer({ database: db, metrics, draining: () => draining });
-      stops.push(() => admin.close());
-      log.info({ admin: await listen(admin, options.adminBind) }, 'admin listening');
-    }
-    const authenticate = authenticator({ adminToken, database: db, access: control.access, oidc });
-    const app = await createServer(control, { allowedOrigins, authenticate, spans, tls, draining: () => draining });
-    stops.push(() => closeWithin(app, drainTimeoutMs));
-    await options.prepare?.(control);
-    const replica = await Replica.start(control);
-    stops.push(() => replica.close());
-    app.server.on('upgrade', replica.handleUpgrade);
-    log.info({ listen: await listen(app, options.listen), database: db.kind }, 'serving');
-    return {
-      control,
-      address: app.server.address() as AddressInfo,
-      async close() {
-        draining = true;
-        await sleep(drainDelayMs);
-        await stop();
-      },
-    };
-  } catch (error) {
-    await stop();
-    throw error;
+  const tls = options.tls ? await serverTls(options.tls, REQUEST_TIMEOUT_MS, log) : null;
+  started.defer(() => tls?.stop());
+  const { allowedOrigins, drainDelayMs = 0, drainTimeoutMs = 30_000 } = options;
+  const control = started.adopt(await openControlPlane({ ...options, drainMs: drainTimeoutMs, log }), (each) =>
+    each.close(),
+  );
+  const { db, metrics } = control.context;
+  metrics.addProcessMetrics();
+  metrics.onScrape(() => {
+    const { busy, idle, waiting } = db.connections();
+    metrics.set('gw_control_database_connections', { state: 'busy' }, busy);
+    metrics.set('gw_control_database_connections', { state: 'idle' }, idle);
+    metrics.set('gw_control_database_connections', { state: 'waiting' }, waiting);
+  });
+  const spans = options.tracing ? await requestSpans(options.tracing, log) : null;
+  started.defer(() => spans?.close(SPANS_MS));
+  // It brings an HTTP client with it, which most do without.
+  const oidc = options.oidc ? (await import('./access/oidc.ts')).oidcTokens(options.oidc, log) : null;
+  started.defer(() => oidc?.close());
+  if (options.adminBind) {
+    const admin = adminServer({ database: db, metrics, draining: () => draining });
+    started.defer(() => admin.close());
+    log.info({ admin: await listen(admin, options.adminBind) }, 'admin listening');
   }
+  const authenticate = authenticator({ adminToken, database: db, access: control.access, oidc });
+  const app = await createServer(control, { allowedOrigins, authenticate, spans, tls, draining: () => draining });
+  started.defer(() => closeWithin(app, drainTimeoutMs));
+  await options.prepare?.(control);
+  const replica = started.adopt(await Replica.start(control), (each) => each.close());
+  app.server.on('upgrade', replica.handleUpgrade);
+  log.info({ listen: await listen(app, options.listen), database: db.kind }, 'serving');
+  const running = started.move();
+  return {
+    control,
+    address: app.server.address() as AddressInfo,
+    async close() {
+      draining = true;
+      await sleep(drainDelayMs);
+      await running.disposeAsync();
+    },
+  };
 }
 
 function checkedAdminToken(token: string | undefined, log: Logger): string {

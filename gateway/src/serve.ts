@@ -1,5 +1,6 @@
 /** A running gateway: what starts, in order, and stops in the reverse of it. */
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serveAdmin } from './admin/admin.ts';
 import { AdminCallers } from './admin/caller.ts';
 import { watchSource } from './artifact/index.ts';
@@ -49,14 +50,25 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const { log } = deps;
   const { logger } = log;
   const startedAt = performance.now();
+  // What has started is stopped in the reverse order, also where the rest does not start.
+  await using started = new AsyncDisposableStack();
+  /** Milliseconds for requests under way; none while nothing is served yet. */
+  let patience = 0;
+  let draining = false;
+  let accepting = true;
   const tlsFiles = keyPairPaths(options);
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
   const served = new ServedArtifact(options, log);
   const connected = await openConnectedMode(options, log);
   const file = await served.readFirst(connected !== null);
+
+  let disconnected: Promise<void> | undefined;
+  started.defer(() => disconnected);
+  let adminAddress: AddressInfo | null = null;
+  // Who looks at it sees the drain to its end.
+  started.defer(() => (adminAddress ? admin.close(0) : undefined));
   const traffic = await createTraffic(options, deps, keyPair);
-  let draining = false;
-  let accepting = true;
+  started.defer(() => traffic.close(patience));
   await served.loadFirst(file, traffic, connected);
   if (options.trustedKeys.length === 0 && !options.dev) {
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
@@ -89,16 +101,15 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     logger.warn({ from, to: level }, 'log level changed');
   }
 
-  let adminAddress: AddressInfo | null = null;
-  let address: AddressInfo;
-  try {
-    if (options.adminBind) adminAddress = await bind(options.adminBind, '--admin-bind', admin.listen);
-    address = await traffic.listen();
-  } catch (error) {
-    if (adminAddress) await admin.close(0);
-    await traffic.close(0);
-    throw error;
-  }
+  if (options.adminBind) adminAddress = await bind(options.adminBind, '--admin-bind', admin.listen);
+  const address = await traffic.listen();
+  patience = options.shutdownTimeout * 1000;
+  started.defer(async () => {
+    traffic.beginDrain();
+    logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
+    await sleep(options.drainDelay * 1000);
+    accepting = false;
+  });
   if (options.adminBind && !isLoopback(options.adminBind.host)) {
     logger.warn(
       { admin: shownAddress(adminAddress) },
@@ -118,6 +129,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     tlsFiles &&
     keyPair &&
     watchExpiry(keyPair, ({ expires, message }) => logger.warn({ tls_cert: tlsFiles.cert, expires }, message));
+  started.defer(() => expiry?.stop());
   const stopWatching =
     tlsFiles &&
     keyPair &&
@@ -129,6 +141,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       },
       refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
     });
+  started.defer(() => stopWatching?.());
 
   /** What does not load is reported, and what served before serves on. */
   const reloadOr = (refused: string) => async () => {
@@ -139,19 +152,22 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     }
   };
   const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
-  const stopLooking = [
-    ...(watched === undefined
-      ? []
-      : [watchSource(watched, reloadOr('new artifact refused: the previous one goes on serving'))]),
-    ...(options.secretsDir === undefined
-      ? []
-      : [watchSecrets(options.secretsDir, reloadOr('new secrets refused: the previous ones go on being used'))]),
-  ];
+  if (watched !== undefined)
+    started.defer(watchSource(watched, reloadOr('new artifact refused: the previous one goes on serving')));
+  if (options.secretsDir !== undefined)
+    started.defer(
+      watchSecrets(options.secretsDir, reloadOr('new secrets refused: the previous ones go on being used')),
+    );
   connected?.start({
     served: () => served.hash,
     load: (next) => served.load(next, traffic),
   });
+  // That the other side hears of it holds up nothing.
+  started.defer(() => {
+    disconnected = connected?.stop();
+  });
 
+  const running = started.move();
   return {
     address,
     adminAddress,
@@ -166,17 +182,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     },
     async stop() {
       draining = true;
-      for (const stop of stopLooking) stop();
-      const disconnected = connected?.stop();
-      stopWatching?.();
-      expiry?.stop();
-      traffic.beginDrain();
-      logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
-      await new Promise((resolve) => setTimeout(resolve, options.drainDelay * 1000));
-      accepting = false;
-      await traffic.close(options.shutdownTimeout * 1000);
-      if (adminAddress) await admin.close(0);
-      await disconnected;
+      await running.disposeAsync();
       logger.info('stopped');
     },
   };

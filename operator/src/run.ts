@@ -86,14 +86,17 @@ export interface RunningOperator {
 }
 
 export async function run(options: RunOptions, log: Logger): Promise<RunningOperator> {
+  // What has started is stopped in the reverse order, also where the rest does not start.
+  await using started = new AsyncDisposableStack();
   let runner: Runner | undefined;
-  let link: OpenLink | undefined;
-  let census: SidecarCensus | undefined;
   const metrics = new OperatorMetrics(
     () => runner?.depths() ?? new Map(),
     () => objects.sizes(),
   );
-  const api = ApiServer.fromDefault(({ verb, resource }, status) => metrics.requested(verb, resource, status));
+  const api = started.adopt(
+    ApiServer.fromDefault(({ verb, resource }, status) => metrics.requested(verb, resource, status)),
+    (each) => each.close(),
+  );
   const namespace = options.namespace ?? api.namespace;
   // Two programs of one machine are two: the one must not take the other's Lease for its own.
   const identity = options.identity ?? `${hostname()}_${randomBytes(4).toString('hex')}`;
@@ -111,16 +114,18 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   );
   const objects = new CachedObjects(cluster, { onRead: (resource, from) => metrics.read(resource, from) });
   const events = new ClusterEvents(api, identity, warn('an Event could not be written'));
-  const registries = new RegistryClient(options.egress);
+  started.defer(() => events.flushed());
+  const registries = started.adopt(new RegistryClient(options.egress), (each) => each.close());
   const fetcher = openFetcher({
     egress: options.egress,
     objects,
     registries,
     onFetched: (type, ok) => metrics.fetched(type, ok),
   });
-  const images = new ImageStore({ registries, objects, events });
+  started.defer(() => fetcher.close());
+  const images = started.adopt(new ImageStore({ registries, objects, events }), (each) => each.close());
   const volumes = new ImageVolumes(api, (available, why) => log.info({ available }, `image volumes: ${why}`));
-  const controlPlanes = new ControlPlanes(new Connections(options.egress.guard));
+  const controlPlanes = started.adopt(new ControlPlanes(new Connections(options.egress.guard)), (each) => each.close());
   const archives = new ArtifactFiles(objects, (project, revision) =>
     pullRevision({ registries, objects }, project, revision),
   );
@@ -157,10 +162,16 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     onError: warn('the Lease could not be written'),
   });
   const port = await endpoints.start();
+  started.defer(() => endpoints.close());
   const ended = Promise.withResolvers<void>();
   const listening = listener ? listener.start() : Promise.resolve(undefined);
+  started.defer(() => listener?.close());
   webhooks?.start();
+  started.defer(() => webhooks?.close());
   listening.catch((error: unknown) => ended.reject(error));
+  started.defer(() => lease.close());
+  // Before all others: nothing of ours may write once another replica leads.
+  const led = started.use(new AsyncDisposableStack());
 
   async function lead(): Promise<void> {
     if (options.leaderElection) {
@@ -170,22 +181,18 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     }
     // What pods are told of the link must not change from one reconcile to the next.
     if (options.listener?.linkService && (await listening) === undefined) return;
+    if (led.disposed) return;
     metrics.leads(true);
     const { namespaces, namespaceSelector, image } = options;
     log.info({ namespaces, namespaceSelector, image }, 'leading');
     const filter = namespaceSelector ? new SelectedNamespaces(objects, namespaceSelector) : undefined;
     const view = namespaceView(objects, namespaces, filter);
-    link = listener && openLinkOf(listener, view);
-    if (options.listener?.webhookService !== undefined) {
-      census = new SidecarCensus({
-        objects: cluster,
-        events,
-        namespaces,
-        readsNamespaces: view.labels !== undefined,
-        includes: (name) => view.includes(name),
-      });
-      await census.start();
-    }
+    const link = listener && openLinkOf(listener, view);
+    led.defer(() => link?.close());
+    const census = options.listener?.webhookService === undefined ? undefined : censusOf(view);
+    led.defer(() => census?.close());
+    await census?.start();
+    if (led.disposed) return;
     const updatePace = new UpdatePace({
       atOnce: options.updatesAtOnce,
       objects,
@@ -236,9 +243,20 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
           log[isPassing(error) ? 'info' : 'error']({ controller, key, err: error }, 'reconcile failed; trying again'),
       },
     });
+    led.adopt(runner, (each) => each.close());
     await runner.start();
-    ready = true;
+    ready = !led.disposed;
     log.info('watching');
+  }
+
+  function censusOf(view: NamespaceView): SidecarCensus {
+    return new SidecarCensus({
+      objects: cluster,
+      events,
+      namespaces: options.namespaces,
+      readsNamespaces: view.labels !== undefined,
+      includes: (name) => view.includes(name),
+    });
   }
 
   function openLinkOf(secure: SecureListener, view: NamespaceView): OpenLink | undefined {
@@ -260,27 +278,14 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   }
 
   const leading = lead().catch((error: unknown) => ended.reject(error));
+  const running = started.move();
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= (async () => {
-      ready = false;
-      // The runner first: nothing of ours may write once another replica leads.
-      await runner?.close();
-      await census?.close();
-      await link?.close();
-      await controlPlanes.close();
-      await fetcher.close();
-      await registries.close();
-      await images.close();
-      await events.flushed();
-      await lease.close();
-      await webhooks?.close();
-      await listener?.close();
+    ready = false;
+    closing ??= running.disposeAsync().then(async () => {
       await leading;
-      await endpoints.close();
-      await api.close();
       ended.resolve();
-    })();
+    });
     return closing;
   };
   return { port, listening, stopped: ended.promise, close };

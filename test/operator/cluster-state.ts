@@ -22,6 +22,8 @@ const PASSING = new Set([
   'fetchedAt',
   'steppedAt',
   'startedAt',
+  // It names a generation.
+  'gw.dev/asked',
 ]);
 
 /** By kind and name. */
@@ -77,9 +79,11 @@ export function isObserved(found: Found): boolean {
   return isRecord(status) && status['observedGeneration'] === generation;
 }
 
-/** Which of the two holds is a matter of how long it has. */
+/** Which of the two holds is a matter of how long it has; that pods have been updated is told of those that were. */
 function isLasting(item: unknown): boolean {
-  return !isRecord(item) || (item['type'] !== 'Reconciling' && item['type'] !== 'Stalled');
+  if (!isRecord(item)) return true;
+  const { type, status } = { type: undefined, status: undefined, ...item };
+  return type !== 'Reconciling' && type !== 'Stalled' && !(type === 'Updated' && status === 'True');
 }
 
 function plain(value: unknown, namespace: string): unknown {

@@ -71,7 +71,7 @@ function* differing(is: unknown, fresh: unknown, path: string): Generator<string
 
 function withoutServed(status: unknown): unknown {
   if (!isRecord(status)) return status;
-  const { artifactHash: _, pods: _p, conditions, ...rest } = status;
+  const { artifactHash: _, shortHash: _s, pods: _p, conditions, ...rest } = status;
   const kept = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
   return { ...rest, conditions: kept.filter(({ type }) => !OF_LAST_GOOD.has(type)) };
 }
