@@ -11,19 +11,22 @@ import type { JsonObject } from '../artifact/format.ts';
 import type { Exchange } from '../exchange.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import { standaloneOutside } from '../tokens/standalone.ts';
-import { createPluginRuntime } from './index.ts';
+import { ByteWriter } from './binary/bytes.ts';
+import { moduleOf, plugin as named } from './binary/module-of.ts';
+import { createPluginRuntime, type PluginServices } from './index.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const ROUNDS = 7;
 const CALLS = 30_000;
 
-const runtime = createPluginRuntime({
+const services: PluginServices = {
   state: new MemoryState(),
   ...standaloneOutside(),
   openUpstream: (url) => ({ name: url }),
   log: (level, plugin, message) => process.stderr.write(`${level} ${plugin}: ${message}\n`),
   observe: () => () => {},
-});
+};
+const runtime = createPluginRuntime(services);
 
 const headers = {
   host: 'api.example.com',
@@ -131,6 +134,45 @@ async function measure({ label, folder, config, hook, body }: Call): Promise<voi
   process.stdout.write(`${label.padEnd(40)} ${figures}\n`);
 }
 
+/** Calls whose instances are dropped: fewer of them, so that memory is given back meanwhile. */
+const GROWING_CALLS = 300;
+/** Pages of memory come slowly on some machines, and as many as there may be can take more than a call has. */
+const GROWING_CPU_MS = 50;
+
+/** Of a hook that does nothing, and of the same that grows its memory of one page: how many times the first it takes. */
+async function measureGrowth(): Promise<void> {
+  const growing = createPluginRuntime(services, { cpuMs: GROWING_CPU_MS });
+  let still = 0;
+  for (const pages of [0, 1, 15, 255]) {
+    const grow = new ByteWriter().u8(0x41).s32(pages).u8(0x40).u8(0).u8(0x1a).u8(0x41).s32(0).u8(0x0b);
+    const code = pages === 0 ? [0x41, 0, 0x0b] : grow.take();
+    const wasm = moduleOf({
+      functions: [
+        ['init', 0],
+        ['on_request', 0, code],
+      ],
+    });
+    const bound = await (await growing.load(named(), wasm)).bind({});
+    const x = recordedExchange({});
+    const count = pages === 0 ? CALLS : GROWING_CALLS;
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < ROUNDS; round++) {
+      const started = performance.now();
+      for (let i = 0; i < count; i++) {
+        const outcome = bound.onRequest(x);
+        if ((outcome instanceof Promise ? await outcome : outcome) !== 0) throw new Error('it could not grow');
+      }
+      best = Math.min(best, ((performance.now() - started) * 1000) / count);
+    }
+    if (pages === 0) still = best;
+    const label = pages === 0 ? 'a page that does not grow' : `grows to ${((pages + 1) * 64).toLocaleString('en')} KiB`;
+    const times = pages === 0 ? '' : `, ${Math.round(best / still).toLocaleString('en')} times`;
+    process.stdout.write(`${label.padEnd(40)} ${best.toFixed(2).padStart(6)} µs${times}\n`);
+    bound.close();
+  }
+  growing.close();
+}
+
 const plugins = 'gateway/plugins';
 const calls: readonly Call[] = [
   { label: 'empty hook', folder: 'test/fixtures/plugins/empty', config: {} },
@@ -218,4 +260,5 @@ const calls: readonly Call[] = [
 ];
 for (const each of calls) await measure(each);
 await measureHit();
+await measureGrowth();
 runtime.close();

@@ -185,6 +185,47 @@ describe('hooks of one request', () => {
   });
 });
 
+describe('an answer that is given twice', () => {
+  const last = { status: 202, headers: { 'x-first': '1', 'x-second': '2' }, body: 'second' };
+
+  it('is the last one, with the headers set before either: on a request', async () => {
+    const kit = await fixture('misuser');
+    const { outcome, answer } = await kit.onRequest({ config: { act: 'answer-twice' } });
+    expect([outcome, answer]).toEqual(['answered', last]);
+  });
+
+  it('and on a response', async () => {
+    const kit = await fixture('misuser');
+    const { outcome, answer } = await kit.onResponse({ config: { act: 'answer-twice' }, response: { status: 200 } });
+    expect([outcome, answer]).toEqual(['answered', last]);
+  });
+});
+
+describe('reading', () => {
+  it('gives less at the end of a body and nothing past it, and what no list holds is absent', async () => {
+    const kit = await fixture('reader');
+    const { answer } = await kit.onRequest({ method: 'POST', body: 'abcdef' });
+    expect(answer?.body).toBe('6 4 2 0 0 0 -1 -1 -1 -1 ');
+  });
+
+  it('does the same where there is no body', async () => {
+    const kit = await fixture('reader');
+    expect((await kit.onRequest({})).answer?.body).toBe('0 0 0 0 0 0 -1 -1 -1 -1 ');
+  });
+
+  it('does the same of a chunk', async () => {
+    const kit = await fixture('reader');
+    expect(await kit.stream('response', ['abc'])).toBe('3 2 1 0 0 ');
+  });
+
+  it('fails into a buffer that is not all inside memory, also where nothing is left to write', async () => {
+    const kit = await fixture('reader');
+    const { problem, logs } = await kit.onRequest({ config: { outside: true }, method: 'POST', body: 'abcdef' });
+    expect(problem).toEqual(FAILED);
+    expect(logs.map(({ message }) => message)).toEqual([expect.stringContaining('a pointer outside memory')]);
+  });
+});
+
 describe('a body in memory', () => {
   it('is read and replaced in both directions, also where it outgrows the memory', async () => {
     const kit = await fixture('body-reverser');
