@@ -11,6 +11,7 @@ export { type State, StateUnavailable } from './state/state.ts';
 export { standaloneOutside } from './tokens/standalone.ts';
 export type { ClientCertificate } from './transport/client-certificate.ts';
 export {
+  type BindOptions,
   type BoundPlugin,
   createPluginRuntime,
   type LogLevel,

@@ -7,6 +7,7 @@
  *     expect(result.outcome).toBe('continue');
  */
 import {
+  type BindOptions,
   type BoundPlugin,
   createPluginRuntime,
   type Exchange,
@@ -75,10 +76,18 @@ export interface HookResult {
   readonly logs: readonly LogLine[];
 }
 
+/** A hook, with what it is called for. */
+export type HookCall =
+  | { readonly hook: 'onRequest' | 'dispatch'; readonly request: HookRequest }
+  | { readonly hook: 'onResponse'; readonly request: ResponseRequest };
+
 export interface PluginKit {
   onRequest(request: HookRequest): Promise<HookResult>;
   onResponse(request: ResponseRequest): Promise<HookResult>;
   dispatch(request: HookRequest): Promise<HookResult>;
+  call(call: HookCall): Promise<HookResult>;
+  /** The same call twice, where the second finds the memory that the first has left: as in no gateway. */
+  twiceInSameMemory(call: HookCall): Promise<readonly [HookResult, HookResult]>;
   /** Passes chunks through the chunk hooks of a direction; returns what comes out. */
   stream(direction: 'request' | 'response', chunks: readonly string[], request?: HookRequest): Promise<string>;
   /** Throws where the schema or the plugin refuses the config. */
@@ -106,31 +115,36 @@ export async function testPlugin(folder: string, options: KitOptions = {}): Prom
     options.limits,
   );
   const module = await runtime.load(plugin, wasm);
-  const bind = async (config: JsonObject = {}) => module.bind(complete(config));
+  const bind = async (config: JsonObject = {}, options?: BindOptions) => module.bind(complete(config), options);
 
-  const run = async (init: HookRequest, x: Exchange, hook: (bound: BoundPlugin) => Outcome | Promise<Outcome>) => {
-    const bound = await bind(init.config);
+  const run = async (bound: BoundPlugin, { hook, request }: HookCall) => {
+    const x = recordedExchange(request);
+    if (hook === 'onResponse') {
+      x.responseStatus = request.response.status;
+      x.responseHeaders = headerList(request.response.headers);
+      x.responseBody = request.response.body ?? null;
+    }
     const before = logs.length;
-    const outcome = await hook(bound);
-    bound.close();
+    const outcome = await bound[hook](x);
     return resultOf(x, outcome, logs.slice(before));
+  };
+  const call = async (each: HookCall) => {
+    const bound = await bind(each.request.config);
+    const result = await run(bound, each);
+    bound.close();
+    return result;
   };
   return {
     bind,
-    onRequest(init) {
-      const x = recordedExchange(init);
-      return run(init, x, (bound) => bound.onRequest(x));
-    },
-    onResponse(init) {
-      const x = recordedExchange(init);
-      x.responseStatus = init.response.status;
-      x.responseHeaders = headerList(init.response.headers);
-      x.responseBody = init.response.body ?? null;
-      return run(init, x, (bound) => bound.onResponse(x));
-    },
-    dispatch(init) {
-      const x = recordedExchange(init);
-      return run(init, x, (bound) => bound.dispatch(x));
+    call,
+    onRequest: (request) => call({ hook: 'onRequest', request }),
+    onResponse: (request) => call({ hook: 'onResponse', request }),
+    dispatch: (request) => call({ hook: 'dispatch', request }),
+    async twiceInSameMemory(each) {
+      const bound = await bind(each.request.config, { keepsMemory: true });
+      const results = [await run(bound, each), await run(bound, each)] as const;
+      bound.close();
+      return results;
     },
     async stream(direction, chunks, init = {}) {
       const x = recordedExchange(init);

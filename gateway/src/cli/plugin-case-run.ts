@@ -1,6 +1,6 @@
 /** Runs one case against a plugin, and says where what came of it differs from what was expected. */
 import { isDeepStrictEqual } from 'node:util';
-import type { HookRequest, HookResult, PluginKit } from '../../sdk/testing/index.ts';
+import type { HookCall, HookRequest, HookResult, PluginKit } from '../../sdk/testing/index.ts';
 import { messageOf } from '../message-of.ts';
 import { isObject } from '../spec/json.ts';
 import type { CaseHook, Expected, PluginCase } from './plugin-cases.ts';
@@ -12,15 +12,25 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-/** None where the case holds. */
-export async function runCase(kit: PluginKit, each: PluginCase, hook: CaseHook): Promise<readonly Difference[]> {
+export interface CaseRun {
+  /** None where the case holds. */
+  readonly differences: readonly Difference[];
+  /** What came of the call; null where the config was refused. */
+  readonly result: HookResult | null;
+}
+
+export async function runCase(kit: PluginKit, each: PluginCase, hook: CaseHook): Promise<CaseRun> {
   const { config_error: refusal, ...expected } = each.expect;
   const reason = await refusalOf(kit, each);
   if (refusal !== undefined || reason !== null) {
     const fits = refusal !== undefined && reason?.includes(refusal);
-    return fits ? [] : [{ at: 'config_error', expected: refusal ?? null, actual: reason }];
+    return {
+      differences: fits ? [] : [{ at: 'config_error', expected: refusal ?? null, actual: reason }],
+      result: null,
+    };
   }
-  return differences(expected, await call(kit, each, hook));
+  const result = await kit.call(callOf(each, hook));
+  return { differences: differences(expected, result), result };
 }
 
 async function refusalOf(kit: PluginKit, { config = {} }: PluginCase): Promise<string | null> {
@@ -32,11 +42,8 @@ async function refusalOf(kit: PluginKit, { config = {} }: PluginCase): Promise<s
   }
 }
 
-async function call(
-  kit: PluginKit,
-  { config, request = {}, response }: PluginCase,
-  hook: CaseHook,
-): Promise<HookResult> {
+/** The call that the case describes. */
+export function callOf({ config, request = {}, response }: PluginCase, hook: CaseHook): HookCall {
   const { client_ip, operation, body, ...rest } = request;
   const { operation_id, ...matched } = operation ?? { path: '' };
   const init: HookRequest = {
@@ -48,15 +55,14 @@ async function call(
       ? { operation: { ...matched, ...(operation_id === undefined ? {} : { operationId: operation_id }) } }
       : {}),
   };
-  if (hook === 'dispatch') return kit.dispatch(init);
-  if (hook === 'on_request') return kit.onRequest(init);
+  if (hook !== 'on_response') return { hook: hook === 'dispatch' ? 'dispatch' : 'onRequest', request: init };
   const { status = 200, headers, body: answered } = response ?? {};
   const sent = {
     status,
     ...(headers ? { headers } : {}),
     ...(answered === undefined ? {} : { body: textOf(answered) }),
   };
-  return kit.onResponse({ ...init, response: sent });
+  return { hook: 'onResponse', request: { ...init, response: sent } };
 }
 
 /** Text as it is; all else is JSON. */
@@ -65,7 +71,30 @@ function textOf(body: unknown): string {
 }
 
 function differences(expected: Omit<Expected, 'config_error'>, result: HookResult): readonly Difference[] {
-  const actual: Readonly<Record<keyof typeof expected, unknown>> = {
+  const actual = observed(result);
+  return Object.entries(expected).flatMap(([name, value]) => {
+    const found = Object.entries(actual).find(([each]) => each === name)?.[1];
+    if (name === 'logs') return missingLines(value, found);
+    return compare(name, value, found);
+  });
+}
+
+/** Where two calls of one case first end differently, in the order of the calls; null where they end alike. */
+export function firstDifference(one: HookResult, other: HookResult): Difference | null {
+  const [first, second] = [observed(one), observed(other)];
+  const [missing] = compare('', first, second);
+  const [added] = compare('', second, first).map(({ at, expected, actual }) => ({
+    at,
+    expected: actual,
+    actual: expected,
+  }));
+  const found = missing ?? added;
+  return found ? { ...found, at: found.at.slice(1) } : null;
+}
+
+/** What came of a call, as cases name it. */
+function observed(result: HookResult): Readonly<Record<keyof Omit<Expected, 'config_error'>, unknown>> {
+  return {
     outcome: result.outcome,
     answer: result.answer && withJson(result.answer),
     response_headers: { ...result.staged, ...(result.answer?.headers ?? {}) },
@@ -77,11 +106,6 @@ function differences(expected: Omit<Expected, 'config_error'>, result: HookResul
     response: withJson(result.response),
     logs: result.logs.map(({ message }) => message),
   };
-  return Object.entries(expected).flatMap(([name, value]) => {
-    const found = Object.entries(actual).find(([each]) => each === name)?.[1];
-    if (name === 'logs') return missingLines(value, found);
-    return compare(name, value, found);
-  });
 }
 
 function withJson(answer: { readonly status: number; readonly headers: object; readonly body: string }) {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PluginType } from '../artifact/format.ts';
+import type { PluginManifest } from '../compiler/project.ts';
 import { messageOf } from '../message-of.ts';
 import { PluginPackageError, readPluginManifest, wasmFileOf } from '../plugins/package.ts';
 
@@ -13,8 +13,8 @@ export async function manifestOf(folder: string): Promise<Buffer> {
   });
 }
 
-export async function typeOfPlugin(folder: string): Promise<PluginType> {
-  return readPluginManifest((await manifestOf(folder)).toString()).type;
+export async function readManifestOf(folder: string): Promise<PluginManifest> {
+  return readPluginManifest((await manifestOf(folder)).toString());
 }
 
 /** Path of the plugin's module. */

@@ -1,9 +1,12 @@
 /** `gw plugin test`: runs a plugin's cases on the gateway's own runtime. */
 import { relative, resolve } from 'node:path';
 import { Command } from 'commander';
+import type { LogLine, PluginKit } from '../../sdk/testing/index.ts';
+import type { PluginManifest } from '../compiler/project.ts';
 import { messageOf } from '../message-of.ts';
 import type { Difference } from './plugin-case-run.ts';
 import type { CaseHook, PluginCase } from './plugin-cases.ts';
+import type { CaseHint } from './plugin-hints.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { presence } from './variables.ts';
 
@@ -28,6 +31,9 @@ interface CaseResult {
   readonly name: string;
   readonly passed: boolean;
   readonly differences: readonly Difference[];
+  /** Of a case that does not hold. */
+  readonly logs: readonly LogLine[];
+  readonly hints: readonly CaseHint[];
 }
 
 export function pluginTestCommand(program: Program): Command {
@@ -54,29 +60,45 @@ async function run(folder: string, json: boolean, { stdout, stderr, exit }: Prog
 }
 
 async function resultsOf(folder: string): Promise<readonly CaseResult[]> {
-  const [{ testPlugin }, { caseFilesOf, readCases }, { runCase }, { checkBuilt, typeOfPlugin }] = await Promise.all([
+  const [{ testPlugin }, { caseFilesOf, readCases }, { checkBuilt, readManifestOf }] = await Promise.all([
     import('../../sdk/testing/index.ts'),
     import('./plugin-cases.ts'),
-    import('./plugin-case-run.ts'),
     import('./plugin-package.ts'),
   ]);
   const files = await caseFilesOf(folder);
   const cases = await Promise.all(files.map(async (file) => ({ file, cases: await readCases(file) })));
-  const type = await typeOfPlugin(folder);
+  const manifest = await readManifestOf(folder);
   await checkBuilt(folder);
   const kit = await testPlugin(folder);
   const results: CaseResult[] = [];
   try {
     for (const { file, cases: listed } of cases) {
-      for (const each of listed) {
-        const differences = await runCase(kit, each, each.hook ?? standardHook(type, each));
-        results.push({ file: relative(folder, file), name: each.name, passed: differences.length === 0, differences });
-      }
+      for (const each of listed) results.push(await resultOf(kit, manifest, relative(folder, file), each));
     }
   } finally {
     kit.close();
   }
   return results;
+}
+
+async function resultOf(
+  kit: PluginKit,
+  { type, host_functions: declared }: PluginManifest,
+  file: string,
+  each: PluginCase,
+): Promise<CaseResult> {
+  const [{ callOf, runCase }, { hintOfMemory, hintsOfFailure }] = await Promise.all([
+    import('./plugin-case-run.ts'),
+    import('./plugin-hints.ts'),
+  ]);
+  const hook = each.hook ?? standardHook(type, each);
+  const run = await runCase(kit, each, hook);
+  const passed = run.differences.length === 0;
+  const hints: CaseHint[] = passed ? [] : [...hintsOfFailure(run, declared)];
+  const ofMemory = run.result && (await hintOfMemory(kit, callOf(each, hook), run.result, declared));
+  if (ofMemory) hints.push(ofMemory);
+  const logs = passed ? [] : (run.result?.logs ?? []);
+  return { file, name: each.name, passed, differences: run.differences, logs, hints };
 }
 
 function standardHook(type: 'dispatcher' | 'middleware', { response }: PluginCase): CaseHook {
@@ -93,14 +115,17 @@ function describe(
     file,
     ...results
       .filter((each) => each.file === file)
-      .flatMap(({ name, passed: ok, differences }) => [
+      .flatMap(({ name, passed: ok, differences, logs, hints }) => [
         `  ${ok ? '✓' : '✗'} ${name}`,
         ...differences.flatMap(({ at, expected, actual }) => [
           `      ${at}:`,
           `        expected ${JSON.stringify(expected)}`,
           `        got      ${JSON.stringify(actual)}`,
         ]),
+        ...logs.map(({ level, message }) => `      log (${level}): ${message}`),
+        ...hints.map(({ finding }) => `      hint: ${finding}`),
       ]),
   ]);
-  return `${lines.join('\n')}\n${total} case${total === 1 ? '' : 's'}: ${passed} passed, ${failed} failed\n`;
+  const advice = new Set(results.flatMap(({ hints }) => hints.map((each) => `\n${each.advice}\n`)));
+  return `${lines.join('\n')}\n${total} case${total === 1 ? '' : 's'}: ${passed} passed, ${failed} failed\n${[...advice].join('')}`;
 }

@@ -1,6 +1,6 @@
 /** The commands of plugin developers, as they run them: from an empty folder to a package that a gateway uses. */
 import { hash } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { compileSpec, startGateway } from '../../../test/serve/gateway.ts';
 import { readPluginArchive } from '../plugins/archive.ts';
 import { ASSEMBLYSCRIPT_VERSION } from '../plugins/assemblyscript.ts';
 import { readPluginPackage } from '../plugins/package.ts';
+import { moduleOf, type Parts } from '../wasm/binary/module-of.ts';
 import { pluginCommand } from './plugin.ts';
 
 let folder: string;
@@ -88,7 +89,8 @@ describe('gw plugin test', () => {
     const { results, summary } = JSON.parse(stdout);
     expect(summary).toEqual({ total: 2, passed: 1, failed: 1 });
     expect(results[0].differences[0]).toEqual({ at: 'answer.status', expected: 201, actual: 200 });
-    expect(results[1]).toEqual({ file: join('tests', 'requests.yaml'), name: 'right', passed: true, differences: [] });
+    const nothing = { differences: [], logs: [], hints: [] };
+    expect(results[1]).toEqual({ file: join('tests', 'requests.yaml'), name: 'right', passed: true, ...nothing });
   });
 
   it('fails a case whose config is refused without being expected to be', async () => {
@@ -147,5 +149,122 @@ describe('what the commands refuse', () => {
     expect([test.code, test.stderr]).toEqual([2, expect.stringContaining('gw plugin build')]);
     const pack = await run('pack', at('unbuilt'), '--output', at('x.tar.gz'));
     expect([pack.code, pack.stderr]).toEqual([1, expect.stringContaining('gw plugin build')]);
+  });
+});
+
+describe('hints for AssemblyScript', () => {
+  const HEAD = `import { CONTINUE, READY, Response, text, TextBuilder } from "@gw/plugin-sdk/assembly";
+export function init(): i32 { return READY; }
+`;
+  /** Builds a plugin of this code. */
+  const build = async (code: string) => {
+    await rm(at('beginner'), { recursive: true, force: true });
+    await run('init', at('beginner'));
+    await writeFile(at('beginner', 'assembly', 'index.ts'), HEAD + code);
+    return run('build', at('beginner'));
+  };
+  const onRequest = (code: string) => `export function on_request(): i32 { ${code} return CONTINUE; }\n`;
+
+  it.each([
+    ['console.log', onRequest('console.log("here");'), ['imports env.console.log', 'host_log (Log of the SDK)']],
+    ['Date.now', onRequest('if (Date.now() == 0) return 1;'), ['imports env.Date.now', 'time_now (now() of the SDK)']],
+    ['new Date', onRequest('if (new Date().getTime() == 0) return 1;'), ['hint: The time is time_now']],
+    ['async', onRequest('').replace('function', 'async function'), ['hint: There is nothing to await']],
+    ['await', onRequest('const a = await fetch("https://a");'), ['hint: There is nothing to await']],
+    ['a promise', onRequest('fetch("https://a").then(() => {});'), ['hint: There is nothing to await']],
+  ])('gw plugin build: %s', async (_, code, says) => {
+    const { code: exit, stderr } = await build(code);
+    expect(exit).toBe(1);
+    for (const each of says) expect(stderr).toContain(each);
+  });
+
+  it('gw plugin test: a global that counts', async () => {
+    const code = `let count = 0;\n${onRequest(
+      'count++; Response.setHeader(text("x-count"), new TextBuilder().integer(count).take());',
+    )}`;
+    expect((await build(code)).code).toBe(0);
+    await writeFile(
+      at('beginner', 'tests', 'requests.yaml'),
+      '- { name: one, expect: { response_headers: { x-count: "1" } } }\n- { name: two, expect: { response_headers: { x-count: "2" } } }\n',
+    );
+    const { code: exit, stdout } = await run('test', at('beginner'));
+    expect(exit).toBe(1);
+    expect(stdout).toMatch(/✓ one\n +hint: it counts on .*\(response_headers\.x-count would be "1", then "2"\)/);
+    expect(stdout.match(/host_rate_limit_take/g)).toHaveLength(1);
+    expect(stdout).toMatch(/1 passed, 1 failed\n\nMemory is put back before every call.*state_set/);
+  });
+});
+
+/** As Rust compiles it for wasm32-unknown-unknown, where nothing of a system is imported: it panics, or does nothing. */
+describe('hints for Rust, and what else has no SDK', () => {
+  const test = async (parts: Parts, cases: string, capabilities = '') => {
+    await rm(at('bare'), { recursive: true, force: true });
+    await mkdir(at('bare', 'tests'), { recursive: true });
+    await writeFile(
+      at('bare', 'plugin.toml'),
+      `[plugin]\nname = "bare"\nversion = "1.0.0"\ntype = "middleware"\n${capabilities}`,
+    );
+    await writeFile(at('bare', 'config-schema.json'), '{"type":"object"}');
+    await writeFile(at('bare', 'bare.wasm'), moduleOf(parts));
+    await writeFile(at('bare', 'tests', 'requests.yaml'), cases);
+    return run('test', at('bare'));
+  };
+  const onRequest = (code: readonly number[]): Required<Parts>['functions'] => [
+    ['init', 0],
+    ['on_request', 0, code],
+  ];
+
+  it('println!, for WASI', async () => {
+    const imports: Required<Parts>['imports'] = [['wasi_snapshot_preview1', 'fd_write']];
+    const { code, stderr } = await test({ imports }, '- { name: a, expect: { outcome: continue } }');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/imports wasi_snapshot_preview1\.fd_write: .*wasm32-unknown-unknown.*host_log/);
+  });
+
+  it('println!, which prints to nowhere', async () => {
+    const { code, stdout } = await test({}, '- { name: a, expect: { logs: [here] } }');
+    expect(code).toBe(1);
+    expect(stdout).toContain('hint: nothing that it prints comes to the log\n');
+    expect(stdout).toContain('println!');
+    const declares = await test(
+      {},
+      '- { name: a, expect: { logs: [here] } }',
+      '[capabilities]\nhost_functions = ["host_log"]',
+    );
+    expect([declares.code, declares.stdout]).toEqual([1, expect.not.stringContaining('hint')]);
+  });
+
+  it('SystemTime::now, which panics', async () => {
+    const { code, stdout } = await test(
+      { functions: onRequest([0x00, 0x0b]) },
+      '- { name: a, expect: { outcome: continue } }',
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain('log (error): on_request failed: trapped: unreachable\n');
+    expect(stdout).toMatch(/hint: it panicked[\s\S]*SystemTime::now[\s\S]*time_now/);
+  });
+
+  it('async fn', async () => {
+    const functions: Required<Parts>['functions'] = [
+      ['init', 0],
+      ['on_request', 9],
+    ];
+    const { code, stderr } = await test({ functions }, '- { name: a, expect: { outcome: continue } }');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('There is nothing to await')]);
+  });
+
+  it('a static that counts', async () => {
+    // Answers with status 200 and what the bytes at 0 count.
+    const count = [0x41, 0, 0x41, 0, 0x28, 2, 0, 0x41, 1, 0x6a, 0x36, 2, 0];
+    const answer = [0x41, 0xc8, 1, 0x41, 0, 0x28, 2, 0, 0x6a, 0x41, 0, 0x41, 0, 0x10, 0, 0x41, 1, 0x0b];
+    const { code, stdout } = await test(
+      { imports: [['gw_abi_1', 'respond']], functions: onRequest([...count, ...answer]) },
+      '- { name: a, expect: { answer: { status: 201 } } }',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /✓ a\n +hint: it counts on what an earlier call has left in memory \(answer\.status would be 201, then 202\)/,
+    );
+    expect(stdout).toContain('host_rate_limit_take');
   });
 });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { CLOCK, NOTHING_TO_AWAIT } from '../wasm/instead.ts';
 import { PluginPackageError } from './package.ts';
 
 /** The compiler that plugins are built with; `gw plugin init` asks for it. */
@@ -67,9 +68,22 @@ export async function compileAssembly(folder: string): Promise<Uint8Array> {
     },
   );
   if (error || module === null) {
-    throw new PluginPackageError(`it does not compile:\n${stderr.toString().trim() || error?.message}`);
+    const says = stderr.toString().trim() || (error?.message ?? '');
+    throw new PluginPackageError(`it does not compile:\n${[says, ...hintsOf(says)].join('\n')}`);
   }
   return module;
+}
+
+/** What AssemblyScript lacks of TypeScript and of browsers, by what the lines at fault hold. */
+const HINTS: readonly { readonly line: RegExp; readonly says: string }[] = [
+  { line: /\b(async|await|fetch|Promise|setTimeout)\b/, says: NOTHING_TO_AWAIT },
+  { line: /\bnew Date\(\)/, says: CLOCK },
+];
+
+/** The compiler shows the lines at fault behind a bar. */
+function hintsOf(says: string): readonly string[] {
+  const lines = says.split('\n').filter((line) => line.includes('│'));
+  return HINTS.filter(({ line }) => lines.some((each) => line.test(each))).map((hint) => `hint: ${hint.says}`);
 }
 
 /** The plugin's own, else the one beside this gateway. */

@@ -2,8 +2,10 @@
 import type { ArtifactPlugin } from '../artifact/format.ts';
 import { describeSignature, type FunctionImport, type ModuleExport, type ValueType } from './binary/types.ts';
 import type { Hook } from './call.ts';
+import { describeForeignImports } from './foreign-imports.ts';
 import type { HostFunction } from './host/host-function.ts';
 import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
+import { NOTHING_TO_AWAIT } from './instead.ts';
 import { PluginLoadError } from './plugin.ts';
 
 /** Optional: what the toolchain wants to run before anything else, such as initialisers of global variables. */
@@ -33,9 +35,10 @@ export function checkImports(plugin: ArtifactPlugin, imports: readonly FunctionI
       );
     }
   }
+  const foreign = imports.filter(({ module }) => module !== ABI_MODULE);
+  if (foreign.length > 0) throw foreignModules(plugin, foreign);
   for (const { module, name, signature } of imports) {
     const says = `plugin "${plugin.name}" imports ${module}.${name}`;
-    if (module !== ABI_MODULE) throw foreignModule(says, module);
     const fn = HOST_FUNCTIONS.get(name);
     if (fn === undefined) throw new PluginLoadError(`${says}, which this gateway does not have: see the plugin ABI`);
     if (fn.declared && !declared.has(name)) {
@@ -53,12 +56,15 @@ export function checkImports(plugin: ArtifactPlugin, imports: readonly FunctionI
   }
 }
 
-function foreignModule(says: string, module: string): PluginLoadError {
-  const version = /^gw_abi_(\d+)$/.exec(module)?.[1];
-  if (version !== undefined) {
+function foreignModules({ name }: ArtifactPlugin, imports: readonly FunctionImport[]): PluginLoadError {
+  for (const each of imports) {
+    const version = /^gw_abi_(\d+)$/.exec(each.module)?.[1];
+    if (version === undefined) continue;
+    const says = `plugin "${name}" imports ${each.module}.${each.name}`;
     return new PluginLoadError(`${says}: that is ABI version ${version}, and this gateway speaks version 1 only`);
   }
-  return new PluginLoadError(`${says}: plugins import from ${ABI_MODULE} only`);
+  const names = imports.map((each) => `${each.module}.${each.name}`);
+  return new PluginLoadError(`plugin "${name}" ${describeForeignImports(names)}`);
 }
 
 /** The signature in words, as describeSignature gives it. */
@@ -79,8 +85,11 @@ export function checkExports(plugin: ArtifactPlugin, exports: readonly ModuleExp
     const entry = byName.get(hook);
     if (entry === undefined) continue;
     const type = entry.signature && describeSignature(entry.signature);
-    if (type !== '() -> i32')
-      throw new PluginLoadError(`${says} exports ${hook} as ${type ?? entry.kind}: it is () -> i32`);
+    if (type !== '() -> i32') {
+      // What returns more than a number is given a place for it.
+      const hint = type === '(i32) -> ()' ? `, and returns neither a structure nor a future. ${NOTHING_TO_AWAIT}` : '';
+      throw new PluginLoadError(`${says} exports ${hook} as ${type ?? entry.kind}: it is () -> i32${hint}`);
+    }
     hooks.add(hook);
   }
   const start = byName.get(INITIALIZE);

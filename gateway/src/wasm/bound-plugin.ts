@@ -8,7 +8,14 @@ import type { ConfigView } from './config-view.ts';
 import { Overloaded } from './failures.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
-import { ANSWERED, type BoundPlugin, type ChunkResult, type Outcome, type PluginServices } from './plugin.ts';
+import {
+  ANSWERED,
+  type BindOptions,
+  type BoundPlugin,
+  type ChunkResult,
+  type Outcome,
+  type PluginServices,
+} from './plugin.ts';
 import type { ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -23,6 +30,11 @@ export interface Configured {
   readonly bodyNeed: BodyNeed;
 }
 
+interface BindingOptions extends Required<BindOptions> {
+  readonly cpuMs: number;
+  readonly closed: () => void;
+}
+
 type Observers = { readonly [hook in Hook]: (seconds: number) => void };
 
 export class ModuleBinding implements BoundPlugin {
@@ -34,7 +46,9 @@ export class ModuleBinding implements BoundPlugin {
   readonly hasResponseChunks: boolean;
   readonly buffersResponse: boolean;
   readonly #pool: ModulePool;
-  readonly #snapshot: Snapshot;
+  /** What the next call begins with. */
+  #snapshot: Snapshot;
+  readonly #keepsMemory: boolean;
   readonly #bodyNeed: BodyNeed;
   readonly #binding: Binding;
   readonly #observers: Observers;
@@ -47,7 +61,7 @@ export class ModuleBinding implements BoundPlugin {
     configured: Configured,
     pool: ModulePool,
     services: PluginServices,
-    options: { readonly cpuMs: number; readonly closed: () => void },
+    options: BindingOptions,
   ) {
     this.name = plugin.name;
     this.plugin = plugin;
@@ -59,6 +73,7 @@ export class ModuleBinding implements BoundPlugin {
     this.#hooks = hooks;
     this.#pool = pool;
     this.#snapshot = configured.snapshot;
+    this.#keepsMemory = options.keepsMemory;
     this.#bodyNeed = configured.bodyNeed;
     this.#closed = options.closed;
     this.#binding = {
@@ -124,7 +139,19 @@ export class ModuleBinding implements BoundPlugin {
       return this.#refused(hook, x, error);
     }
     if (instance === undefined) return this.#runLater(hook, x);
-    return instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+    return this.#runOn(instance, hook, x);
+  }
+
+  #runOn(instance: Instance, hook: Hook, x: Exchange): Outcome | Promise<Outcome> {
+    const outcome = instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+    return this.#keepsMemory ? this.#keep(instance, outcome) : outcome;
+  }
+
+  /** The instance is idle when its call has ended, and as that has left it until another takes it. */
+  async #keep(instance: Instance, running: Outcome | Promise<Outcome>): Promise<Outcome> {
+    const outcome = await running;
+    this.#snapshot = instance.snapshot();
+    return outcome;
   }
 
   #needsBody(x: Exchange): boolean {
@@ -151,7 +178,7 @@ export class ModuleBinding implements BoundPlugin {
     } catch (error) {
       return this.#refused(hook, x, error);
     }
-    return instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+    return this.#runOn(instance, hook, x);
   }
 
   /** There is no instance for the call: the client has gone, or the process is at its limits. */

@@ -78,6 +78,16 @@ const cases: readonly (readonly [string, RegExp, Parts, ArtifactPlugin?])[] = [
     },
   ],
   [
+    'a hook that is async, as Rust compiles it',
+    /exports on_request as \(i32\) -> \(\): it is \(\) -> i32, and returns neither a structure nor a future\. There is nothing to await/,
+    {
+      functions: [
+        ['init', 0],
+        ['on_request', 9],
+      ],
+    },
+  ],
+  [
     'dispatch in a middleware',
     /is a middleware and exports dispatch/,
     {

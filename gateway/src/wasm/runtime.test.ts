@@ -289,6 +289,23 @@ describe('one request and the next', () => {
   });
 });
 
+describe('what an earlier call has left', () => {
+  it('is there for the next one where a test asks for it', async () => {
+    const kit = await fixture('secret-keeper');
+    const planted = { hook: 'onRequest', request: { headers: { 'x-secret': 'sMARKER42' } } } as const;
+    const results = [...(await kit.twiceInSameMemory(planted)), await kit.call(planted)];
+    const found = { planted: 'yes', found: 'yes' };
+    expect(results.map(({ context }) => context)).toEqual([{ planted: 'yes' }, found, { planted: 'yes' }]);
+  });
+
+  it('may be more memory', async () => {
+    const kit = await fixture('body-reverser');
+    const request = { method: 'POST', body: 'x'.repeat(70_000) + 'y'.repeat(200_000) };
+    const results = await kit.twiceInSameMemory({ hook: 'onRequest', request });
+    expect(results.map(({ requestBody }) => requestBody)).toEqual(Array(2).fill([...request.body].reverse().join('')));
+  });
+});
+
 describe('CPU time', () => {
   it('is shared: ten endless calls leave the event loop and other plugins alone', async () => {
     const looper = await fixture('looper');

@@ -13,6 +13,7 @@ import { HOST_FUNCTIONS } from './host/registry.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
 import {
+  type BindOptions,
   type BoundPlugin,
   DEFAULT_LIMITS,
   type LoadedModule,
@@ -156,7 +157,7 @@ class Module implements LoadedModule {
     this.#cpuMs = Math.min(plugin.capabilities.cpu_ms ?? cpuMs, cpuMs);
   }
 
-  async bind(config: JsonObject): Promise<BoundPlugin> {
+  async bind(config: JsonObject, { keepsMemory = false }: BindOptions = {}): Promise<BoundPlugin> {
     const key = hash('sha256', JSON.stringify(config), 'base64');
     let configured = this.#configured.get(key);
     if (configured === undefined) {
@@ -174,6 +175,7 @@ class Module implements LoadedModule {
     };
     return new ModuleBinding(this.#plugin, this.#hooks, ready, this.#pool, this.#services, {
       cpuMs: this.#cpuMs,
+      keepsMemory,
       closed,
     });
   }

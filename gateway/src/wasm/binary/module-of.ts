@@ -35,6 +35,7 @@ const types = [
   [0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f], // 6: (i32, i32, i32, i32) -> i32
   [0x60, 0, 1, 0x7c], // 7: () -> f64
   [0x60, 2, 0x7f, 0x7f, 1, 0x7f], // 8: (i32, i32) -> i32
+  [0x60, 1, 0x7f, 0], // 9: (i32) -> ()
 ];
 
 export interface Parts {

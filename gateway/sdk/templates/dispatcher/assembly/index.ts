@@ -1,6 +1,6 @@
 import { ANSWERED, Config, READY, Request, Response, TextBuilder, text } from "@gw/plugin-sdk/assembly";
 
-// Literals are encoded once: what init leaves in memory is there for every call.
+// Literals are encoded once: each call finds in memory what init has left, and nothing of another call.
 const CONTENT_TYPE = text("content-type");
 const JSON = text("application/json");
 const METHOD = text('{"method":"');

@@ -2,7 +2,7 @@ import {
   ANSWERED, Config, CONTINUE, EMPTY, Log, READY, Request, Response, Text, TextBuilder, text,
 } from "@gw/plugin-sdk/assembly";
 
-// Literals are encoded once: what init leaves in memory is there for every call.
+// Literals are encoded once: each call finds in memory what init has left, and nothing of another call.
 const NAME = text("x-name");
 const GREETING = text("x-greeting");
 const FORBIDDEN = text("forbidden");

@@ -1,0 +1,54 @@
+/** What `gw plugin test` says beside a case: what does in a plugin not what it does elsewhere. */
+import { isDeepStrictEqual } from 'node:util';
+import type { HookCall, HookResult, PluginKit } from '../../sdk/testing/index.ts';
+import { HOST_FUNCTIONS } from '../wasm/index.ts';
+import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../wasm/instead.ts';
+import { type CaseRun, firstDifference } from './plugin-case-run.ts';
+
+export interface CaseHint {
+  /** Of this case. */
+  readonly finding: string;
+  /** The same for every case with such a finding. */
+  readonly advice: string;
+}
+
+const PANIC: CaseHint = {
+  finding: 'it panicked, threw or aborted',
+  advice: `The reason is in no log unless the plugin logs it before. Clocks of a system (in Rust SystemTime::now), threads and waiting for futures panic here. ${CLOCK} ${NOTHING_TO_AWAIT}`,
+};
+const SILENT: CaseHint = {
+  finding: 'nothing that it prints comes to the log',
+  advice: `It does not declare host_log, and println! and other ways to print lead nowhere. ${LOG}`,
+};
+
+/** Of a case that does not hold. */
+export function hintsOfFailure({ differences, result }: CaseRun, declared: readonly string[]): readonly CaseHint[] {
+  const hints: CaseHint[] = [];
+  if (result?.logs.some(({ message }) => message.endsWith('failed: trapped: unreachable'))) hints.push(PANIC);
+  else if (differences.some(({ at }) => at === 'logs') && !declared.includes('host_log')) hints.push(SILENT);
+  return hints;
+}
+
+/**
+ * Where a second call would end otherwise if it found the memory that the first has left; null where it would not.
+ * `result` is what has come of the call already. Host functions that may wait reach what is outside, or what the
+ * gateway keeps: a plugin that declares one is not called more often than its cases say.
+ */
+export async function hintOfMemory(
+  kit: PluginKit,
+  call: HookCall,
+  result: HookResult,
+  declared: readonly string[],
+): Promise<CaseHint | null> {
+  if (declared.some((name) => HOST_FUNCTIONS.get(name)?.waits)) return null;
+  const [first, second] = await kit.twiceInSameMemory(call);
+  // Else it goes by the time, or by chance.
+  if (!isDeepStrictEqual(result, await kit.call(call))) return null;
+  const difference = firstDifference(first, second);
+  if (difference === null) return null;
+  const [one, other] = [difference.expected, difference.actual].map((value) => JSON.stringify(value));
+  return {
+    finding: `it counts on what an earlier call has left in memory (${difference.at} would be ${one}, then ${other})`,
+    advice: STATE,
+  };
+}
