@@ -4,12 +4,8 @@ import { GW } from '../programs/gw.ts';
 import type { CapturedRun } from './captured-run.ts';
 
 /** Without waiting in the event loop, so that servers of the test answer meanwhile. */
-export function runGw(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  program: string = GW,
-): Promise<CapturedRun> {
-  const child = spawn(process.execPath, [program, ...args], {
+export function runGw(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CapturedRun> {
+  const child = spawn(process.execPath, [GW, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -77,6 +77,7 @@ class Reader {
   #folder = '';
   #shell: PageShell | null = null;
   #running: Running[] = [];
+  #failed: ConsoleBlock | null = null;
 
   constructor(walk: Walk) {
     this.#walk = walk;
@@ -112,7 +113,15 @@ class Reader {
     if (this.#folder !== '') rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async type({ commands, keepsRunning, endsOthers }: ConsoleBlock): Promise<void> {
+  /** What follows a block that has failed would only fail with it. */
+  async type(block: ConsoleBlock): Promise<void> {
+    if (this.#failed) throw new Error(`not typed: the block at line ${this.#failed.line} has failed`);
+    this.#failed = block;
+    await this.#type(block);
+    this.#failed = null;
+  }
+
+  async #type({ commands, keepsRunning, endsOthers }: ConsoleBlock): Promise<void> {
     if (endsOthers) {
       for (const each of this.#running.splice(0)) await each.interrupt();
     }

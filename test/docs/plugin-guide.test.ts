@@ -1,5 +1,5 @@
 /** docs/plugin-guide.md, typed as it is written. */
-import { GW_WITH_SDK } from '../programs/gw.ts';
+import { GW } from '../programs/gw.ts';
 import { walkPage } from './page-suite.ts';
 
-walkPage('docs/plugin-guide.md', { programs: { gw: [GW_WITH_SDK] }, tools: [], ports: [] });
+walkPage('docs/plugin-guide.md', { programs: { gw: [GW] }, tools: [], ports: [] });

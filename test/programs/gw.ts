@@ -1,10 +1,7 @@
 /** `gw` as tests start it. Importing it also declares that a suite does: `npm test -- --changed` goes by imports. */
-import { program, sourceOf } from './program.ts';
+import { program } from './program.ts';
 
 export const GW = program('gw', 'gateway/src/main.ts');
-
-/** As it is in the checkout, with the SDK beside it: `gw plugin` needs that, and bundles lack it. */
-export const GW_WITH_SDK = sourceOf('gateway/src/main.ts');
 
 /** What it is made of. Never called: importing it would run it. */
 export const sources = () => import('../../gateway/src/main.ts');

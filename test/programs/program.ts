@@ -2,11 +2,8 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Where a program begins in the checkout. */
-export const sourceOf = (source: string) => join(ROOT, source);
-
 /** A program as tests start it: out of the folder that GW_TEST_PROGRAMS names, which `npm test` bundles, or from source. */
 export function program(name: string, source: string): string {
   const { GW_TEST_PROGRAMS } = process.env;
-  return GW_TEST_PROGRAMS ? join(GW_TEST_PROGRAMS, `${name}.js`) : sourceOf(source);
+  return GW_TEST_PROGRAMS ? join(GW_TEST_PROGRAMS, `${name}.js`) : join(ROOT, source);
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readPluginPackage } from '../../gateway/src/plugins/package.ts';
 import { runGw } from '../cli/gw-process.ts';
-import { GW_WITH_SDK } from '../programs/gw.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'examples', 'plugins', 'language');
@@ -52,6 +51,6 @@ it('keeps nothing from one request to the next, over many at once', async () => 
 });
 
 it('passes its own cases', async () => {
-  const { code, stdout } = await runGw(['plugin', 'test', folder], {}, GW_WITH_SDK);
+  const { code, stdout } = await runGw(['plugin', 'test', folder]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('9 passed, 0 failed')]);
 });

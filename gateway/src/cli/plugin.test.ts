@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
 import { runGw } from '../../../test/cli/gw-process.ts';
-import { GW_WITH_SDK } from '../../../test/programs/gw.ts';
 import { compileSpec, startGateway } from '../../../test/serve/gateway.ts';
 import { readPluginArchive } from '../plugins/archive.ts';
 import { ASSEMBLYSCRIPT_VERSION } from '../plugins/assemblyscript.ts';
@@ -25,11 +24,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 describe('gw plugin init, build, test, pack', () => {
   it.each(['middleware', 'dispatcher'])('begin with a %s that passes its tests', async (type) => {
     const name = `my-${type}`;
-    const init = await runGw(['plugin', 'init', at(name), '--type', type], {}, GW_WITH_SDK);
+    const init = await runGw(['plugin', 'init', at(name), '--type', type]);
     expect([init.code, init.stdout]).toEqual([0, expect.stringContaining('gw plugin build')]);
-    const build = await runGw(['plugin', 'build', at(name)], {}, GW_WITH_SDK);
+    const build = await runGw(['plugin', 'build', at(name)]);
     expect(build).toMatchObject({ code: 0, stdout: expect.stringMatching(/my-\w+\.wasm: \d+ bytes\n$/) });
-    const test = await runGw(['plugin', 'test', at(name)], {}, GW_WITH_SDK);
+    const test = await runGw(['plugin', 'test', at(name)]);
     expect(test).toMatchObject({ code: 0, stdout: expect.stringMatching(/✓ .*\n\d cases: \d passed, 0 failed\n$/s) });
   });
 
