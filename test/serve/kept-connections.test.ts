@@ -95,7 +95,9 @@ describe.each([1, 2])('connections that are kept, with %i worker(s),', (workers)
       asked.push(id);
       socket.write(frame(HEADERS, 5, id, GET));
       const isPing = ({ type, flags }: Frame) => type === PING && flags === 0;
-      const seen = await socket.until((frames) => frames.some((one) => isPing(one) || one.stream === id));
+      const seen = await socket.until((frames) =>
+        frames.some((one) => isPing(one) || (one.stream === id && (one.flags & 1) === 1)),
+      );
       ping = seen.find(isPing);
     }
     const last = asked.at(-1) ?? 0;
