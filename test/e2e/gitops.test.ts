@@ -3,10 +3,13 @@
  * in the midst of a rollout. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
 import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argoHealth } from '../argo-health.ts';
 import { eventually } from '../eventually.ts';
-import { apiSpec } from '../operator/manifests.ts';
+import { apiSpec, document } from '../operator/manifests.ts';
 import { type InstalledOperator, missing, skipped } from './installed-operator.ts';
 import { execute, type Kubectl, kubectl } from './kubectl.ts';
 import { lookedAt, sharedOperator } from './shared-operator.ts';
@@ -107,8 +110,36 @@ describe.skipIf(missing.length > 0)(`GitOps on a cluster${skipped}`, () => {
     const at = (order: readonly number[]) => order.flatMap((n) => objects[n] ?? []);
     for (const object of at(applied)) await run([object], 'apply');
     await ready(...objects.map(named));
+    // What was on its way was no fault.
+    const { items }: { items: { reason: string; reportingComponent?: string }[] } = JSON.parse(
+      await k('get', 'events', '--field-selector', 'type=Warning', '-o', 'json'),
+    );
+    expect(items.filter(({ reportingComponent }) => reportingComponent === 'gw.dev/operator')).toEqual([]);
     for (const object of at(deleted)) await k('delete', named(object), '--timeout=30s');
     await nothingLeft();
+  });
+
+  it('Kustomize renames what is declared, and generates what it is made from', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'gw-kustomize-'));
+    try {
+      const inMap = { ...spec('one'), spec: { source: { configMap: { name: 'files' } } } };
+      const resources = [inMap, ...objects.filter(({ kind }) => kind !== 'ApiSpec')];
+      await writeFile(join(dir, 'objects.json'), list(resources));
+      await writeFile(join(dir, 'one.yaml'), document('one', '/one'));
+      await cp(join(import.meta.dirname, '..', '..', 'kustomize'), join(dir, 'gw'), { recursive: true });
+      const kustomization = {
+        resources: ['objects.json'],
+        components: ['./gw'],
+        namePrefix: 'dev-',
+        configMapGenerator: [{ name: 'files', files: ['one.yaml'] }],
+      };
+      await writeFile(join(dir, 'kustomization.yaml'), JSON.stringify(kustomization));
+      await k('apply', '-k', dir);
+      await ready('apispec/dev-one', 'pluginref/dev-mock', 'gatewayproject/dev-books', 'gwdeploy/dev-books');
+      await k('delete', '-k', dir, '--timeout=60s');
+    } finally {
+      await rm(dir, { recursive: true });
+    }
   });
 
   it('a namespace that is deleted in the midst of a rollout goes, and the operator goes on', async () => {
