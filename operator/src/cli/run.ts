@@ -1,4 +1,5 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { wholeNumber } from '@gw/gateway/command-line';
+import { Option } from 'commander';
 import { pino } from 'pino';
 import { splitList } from '../config.ts';
 import { parseAddress } from './address.ts';
@@ -17,16 +18,6 @@ interface Options extends ListenerFlags, EgressFlags, PolicyFlags {
   readonly workers: number;
   readonly updatesAtOnce: number;
   readonly logLevel: string;
-}
-
-/** Of a whole number between these. */
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (!(number >= min && number <= max))
-      throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}`);
-    return number;
-  };
 }
 
 /** `gw-operator run`: the controllers on a cluster. */

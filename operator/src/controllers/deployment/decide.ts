@@ -2,6 +2,7 @@
 import type { DeploymentStatus } from '../../api/deployment.ts';
 import type { Deployment, GatewayProject } from '../../api/resources.ts';
 import { conditionOf, conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
+import { isWhole } from '../gateway-project/conditions.ts';
 import { wasAskedBy } from '../gateway-project/control-plane.ts';
 import { activeDeployment, deploymentId, requestedRevision } from '../gateway-project/rollout/target.ts';
 
@@ -104,9 +105,8 @@ function progress(
   const programmed = conditionOf(project, 'Programmed');
   // Until the project has taken up this revision, what it says is about another one.
   const { status } = project;
-  const whole = (status?.pods?.programmed ?? 0) >= (status?.pods?.wanted ?? 0);
   const ended = deployment.status?.outcome === 'Succeeded' && deployment.status.revision === revision;
-  if (status?.revision === revision && programmed?.status === 'True' && (whole || ended)) {
+  if (status?.revision === revision && programmed?.status === 'True' && (isWhole(status?.pods) || ended)) {
     return { outcome: 'Succeeded', verdict: { status: 'True', reason: 'Succeeded', message: programmed.message } };
   }
   if (

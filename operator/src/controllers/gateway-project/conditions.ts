@@ -46,6 +46,11 @@ export function compiledVerdict(compilation: Compilation | undefined): Verdict {
   return { type: 'Compiled', status: 'False', reason: 'CompileFailed', message };
 }
 
+/** Whether all pods that are wanted serve what they shall. */
+export function isWhole(pods: Partial<PodsSummary> | undefined): boolean {
+  return (pods?.programmed ?? 0) >= (pods?.wanted ?? 0);
+}
+
 export interface PodsSummary {
   readonly wanted: number;
   readonly ready: number;

@@ -13,7 +13,14 @@ import type { EventRecord } from '../../runtime/objects.ts';
 import { eventType } from '../progress.ts';
 import type { Refusal } from '../source.ts';
 import type { Compilation } from './compilation.ts';
-import { acceptedVerdict, compiledVerdict, podsSummary, programmedVerdict, readyVerdict } from './conditions.ts';
+import {
+  acceptedVerdict,
+  compiledVerdict,
+  isWhole,
+  podsSummary,
+  programmedVerdict,
+  readyVerdict,
+} from './conditions.ts';
 import { controlPlaneStatus, linkAt, syncedVerdict } from './control-plane.ts';
 import { decideObjects, ownedContext } from './decide-objects.ts';
 import { injectedVerdict } from './injected-verdict.ts';
@@ -220,11 +227,6 @@ const PASSING: ReadonlySet<string> = new Set<ReasonName>([
   'Updating',
 ]);
 
-/** What is told last shall be how it ended: with all pods that are wanted. */
-function isWhole(pods: GatewayProjectStatus['pods']): boolean {
-  return (pods?.programmed ?? 0) >= (pods?.wanted ?? 0);
-}
-
 /** An Event for every condition that changes its mind, so that `kubectl describe` tells the story. */
 function events(
   before: GatewayProjectStatus | undefined,
@@ -233,6 +235,7 @@ function events(
 ): readonly EventRecord[] {
   const changed = verdicts.filter(({ type, reason, message }) => {
     const previous = before?.conditions?.find((condition) => condition.type === type);
+    // What is told last shall be how it ended.
     if (reason === 'Programmed') return isWhole(after.pods) && !(previous?.reason === reason && isWhole(before?.pods));
     if (previous?.reason !== reason) return true;
     // A document that fails in another way is news; counts of pods are not.
