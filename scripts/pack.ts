@@ -1,87 +1,82 @@
 /**
  * Packs what is published into dist/packages/*.tgz. Node.js does not run TypeScript below node_modules, so each
- * package carries JavaScript: its own sources bundled, its dependencies left to npm.
+ * package carries JavaScript, its own sources bundled, its dependencies left to npm, and declarations of what it exports.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { CONSOLE_FOLDER } from './build-ui.ts';
+import { type DeclaredPackage, writeDeclarations } from './declarations.ts';
+import { internalSpecifier, isAssembly, type PackageJson, publishedExports } from './published-exports.ts';
 
 const root = join(import.meta.dirname, '..');
 const out = join(root, 'dist', 'packages');
 const staging = join(root, 'dist', 'staging');
 
-interface PackageJson {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly license: string;
-  readonly type: string;
-  readonly bin?: Readonly<Record<string, string>>;
-  readonly exports?: Readonly<Record<string, string>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
+/** A workspace, and where it is put together. */
+function packageOf(folder: string): DeclaredPackage {
+  const json: PackageJson = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  return { folder, json, target: join(staging, json.name.replace('@', '').replace('/', '-')) };
 }
 
-function packageJson(folder: string): PackageJson {
-  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-}
-
-/** Exports that stay as they are: AssemblyScript is compiled by whoever builds a plugin. */
-function isSource(target: string): boolean {
-  return target.includes('/assembly/');
-}
+const gateway = packageOf('gateway');
+const control = packageOf('control');
+const operator = packageOf('operator');
+const sdk = packageOf('gateway/sdk');
+const libraries = [gateway, control, operator, sdk];
 
 /** Entry points by the name of their output: commands, exports and the files that worker threads start from. */
-async function entryPoints(folder: string, { bin = {}, exports = {} }: PackageJson): Promise<Record<string, string>> {
-  const entries: Record<string, string> = {};
-  for (const [name, target] of Object.entries(bin)) entries[name] = target;
-  const taken = new Set(Object.values(bin));
-  for (const [name, target] of Object.entries(exports)) {
-    if (!taken.has(target) && !isSource(target)) entries[outputOf(name)] = target;
-  }
+async function entryPoints({ folder, json }: DeclaredPackage): Promise<Record<string, string>> {
+  const entries: Record<string, string> = { ...json.bin };
+  for (const each of publishedExports(json)) if (!isAssembly(each)) entries[outputName(each.output)] = each.source;
   for await (const file of glob('src/**/*-worker.ts', { cwd: join(root, folder) })) {
     entries[basename(file, '.ts')] = `./${file.replaceAll('\\', '/')}`;
   }
   return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, `./${join(folder, file)}`]));
 }
 
-function outputOf(name: string): string {
-  return name === '.' ? 'index' : name.slice(2).replaceAll('/', '-');
+function outputName(output: string): string {
+  return basename(output, '.js');
 }
 
-/** Where the published package has what `target` is in the checkout. */
-function publishedTarget(json: PackageJson, name: string, target: string): string {
-  if (isSource(target)) return target;
-  const command = Object.entries(json.bin ?? {}).find(([, file]) => file === target)?.[0];
-  return `./dist/${command ?? outputOf(name)}.js`;
-}
-
-function publishedJson(json: PackageJson) {
-  const { name, version, description, license, type, bin, exports, dependencies } = json;
+/** `types`: paths of the declarations of exports by their name. */
+function publishedJson(json: PackageJson, types: ReadonlyMap<string, string>) {
+  const { name, version, description, license, type, bin, dependencies } = json;
+  const exports = publishedExports(json).map((each): [string, unknown] => {
+    const declaration = types.get(each.name);
+    return [each.name, declaration ? { types: declaration, default: each.output } : each.output];
+  });
   const inexact = Object.entries(dependencies ?? {}).find(([, range]) => !/^\d+\.\d+\.\d+/.test(range));
   if (inexact) throw new Error(`${name}: the version of ${inexact[0]} is not exact (${inexact[1]})`);
-  const rewrite = (targets: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(targets).map(([key, to]) => [key, publishedTarget(json, key, to)]));
   return {
     ...{ name, version, description, license, type, engines: { node: '>=26' } },
     ...(bin ? { bin: Object.fromEntries(Object.keys(bin).map((key) => [key, `dist/${key}.js`])) } : {}),
-    ...(exports ? { exports: rewrite(exports) } : {}),
+    ...(exports.length > 0 ? { exports: Object.fromEntries(exports) } : {}),
     ...(dependencies ? { dependencies } : {}),
   };
 }
 
-/** Puts the package's files into a folder of their own; returns the folder. */
-async function stage(folder: string, copies: readonly string[]): Promise<string> {
-  const json = packageJson(folder);
-  const target = join(staging, json.name.replace('@', '').replace('/', '-'));
+/** Packages of gw are imported by the names that they publish their parts under for each other. */
+const published: Plugin = {
+  name: 'published',
+  setup({ onResolve }) {
+    const jsons = libraries.map(({ json }) => json);
+    onResolve({ filter: /^@gw\// }, ({ path }) => ({ path: internalSpecifier(path, jsons) ?? path, external: true }));
+  },
+};
+
+/** Puts the package's files into its folder, but for package.json; returns the folder. */
+async function stage(each: DeclaredPackage, copies: readonly string[]): Promise<string> {
+  const { folder, json, target } = each;
   mkdirSync(target, { recursive: true });
-  const entries = await entryPoints(folder, json);
+  const entries = await entryPoints(each);
   if (Object.keys(entries).length > 0) {
     const { warnings, metafile } = await build({
       absWorkingDir: root,
       entryPoints: entries,
+      plugins: [published],
       outdir: join(target, 'dist'),
       bundle: true,
       splitting: true,
@@ -99,12 +94,15 @@ async function stage(folder: string, copies: readonly string[]): Promise<string>
       for (const { path, external } of imports) if (external) checkDeclared(json, path);
     }
   }
-  for (const each of ['LICENSE', ...copies]) {
-    const from = each === 'LICENSE' ? join(root, each) : join(root, folder, each);
-    cpSync(from, join(target, basename(each)), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
+  for (const copy of ['LICENSE', ...copies]) {
+    const from = copy === 'LICENSE' ? join(root, copy) : join(root, folder, copy);
+    cpSync(from, join(target, basename(copy)), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
   }
-  writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedJson(json), null, 2)}\n`);
   return target;
+}
+
+function writePackageJson({ json, target }: DeclaredPackage, types: ReadonlyMap<string, string> = new Map()): void {
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedJson(json, types), null, 2)}\n`);
 }
 
 function checkDeclared({ name, dependencies = {} }: PackageJson, path: string): void {
@@ -126,29 +124,41 @@ rmSync(staging, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
 const plugins = readdirSync(join(root, 'gateway', 'plugins')).sort();
-const gateway = await stage('gateway', []);
+await stage(gateway, []);
 for (const name of plugins) {
-  const folder = join(gateway, 'dist', 'plugins', name);
+  const folder = join(gateway.target, 'dist', 'plugins', name);
   mkdirSync(folder, { recursive: true });
   for (const file of pluginFiles(name)) cpSync(join(root, 'gateway', 'plugins', name, file), join(folder, file));
 }
 // What `gw plugin` builds with.
 for (const name of ['assembly', 'templates']) {
-  cpSync(join(root, 'gateway', 'sdk', name), join(gateway, 'dist', 'sdk', name), { recursive: true });
+  cpSync(join(root, 'gateway', 'sdk', name), join(gateway.target, 'dist', 'sdk', name), { recursive: true });
 }
-cpSync(join(root, 'README.md'), join(gateway, 'README.md'));
-const operator = await stage('operator', ['../crds']);
+cpSync(join(root, 'README.md'), join(gateway.target, 'README.md'));
+await stage(operator, ['../crds']);
 // Local mode runs `gw` from beside itself.
-writeFileSync(join(operator, 'dist', 'gw.js'), "#!/usr/bin/env node\nimport '@gw/gateway/cli';\n");
-const control = await stage('control', []);
-cpSync(CONSOLE_FOLDER, join(control, 'dist', 'ui'), { recursive: true });
-const folders = [gateway, control, operator, await stage('gateway/sdk', ['assembly', 'ABI.md'])];
-for (const name of plugins) folders.push(await stage(join('gateway', 'plugins', name), pluginFiles(name)));
+writeFileSync(join(operator.target, 'dist', 'gw.js'), "#!/usr/bin/env node\nimport '@gw/gateway/internal/cli';\n");
+await stage(control, []);
+cpSync(CONSOLE_FOLDER, join(control.target, 'dist', 'ui'), { recursive: true });
+await stage(sdk, ['assembly', 'ABI.md']);
+const declared = writeDeclarations(libraries, join(staging, 'types'));
+for (const each of libraries) writePackageJson(each, declared.get(each.json.name));
+const packages = [...libraries];
+for (const name of plugins) {
+  const plugin = packageOf(`gateway/plugins/${name}`);
+  await stage(plugin, pluginFiles(name));
+  writePackageJson(plugin);
+  packages.push(plugin);
+}
 
 const npm = process.env['npm_execpath'];
 const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-execFileSync(command, [...args, 'pack', '--loglevel=error', '--pack-destination', out, ...folders], {
-  cwd: root,
-  stdio: ['ignore', 'inherit', 'inherit'],
-});
+execFileSync(
+  command,
+  [...args, 'pack', '--loglevel=error', '--pack-destination', out, ...packages.map(({ target }) => target)],
+  {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  },
+);
 rmSync(staging, { recursive: true });

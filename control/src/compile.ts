@@ -4,11 +4,23 @@ import { CompileThread } from './compile-thread.ts';
 import { WorkerLimitError } from './worker-thread.ts';
 
 export interface CompileOptions {
-  /** Milliseconds that a project may take; default 60,000. */
+  /**
+   * Milliseconds that a project may take; past them it fails with E1005. Default: 60,000.
+   *
+   * @example 10_000
+   */
   readonly timeoutMs?: number;
-  /** MiB of heap that it may take; default 1024. */
+  /**
+   * MiB of heap that it may take; past them it fails with E1005. Default: 1024.
+   *
+   * @example 256
+   */
   readonly memoryMb?: number;
-  /** For whom, such as a namespace or project: those of different ones take turns. Default: one for all. */
+  /**
+   * For whom, such as a namespace or project: those of different ones take turns. Default: one for all.
+   *
+   * @example 'team-shop'
+   */
   readonly owner?: string;
 }
 

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Visit } from './cache/visit.ts';
 import type { Problem } from './problems.ts';
 import type { RequestTrace } from './telemetry/request-trace.ts';
-import type { ClientCertificate } from './transport/client-certificate.ts';
+import type { ClientCertificate } from './transport/shown-certificate.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */

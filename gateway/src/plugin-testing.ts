@@ -6,15 +6,5 @@ export { artifactPlugin } from './compiler/plugins.ts';
 export { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from './exchange.ts';
 export { readPluginPackage, wasmFileOf } from './plugins/package.ts';
 export { renderProblem } from './problems.ts';
-export { MemoryState } from './state/memory-state.ts';
-export { type State, StateUnavailable } from './state/state.ts';
 export { standaloneOutside } from './tokens/standalone.ts';
-export type { ClientCertificate } from './transport/client-certificate.ts';
-export {
-  type BindOptions,
-  type BoundPlugin,
-  createPluginRuntime,
-  type LogLevel,
-  type Outcome,
-  type PluginLimits,
-} from './wasm/index.ts';
+export { type BindOptions, type BoundPlugin, createPluginRuntime, type Outcome } from './wasm/index.ts';

@@ -1,12 +1,22 @@
 /** The published packages, installed from their tarballs into an empty folder and used there. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const CONSUMER = join(import.meta.dirname, 'consumer.ts');
 /** Commands of the packages start with `env node`: that is this Node.js. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
 
@@ -23,19 +33,19 @@ paths:
       x-gw-dispatch: { name: mock, config: { body: '{"hello":"world"}' } }
       responses: { "200": { description: A greeting } }
 `;
-const PLUGIN_TEST = `
-import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
-import { createRequire } from 'node:module';
-import { testPlugin } from '@gw/plugin-sdk/testing';
-const kit = await testPlugin(dirname(createRequire(import.meta.url).resolve('@gw/plugin-mock/plugin.toml')));
-const { outcome, answer } = await kit.dispatch({ config: { status: 418, body: 'short' } });
-assert.equal(outcome, 'answered');
-assert.equal(answer.status, 418);
-assert.equal(answer.body, 'short');
-kit.close();
-console.log('plugin tested');
-`;
+/** As a user may have it, without the types of Node.js. */
+const TSCONFIG = {
+  compilerOptions: {
+    ...{ module: 'nodenext', target: 'esnext', lib: ['esnext', 'dom'], types: [] },
+    ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
+  },
+  files: ['consumer.ts'],
+};
+
+interface Installed {
+  readonly name: string;
+  readonly exports?: { readonly [name: string]: string | { readonly types: string; readonly default: string } };
+}
 
 describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registry cannot be reached)' : ''}`, () => {
   let folder: string;
@@ -57,6 +67,7 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], {
       ...{ cwd: folder, env, stdio: 'pipe' },
     });
+    copyFileSync(CONSUMER, join(folder, 'consumer.ts'));
     mkdirSync(join(folder, 'specs'));
     writeFileSync(join(folder, 'specs', 'hello.yaml'), SPEC);
     writeFileSync(join(folder, 'gw.yaml'), 'specs: specs\nplugins:\n  mock: {}\n');
@@ -70,18 +81,71 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('carry no TypeScript but the AssemblyScript sources of the SDK', () => {
+  it('carry no TypeScript but declarations and the AssemblyScript sources of the SDK', () => {
     const scope = join(folder, 'node_modules', '@gw');
     const files = readdirSync(scope, { recursive: true, encoding: 'utf8' });
     const sources = [join('plugin-sdk', 'assembly'), join('gateway', 'dist', 'sdk')];
     const isSource = (file: string) => sources.some((folder) => file.startsWith(folder));
-    expect(files.filter((file) => file.endsWith('.ts') && !isSource(file))).toEqual([]);
+    const isDeclaration = (file: string) => /^[^/]+\/dist\/types\/.*\.d\.ts$/.test(file.replaceAll('\\', '/'));
+    expect(files.filter((file) => file.endsWith('.ts') && !isSource(file) && !isDeclaration(file))).toEqual([]);
     expect(files).toContain(join('plugin-sdk', 'assembly', 'index.ts'));
     for (const name of readdirSync(scope)) {
       const json: unknown = JSON.parse(readFileSync(join(scope, name, 'package.json'), 'utf8'));
       expect(json).toMatchObject({ name: `@gw/${name}`, engines: { node: '>=26' } });
       expect(existsSync(join(scope, name, 'LICENSE')), name).toBe(true);
     }
+  });
+
+  it('declare what they export to users, and the consumer imports all of it', () => {
+    const scope = join(folder, 'node_modules', '@gw');
+    const imported: string[] = [];
+    for (const name of readdirSync(scope)) {
+      const json: Installed = JSON.parse(readFileSync(join(scope, name, 'package.json'), 'utf8'));
+      for (const [path, target] of Object.entries(json.exports ?? {})) {
+        if (path.startsWith('./internal/') || path === './assembly') continue;
+        if (typeof target === 'string') expect.unreachable(`${json.name} has no declaration of ${path}`);
+        expect(existsSync(join(scope, name, target.types)), target.types).toBe(true);
+        imported.push(json.name + path.slice(1));
+      }
+    }
+    const consumer = readFileSync(CONSUMER, 'utf8');
+    expect([...consumer.matchAll(/from '(@gw\/[^']+)'/g)].map(([, specifier]) => specifier)).toEqual(imported.sort());
+  });
+
+  it('compile in a program of a user, whose wrong fields do not', () => {
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+    const { stdout } = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', '.'], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('');
+  });
+
+  it('do in that program what they declare', () => {
+    writeFileSync(
+      join(folder, 'run.js'),
+      `import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { asks, compiles, manifests, tests } from './consumer.ts';
+const plugin = dirname(createRequire(import.meta.url).resolve('@gw/plugin-mock/plugin.toml'));
+const results = [await compiles(), await tests(plugin), await asks('http://127.0.0.1:1'), manifests];
+console.log(JSON.stringify(results));`,
+    );
+    const text = execFileSync(process.execPath, ['run.js'], { cwd: folder, env, encoding: 'utf8' });
+    const [compiled, tested, asked, manifests]: readonly unknown[] = JSON.parse(text);
+    expect([compiled, tested, asked]).toEqual(['1 of 1, true', 'answered', 0]);
+    expect(manifests).toEqual([
+      {
+        apiVersion: 'gw.dev/v1alpha1',
+        kind: 'ApiSpec',
+        metadata: { name: 'hello', labels: { app: 'hello' } },
+        spec: { source: { inline: expect.any(String) } },
+      },
+      expect.objectContaining({ kind: 'PluginRef' }),
+      expect.objectContaining({ kind: 'GatewayProject' }),
+      expect.objectContaining({ kind: 'Deployment', spec: { project: 'hello', artifact: { latest: true } } }),
+    ]);
   });
 
   it('compile a project and serve it, with the specs that a worker renders', async () => {
@@ -96,11 +160,6 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     expect([answer.status, await answer.text()]).toEqual([200, '{"hello":"world"}']);
     const specs = await fetch(`http://${address}/__gw/specs/openapi?format=json`);
     expect(await specs.json()).toMatchObject({ paths: { '/hello': { get: { operationId: 'hello' } } } });
-  });
-
-  it('test a plugin with the testing kit', () => {
-    writeFileSync(join(folder, 'mock.js'), PLUGIN_TEST);
-    expect(execFileSync(process.execPath, ['mock.js'], { cwd: folder, env, encoding: 'utf8' })).toBe('plugin tested\n');
   });
 
   it('start, build, test and pack a plugin, with the compiler that its package.json asks for', () => {
@@ -121,20 +180,6 @@ describe.skipIf(skipped)(`packed packages${skipped ? ' (skipped: the npm registr
     expect(run('build', 'hello')).toMatch(/hello\.wasm: \d+ bytes/);
     expect(run('test', 'hello')).toContain('4 passed, 0 failed');
     expect(run('pack', 'hello')).toMatch(/hello-0\.1\.0\.tar\.gz: \d+ bytes/);
-  });
-
-  it('compile with the control library, on its worker thread', () => {
-    writeFileSync(
-      join(folder, 'control.js'),
-      `import { readFileSync } from 'node:fs';
-import { closeCompiler, compileProject } from '@gw/control';
-import { loadBuiltinPlugin } from '@gw/gateway/compiler';
-const files = [{ name: 'hello.yaml', bytes: readFileSync('specs/hello.yaml') }];
-const result = await compileProject({ specs: ['hello.yaml'], files, plugins: [loadBuiltinPlugin('mock')], flags: {} });
-await closeCompiler();
-console.log(result.ok);`,
-    );
-    expect(execFileSync(process.execPath, ['control.js'], { cwd: folder, env, encoding: 'utf8' })).toBe('true\n');
   });
 
   it('have the operator, with its CRDs', () => {

@@ -27,20 +27,56 @@ export interface Problem {
 }
 
 export interface RequestOptions {
+  /** Default: GET. */
   readonly method?: string;
+  /**
+   * Parameters of the query; those that are undefined are left out. Default: none.
+   *
+   * @example { name: 'shop', limit: 20 }
+   */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /**
+   * Sent as the body, in JSON. Default: no body.
+   *
+   * @example { name: 'shop' }
+   */
   readonly json?: unknown;
+  /**
+   * Of `json`. Default: `application/json`.
+   *
+   * @example 'application/merge-patch+json'
+   */
   readonly contentType?: string;
+  /** Sent as the body, in place of `json`: what uploads are. Default: none. */
   readonly form?: FormData;
+  /**
+   * Further headers. Default: none.
+   *
+   * @example { 'idempotency-key': crypto.randomUUID() }
+   */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Ends the request. Default: it ends by itself.
+   *
+   * @example AbortSignal.timeout(10_000)
+   */
   readonly signal?: AbortSignal;
 }
 
 export interface ApiOptions {
-  /** Without a trailing slash. */
+  /**
+   * URL of the control plane, without a trailing slash.
+   *
+   * @example 'https://control.example.com'
+   */
   readonly server: string;
+  /**
+   * An API token, or the administrator's. Undefined: requests carry none, and only `/health` answers.
+   *
+   * @example process.env.GW_TOKEN
+   */
   readonly token: string | undefined;
-  /** What requests go by. Default: the runtime's. */
+  /** What requests go by. Default: the runtime's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 

@@ -1,10 +1,10 @@
-import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
+import { openKit, type RuntimeKit } from '../../sdk/testing/runtime-kit.ts';
 
-let kit: PluginKit;
+let kit: RuntimeKit;
 beforeAll(async () => {
-  kit = await testPlugin(import.meta.dirname);
+  kit = await openKit(import.meta.dirname);
 });
 afterAll(() => kit.close());
 

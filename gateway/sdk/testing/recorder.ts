@@ -1,17 +1,15 @@
 /** A request that no connection stands behind: what plugins do to it is there to be read. */
 import { Readable } from 'node:stream';
+import type { ClientCertificate } from '@gw/gateway/plugin-test-options';
 import {
   type BodyStream,
-  type ClientCertificate,
   changeHeader,
   Exchange,
   type HeaderList,
   type Responder,
   renderProblem,
 } from '@gw/gateway/plugin-testing';
-
-/** Header names in any case; several values of one name as a list. */
-export type HeaderRecord = { readonly [name: string]: string | readonly string[] };
+import type { Answered, HeaderRecord, RequestInit } from './kit.ts';
 
 const BLANK_CERTIFICATE: ClientCertificate = {
   subject: '',
@@ -25,29 +23,6 @@ const BLANK_CERTIFICATE: ClientCertificate = {
   dnsNames: [],
   emails: [],
 };
-
-export interface RequestInit {
-  /** Default `GET`. */
-  readonly method?: string;
-  /** Path and query; default `/`. */
-  readonly path?: string;
-  readonly headers?: HeaderRecord;
-  readonly body?: string | Uint8Array;
-  /** Default `192.0.2.1`. */
-  readonly clientIp?: string;
-  /** Path template and decoded path parameters of the operation. */
-  readonly operation?: {
-    readonly path: string;
-    readonly operationId?: string;
-    readonly params?: Readonly<Record<string, string>>;
-    /** As the client sent them. Default: percent-encoded. */
-    readonly sentParams?: Readonly<Record<string, string>>;
-  };
-  /** What the client has shown in its TLS handshake; what is not given is empty, and it does not expire. */
-  readonly clientCertificate?: Partial<ClientCertificate>;
-  /** What earlier plugins said. */
-  readonly context?: Readonly<Record<string, string>>;
-}
 
 /** A request's body that reads as one chunk. */
 class RecordedBody extends Readable implements BodyStream {
@@ -133,13 +108,6 @@ export function recordedExchange(init: RequestInit): Exchange {
 /** Slashes of greedy ones stay. */
 function encodedParam(value: string, greedy: boolean): string {
   return greedy ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
-}
-
-export interface Answered {
-  readonly status: number;
-  /** By lower-case name; several values joined with `, `. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 /** The answer as the client would get it: with the headers that plugins staged. */

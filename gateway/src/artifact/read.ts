@@ -22,11 +22,17 @@ import { readTar } from './tar.ts';
 
 export interface ReadOptions {
   /**
-   * Hex Ed25519 public keys; where there are any, a signature by one of them is required. Default none
-   * (docs/decisions.md#trusted-keys).
+   * Hex Ed25519 public keys; where there are any, a signature by one of them is required
+   * (docs/decisions.md#trusted-keys). Default: none, signatures are not looked at.
+   *
+   * @example ['d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a']
    */
   readonly trustedKeys?: readonly string[];
-  /** Largest unpacked size; default 256 MiB. */
+  /**
+   * Largest unpacked size in bytes. Default: 256 MiB.
+   *
+   * @example 64 * 1024 * 1024
+   */
   readonly maxUnpackedBytes?: number;
 }
 

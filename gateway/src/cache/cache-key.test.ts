@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { Rig, type Sent } from '../../../test/response-cache-rig.ts';
-import type { HeaderRecord } from '../../sdk/testing/recorder.ts';
+import type { HeaderRecord } from '../../sdk/testing/kit.ts';
 
 describe('the key', () => {
   const origin = { headers: { 'cache-control': 'max-age=60' } };

@@ -1,7 +1,8 @@
 /** Who fetches, who waits, and what invalidates (RFC 9111, section 4.4). */
 import { describe, expect, it } from 'vitest';
 import { type Origin, Rig, type Sent } from '../../../test/response-cache-rig.ts';
-import { type HeaderRecord, headerList, headerRecord } from '../../sdk/testing/recorder.ts';
+import type { HeaderRecord } from '../../sdk/testing/kit.ts';
+import { headerList, headerRecord } from '../../sdk/testing/recorder.ts';
 import type { Exchange } from '../exchange.ts';
 import { StateUnavailable } from '../state/state.ts';
 import { ResponseCache } from './response-cache.ts';

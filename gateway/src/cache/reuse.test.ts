@@ -1,7 +1,7 @@
 /** For how long a shared cache may answer with what it stored, and with what conditions (RFC 9111, sections 4.2, 4.3, 5.2). */
 import { describe, expect, it } from 'vitest';
 import { httpDate, Rig, START } from '../../../test/response-cache-rig.ts';
-import type { HeaderRecord } from '../../sdk/testing/recorder.ts';
+import type { HeaderRecord } from '../../sdk/testing/kit.ts';
 
 describe('freshness', () => {
   const expires = (seconds: number) => httpDate(START + seconds * 1000);

@@ -6,8 +6,21 @@ export const TIMESTAMP = objectType('google.protobuf.Timestamp');
 
 export const REQUEST = 'request';
 
+export type RequestPart =
+  | 'method'
+  | 'path'
+  | 'path_params'
+  | 'query'
+  | 'headers'
+  | 'body_json'
+  | 'client_ip'
+  | 'consumer'
+  | 'groups'
+  | 'claims'
+  | 'time';
+
 /** docs and messages list them in this order. */
-export const REQUEST_PARTS = {
+export const REQUEST_PARTS: Readonly<Record<RequestPart, CelType>> = {
   method: STRING,
   path: STRING,
   path_params: mapType(STRING, STRING),
@@ -19,9 +32,7 @@ export const REQUEST_PARTS = {
   groups: listType(STRING),
   claims: mapType(STRING, DYN),
   time: TIMESTAMP,
-} as const satisfies Readonly<Record<string, CelType>>;
-
-export type RequestPart = keyof typeof REQUEST_PARTS;
+};
 
 export function isRequestPart(name: string): name is RequestPart {
   return Object.hasOwn(REQUEST_PARTS, name);

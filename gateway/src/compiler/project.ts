@@ -6,6 +6,7 @@ import type { BodyAccess, JsonObject, PluginType } from '../artifact/format.ts';
 
 /** A file of the project: what specs are and what they `$ref`. Names are relative, with `/`, and never climb out. */
 export interface ProjectFile {
+  /** @example 'shop.yaml', 'schemas/book.yaml' */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -35,7 +36,7 @@ export interface PluginManifest {
 }
 
 export interface ProjectPlugin {
-  /** The name under which specs use it. */
+  /** The name under which specs use it, such as `rate-limit`. */
   readonly name: string;
   /**
    * Absent where a bare `.wasm` was bundled (E1071): then its type comes from its exports, and it has no capability
@@ -43,31 +44,74 @@ export interface ProjectPlugin {
    */
   readonly manifest?: PluginManifest;
   readonly wasm: Uint8Array;
+  /** JSON Schema of its config. Default: every config is taken. */
   readonly configSchema?: JsonObject;
-  /** Default config of the plugin (a PluginRef's), below the project's (docs/decisions.md#one-project). */
+  /** Default config of the plugin (a PluginRef's), below the project's (docs/decisions.md#one-project). Default: none. */
   readonly defaultConfig?: JsonObject;
-  /** The project's config for it, below an operation's. */
+  /**
+   * The project's config for it, below an operation's. Default: none.
+   *
+   * @example { quota: 100, window: 60 }
+   */
   readonly config?: JsonObject;
 }
 
 export interface CompileFlags {
+  /** Upstreams may be `http://` and `ws://`, as with `--allow-plaintext`. Default: false. */
   readonly allowPlaintext?: boolean;
-  /** docs/reference/gateway.md#production-builds. */
+  /**
+   * Findings that matter in production are errors, as with `--production`
+   * (docs/reference/gateway.md#production-builds). Default: false.
+   */
   readonly production?: boolean;
+  /**
+   * Commit that the specs come from, for `/provenance`. Default: none.
+   *
+   * @example '3f8c1d2'
+   */
   readonly provenanceCommit?: string;
+  /**
+   * Where the build ran, for `/provenance`. Default: none.
+   *
+   * @example 'ci/github-actions'
+   */
   readonly provenanceSource?: string;
-  /** PEM of a PKCS#8 Ed25519 private key: signs the artifact (docs/reference/gateway.md#signatures). */
+  /**
+   * PEM of a PKCS#8 Ed25519 private key: signs the artifact (docs/reference/gateway.md#signatures). Default: the
+   * artifact is not signed.
+   *
+   * @example await readFile('signing.pem', 'utf8')
+   */
   readonly signingKey?: string;
-  /** Seconds since the epoch for `compiled_at`; default now. */
+  /**
+   * Seconds since the epoch for `compiled_at`: with equal ones, equal projects give equal bytes. Default: now.
+   *
+   * @example 1767225600
+   */
   readonly sourceDateEpoch?: number;
 }
 
 export interface Project {
-  /** Names, out of `files`, of the documents to compile. */
+  /**
+   * Names, out of `files`, of the documents to compile.
+   *
+   * @example ['shop.yaml']
+   */
   readonly specs: readonly string[];
+  /** The documents, and the files that they `$ref`. */
   readonly files: readonly ProjectFile[];
+  /**
+   * Every plugin that the documents use, also the built-in ones.
+   *
+   * @example [loadBuiltinPlugin('http-upstream')]
+   */
   readonly plugins: readonly ProjectPlugin[];
-  /** Named upstreams: a config property marked as an upstream may say `upstream://<name>` instead of a URL. */
+  /**
+   * Named upstreams: a config property marked as an upstream may say `upstream://<name>` instead of a URL. Default:
+   * none.
+   *
+   * @example { books: { url: 'https://books.example.com' } }
+   */
   readonly upstreams?: { readonly [name: string]: { readonly url: string } };
   readonly flags: CompileFlags;
 }

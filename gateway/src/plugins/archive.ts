@@ -2,9 +2,12 @@
 import { type PluginPackage, PluginPackageError, wasmFileOf } from './package.ts';
 import { ArchiveError, isGzip, unpack } from './unpack.ts';
 
+/** `\0asm`: how a WebAssembly module begins. */
+const WASM_MAGIC = [0x00, 0x61, 0x73, 0x6d];
+
 /** Told apart by content. `name`: of a plugin without plugin.toml. Rejects with PluginPackageError. */
-export async function readPluginArchive(bytes: Buffer, name: string): Promise<PluginPackage> {
-  if (bytes.toString('latin1', 0, 4) === '\0asm') return { wasm: bytes, name };
+export async function readPluginArchive(bytes: Uint8Array, name: string): Promise<PluginPackage> {
+  if (WASM_MAGIC.every((byte, index) => bytes[index] === byte)) return { wasm: bytes, name };
   if (!isGzip(bytes)) {
     throw new PluginPackageError('it is neither a WebAssembly module nor a .tar.gz');
   }
@@ -26,7 +29,7 @@ export function pluginPackageOf(found: ReadonlyMap<string, Uint8Array>, name: st
   return { wasm, manifest, name, ...(configSchema ? { configSchema } : {}) };
 }
 
-async function filesOf(bytes: Buffer): Promise<ReadonlyMap<string, Buffer>> {
+async function filesOf(bytes: Uint8Array): Promise<ReadonlyMap<string, Buffer>> {
   try {
     return await unpack(bytes);
   } catch (error) {

@@ -2,29 +2,11 @@
 import { constants, type X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { ClientCertificate } from './shown-certificate.ts';
 
 /** `off`: none is asked for. `optional`: connections without one are served too. `required`: they are not. */
 export const CLIENT_AUTH = ['off', 'optional', 'required'] as const;
 export type ClientAuth = (typeof CLIENT_AUTH)[number];
-
-export interface ClientCertificate {
-  /** Distinguished name as RFC 4514 writes it, the most particular part first. */
-  readonly subject: string;
-  /** Undefined where the subject has none, or several. */
-  readonly commonName: string | undefined;
-  readonly issuer: string;
-  /** Hex, in upper case. */
-  readonly serial: string;
-  /** SHA-256 of the certificate, hex in lower case. */
-  readonly fingerprint: string;
-  /** Milliseconds since the epoch. */
-  readonly notBefore: number;
-  readonly notAfter: number;
-  /** Subject alternative names. */
-  readonly uris: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly emails: readonly string[];
-}
 
 /** What a server is told, so that it asks for certificates. */
 export function clientAuthOptions(mode: ClientAuth) {

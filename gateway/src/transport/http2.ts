@@ -6,10 +6,11 @@ import { constants, performServerHandshake, type ServerHttp2Session, type Server
 import type { Socket } from 'node:net';
 import { Exchange } from '../exchange.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
-import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts';
+import { clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
 import { requestOf } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
+import type { ClientCertificate } from './shown-certificate.ts';
 import type { TransportState } from './transport.ts';
 
 /** Resets each second that a client gets back after those that it may make at once, as nghttp2 has it. */

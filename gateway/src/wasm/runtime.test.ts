@@ -3,9 +3,10 @@
 import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type KitOptions, type PluginKit, testPlugin } from '../../sdk/testing/index.ts';
+import type { KitOptions } from '../../sdk/testing/kit.ts';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
+import { openKit, type RuntimeKit } from '../../sdk/testing/runtime-kit.ts';
 import { Interrupted } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { MemoryState } from '../state/memory-state.ts';
@@ -18,10 +19,10 @@ import { createPluginRuntime, PluginLoadError, type PluginServices } from './ind
 
 const fixtures = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
 const builtins = join(import.meta.dirname, '..', '..', 'plugins');
-const kits: PluginKit[] = [];
+const kits: RuntimeKit[] = [];
 
-async function fixture(name: string, options?: KitOptions): Promise<PluginKit> {
-  const kit = await testPlugin(join(fixtures, name), options);
+async function fixture(name: string, options?: KitOptions): Promise<RuntimeKit> {
+  const kit = await openKit(join(fixtures, name), options);
   kits.push(kit);
   return kit;
 }
@@ -275,7 +276,7 @@ describe('one request and the next', () => {
   });
 
   it('of other configs neither', async () => {
-    const kit = await testPlugin(join(builtins, 'mock'), { limits: { instances: 1 } });
+    const kit = await openKit(join(builtins, 'mock'), { limits: { instances: 1 } });
     kits.push(kit);
     const [a, b] = [await kit.bind({ body: 'of a', headers: { 'x-a': '1' } }), await kit.bind({ body: '' })];
     for (let i = 0; i < 3; i++) {
@@ -367,7 +368,7 @@ describe('CPU time', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { state: stateOf(slow), limits: { cpuMs: 20 } });
+    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(slow), limits: { cpuMs: 20 } });
     kits.push(kit);
     expect((await kit.onRequest({ config: { quota: 1, window: 1 } })).outcome).toBe('continue');
   });
@@ -387,7 +388,7 @@ describe('CPU time', () => {
 describe('waiting for the host', () => {
   it('ends with the client', async () => {
     const never = { take: () => new Promise<never>(() => {}) };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { state: stateOf(never) });
+    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(never) });
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
     const x = recordedExchange({});
@@ -399,7 +400,7 @@ describe('waiting for the host', () => {
 
   it('that fails is an internal error, and says so in the log', async () => {
     const broken = { take: () => Promise.reject(new Error('counters are away')) };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), { state: stateOf(broken) });
+    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(broken) });
     kits.push(kit);
     const { problem, logs } = await kit.onRequest({ config: { quota: 1, window: 1 } });
     expect(problem).toMatchObject({ type: 'urn:gw:error:internal-error', status: 500 });
@@ -419,7 +420,7 @@ describe('instances', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await testPlugin(join(builtins, 'rate-limit'), {
+    const kit = await openKit(join(builtins, 'rate-limit'), {
       state: stateOf(rateLimits),
       limits: { instances: 2, queue: 3 },
     });
@@ -522,7 +523,7 @@ describe('instances', () => {
     });
 
     it('for bodies are none where the config says that it needs them', async () => {
-      const kit = await testPlugin(join(builtins, 'cel'), { limits: { instances: 2, queue: 1 } });
+      const kit = await openKit(join(builtins, 'cel'), { limits: { instances: 2, queue: 1 } });
       kits.push(kit);
       const bound = await kit.bind({ expression: 'request.body_json.a == 1', on_match: { deny: {} } });
       const arrivals: ((body: Buffer) => void)[] = [];

@@ -1,9 +1,10 @@
-/** The files that are made from the kinds: crds/, the chart's copies and roles, docs/crds.md. */
+/** The files that are made from the kinds: crds/, the chart's copies and roles, models in TypeScript, docs/crds.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdYaml } from './crd.ts';
 import { kustomizeFiles } from './kustomize.ts';
+import { modelSource } from './model.ts';
 import {
   CERTIFICATE_RULES,
   CLUSTER_RULES,
@@ -19,7 +20,7 @@ import {
 } from './rbac.ts';
 import { reference } from './reference.ts';
 import { kinds } from './resources.ts';
-import { GROUP } from './schema.ts';
+import { GROUP, type KindDefinition } from './schema.ts';
 
 export interface GeneratedFile {
   /** From the root of the repository, with `/`. */
@@ -52,6 +53,11 @@ spec:
 ${inline}`;
 }
 
+/** `gateway-project.gen.ts` of GatewayProject. */
+function fileOf({ kind }: KindDefinition): string {
+  return `${kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.gen.ts`;
+}
+
 /** Every generated file; scripts/generate.ts writes them, a test compares them with what is there. */
 export function generatedFiles(root: string): readonly GeneratedFile[] {
   const crds = kinds.map((kind) => ({ name: `${GROUP}_${kind.plural}.yaml`, content: NOTE + crdYaml(kind) }));
@@ -69,6 +75,7 @@ export function generatedFiles(root: string): readonly GeneratedFile[] {
     { path: 'charts/operator/files/link-rules.yaml', content: NOTE + rulesYaml(LINK_RULES) },
     { path: 'charts/operator/files/link-cluster-rules.yaml', content: NOTE + rulesYaml(LINK_CLUSTER_RULES) },
     ...kustomizeFiles().map(({ name, content }) => ({ path: `kustomize/${name}`, content: NOTE + content })),
+    ...kinds.map((kind) => ({ path: `operator/src/models/${fileOf(kind)}`, content: modelSource(kind) })),
     { path: 'docs/crds.md', content: reference() },
     { path: `${EXAMPLE}/4-api-spec.yaml`, content: exampleApiSpec(root) },
   ];

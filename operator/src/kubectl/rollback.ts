@@ -4,8 +4,8 @@
  */
 
 import { deployments, type GatewayProject } from '../api/resources.ts';
-import { API_VERSION } from '../api/schema.ts';
 import type { AddCommand } from '../cli/program.ts';
+import { Deployment } from '../models/index.ts';
 import { conditionOf } from '../runtime/conditions.ts';
 import { collectionPath } from '../runtime/paths.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
@@ -93,11 +93,9 @@ async function create({ api }: Cluster, project: GatewayProject, revision: numbe
     method: 'POST',
     path: collectionPath(deployments, namespace),
     query: { fieldManager: 'kubectl-gw' },
-    body: {
-      apiVersion: API_VERSION,
-      kind: 'Deployment',
+    body: new Deployment({
       metadata: { namespace, name, labels: { 'app.kubernetes.io/managed-by': 'kubectl-gw' } },
       spec: { project: project.metadata.name, artifact: { revision } },
-    },
+    }),
   });
 }

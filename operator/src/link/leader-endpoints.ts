@@ -1,8 +1,10 @@
 /** The EndpointSlice of the link's Service: the leader writes its own address, so that pods reach it and nobody else. */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { FIELD_MANAGER } from '../runtime/cluster-objects.ts';
+import { manifest } from '../runtime/manifest.ts';
 
 export interface LeaderEndpoint {
   /** The operator's. */
@@ -23,7 +25,7 @@ export async function writeLeaderEndpoint(
     path: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/${service}`,
     query: { fieldManager: FIELD_MANAGER, force: 'true' },
     contentType: 'application/apply-patch+yaml',
-    body: {
+    body: manifest<IEndpointSlice>({
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
       metadata: {
@@ -37,7 +39,7 @@ export async function writeLeaderEndpoint(
       addressType: isIP(address) === 6 ? 'IPv6' : 'IPv4',
       endpoints: [{ addresses: [address], conditions: { ready: true, serving: true, terminating: false } }],
       ports: [{ name: 'https', port, protocol: 'TCP' }],
-    },
+    }),
   });
 }
 

@@ -1,8 +1,10 @@
 /** Whose a token of a service account is: asked of the API server (TokenReview), and remembered for a short time. */
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';
+import type { ITokenReview } from 'kubernetes-models/authentication.k8s.io/v1/TokenReview';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { isRecord } from '../runtime/kube-object.ts';
+import type { Part } from '../runtime/manifest.ts';
 
 /** What tokens of the link are for. */
 export const AUDIENCE = 'gw-operator';
@@ -57,14 +59,15 @@ export class TokenReviewer {
   }
 
   async #ask(token: string): Promise<Caller | undefined> {
+    const body: Part<ITokenReview> = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token, audiences: [AUDIENCE] },
+    };
     const review = await this.#api.json({
       method: 'POST',
       path: '/apis/authentication.k8s.io/v1/tokenreviews',
-      body: {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenReview',
-        spec: { token, audiences: [AUDIENCE] },
-      },
+      body,
     });
     return callerOf(isRecord(review) ? review['status'] : undefined);
   }

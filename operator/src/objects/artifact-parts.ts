@@ -1,6 +1,8 @@
 import { DEFAULT_PART_BYTES, splitArtifact } from '@gw/gateway/artifact';
+import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { Revision } from '../api/gateway-project.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import {
   ANNOTATION_ARCHIVE,
   ANNOTATION_HASH,
@@ -30,8 +32,8 @@ export function partName(project: KubeObject, archive: string, index: number): s
 
 /** The immutable ConfigMaps of one revision, each of at most 900 KiB. */
 export function artifactParts(project: KubeObject, revision: Revision, archive: Uint8Array): readonly KubeObject[] {
-  return splitArtifact(archive, revision.archive).map(({ name, bytes }, index) => {
-    const object = {
+  return splitArtifact(archive, revision.archive).map(({ name, bytes }, index) =>
+    manifest<IConfigMap>({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: ownedMeta(project, partName(project, revision.archive, index), {
@@ -47,7 +49,6 @@ export function artifactParts(project: KubeObject, revision: Revision, archive: 
       immutable: true,
       // The key is the name of the file in the folder that `gw serve` reads (docs/decisions.md#artifact-in-parts).
       binaryData: { [name]: Buffer.from(bytes).toString('base64') },
-    };
-    return object;
-  });
+    }),
+  );
 }

@@ -3,9 +3,11 @@
  * pushed and goes after it was deleted, so that no image of ours is ever unknown. It goes with its project.
  */
 import { createHash } from 'node:crypto';
+import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import {
   ANNOTATION_ARCHIVE,
   ANNOTATION_HASH,
@@ -85,7 +87,7 @@ function record(
   labels: { readonly [name: string]: string },
   annotations: { readonly [name: string]: string },
 ): KubeObject {
-  const object = {
+  return manifest<IConfigMap>({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: ownedMeta(project, recordName(project, archive, image), {
@@ -98,8 +100,7 @@ function record(
       },
     }),
     immutable: true,
-  };
-  return object;
+  });
 }
 
 /** The image that a record is of, undefined where it is none of ours any more. */

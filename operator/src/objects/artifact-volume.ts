@@ -1,6 +1,11 @@
 /** The volume with the artifact that a pod starts with (docs/decisions.md#later-artifacts-over-link). */
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
+import type { IVolumeProjection } from 'kubernetes-models/v1/VolumeProjection';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
+import type { Part } from '../runtime/manifest.ts';
 import { partName } from './artifact-parts.ts';
 import { registryAccess, repositoryOf } from './artifact-record.ts';
 
@@ -9,10 +14,10 @@ export const ARTIFACT_VOLUME = 'artifact';
 
 /** What a pod needs to find the artifact at ARTIFACT_DIR. */
 export interface ArtifactSource {
-  readonly volumes: readonly object[];
-  readonly volumeMounts: readonly object[];
+  readonly volumes: readonly Part<IVolume>[];
+  readonly volumeMounts: readonly Part<IVolumeMount>[];
   /** Before the gateway starts, in this order. */
-  readonly initContainers: readonly object[];
+  readonly initContainers: readonly Part<IContainer>[];
   /** Secrets that the kubelet pulls with, beside spec.pods.imagePullSecrets. */
   readonly imagePullSecrets: readonly string[];
 }
@@ -49,7 +54,7 @@ export function artifactSource(
 function fromConfigMaps(project: GatewayProject, revision: Revision): ArtifactSource {
   const parts = Array.from({ length: revision.parts ?? 0 }, (_, index) => partName(project, revision.archive, index));
   // One folder out of all parts (docs/decisions.md#artifact-in-parts).
-  const sources = parts.map((name) => ({ configMap: { name } }));
+  const sources = parts.map((name): Part<IVolumeProjection> => ({ configMap: { name } }));
   return {
     volumes: [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources } }],
     volumeMounts: [readOnlyMount(ARTIFACT_VOLUME, ARTIFACT_DIR)],
@@ -117,13 +122,15 @@ function fromInitContainer(
 }
 
 /** Those that are not there are left out, as the kubelet does with its pull secrets. */
-function credentialsVolume(secrets: readonly string[], files: readonly string[]): object {
-  const sources = secrets.map((name, index) => ({
-    secret: { name, optional: true, items: [{ key: '.dockerconfigjson', path: files[index] }] },
-  }));
+function credentialsVolume(secrets: readonly string[], files: readonly string[]): Part<IVolume> {
+  const sources = secrets.map(
+    (name, index): Part<IVolumeProjection> => ({
+      secret: { name, optional: true, items: [{ key: '.dockerconfigjson', path: files[index] ?? '' }] },
+    }),
+  );
   return { name: CREDENTIALS_VOLUME, projected: { defaultMode: 0o440, sources } };
 }
 
-function readOnlyMount(name: string, mountPath: string): object {
+function readOnlyMount(name: string, mountPath: string): Part<IVolumeMount> {
   return { name, mountPath, readOnly: true };
 }

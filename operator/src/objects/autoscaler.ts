@@ -1,5 +1,9 @@
+import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
+import type { IHorizontalPodAutoscalerBehavior } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscalerBehavior';
+import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { given, manifest, type Part } from '../runtime/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
 /** Per cent of the requested CPU, where a project names neither that nor metrics of its own. */
@@ -11,8 +15,11 @@ export function autoscaler(project: GatewayProject): KubeObject | undefined {
   if (!autoscaling) return undefined;
   const { minReplicas, maxReplicas, targetCpuPercent, metrics = [], behavior } = autoscaling;
   const averageUtilization = targetCpuPercent ?? (metrics.length === 0 ? TARGET_CPU : undefined);
-  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
-  const object = {
+  const cpu: Part<IMetricSpec> = {
+    type: 'Resource',
+    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
+  };
+  return manifest<IHorizontalPodAutoscaler>({
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
     metadata: ownedMeta(project, gatewayName(project)),
@@ -20,9 +27,8 @@ export function autoscaler(project: GatewayProject): KubeObject | undefined {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: gatewayName(project) },
       minReplicas,
       maxReplicas,
-      metrics: [...(averageUtilization === undefined ? [] : [cpu]), ...metrics],
-      ...(behavior ? { behavior } : {}),
+      metrics: [...(averageUtilization === undefined ? [] : [cpu]), ...metrics.map((each) => given<IMetricSpec>(each))],
+      behavior: given<IHorizontalPodAutoscalerBehavior>(behavior),
     },
-  };
-  return object;
+  });
 }

@@ -1,6 +1,8 @@
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { CANARY, canaryName, LABEL_ROLE, ownedMeta, podLabels } from './names.ts';
 import { podTemplate, revisionAnnotations } from './pod-template.ts';
@@ -14,7 +16,7 @@ export interface Canary {
 /** The apps/v1 Deployment whose pods try a revision, behind the Service of the others. */
 export function canaryWorkload(project: GatewayProject, { revision, pods }: Canary, settings: PodSettings): KubeObject {
   const role = { [LABEL_ROLE]: CANARY };
-  const object = {
+  return manifest<IDeployment>({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: ownedMeta(project, canaryName(project), { labels: role, annotations: revisionAnnotations(revision) }),
@@ -28,6 +30,5 @@ export function canaryWorkload(project: GatewayProject, { revision, pods }: Cana
       selector: { matchLabels: { ...podLabels(project), ...role } },
       template: podTemplate(project, revision, { ...settings, role: CANARY }),
     },
-  };
-  return object;
+  });
 }

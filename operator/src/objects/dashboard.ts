@@ -1,8 +1,10 @@
 /** A Grafana dashboard of one gateway, or of all of them. */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@gw/gateway/artifact';
+import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import { dashboardPanels } from './dashboard-panels.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
@@ -68,11 +70,10 @@ export function dashboard(project: GatewayProject): KubeObject | undefined {
   const { name, namespace = 'default' } = project.metadata;
   const uid = `gw-${createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, 32)}`;
   const shown = grafanaDashboard({ uid, title: `gw: ${namespace}/${name}`, gateway: { namespace, name } });
-  const object = {
+  return manifest<IConfigMap>({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: ownedMeta(project, dashboardName(project), { labels: wanted.labels }),
     data: { [`gw-${namespace}-${name}.json`]: `${JSON.stringify(shown, null, 2)}\n` },
-  };
-  return object;
+  });
 }

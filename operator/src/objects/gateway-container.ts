@@ -1,7 +1,11 @@
 /** The container with `gw serve`, its command line and its environment. */
 import { flagName } from '@gw/gateway/serve-options';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IEnvFromSource } from 'kubernetes-models/v1/EnvFromSource';
+import type { IEnvVar } from 'kubernetes-models/v1/EnvVar';
 import type { GatewayProjectSpec } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
+import type { Part } from '../runtime/manifest.ts';
 import { ARTIFACT_DIR, type ArtifactSettings, type ArtifactSource } from './artifact-volume.ts';
 import { type Link, linkParts } from './link.ts';
 import { ADMIN_PORT, TRAFFIC_PORT } from './names.ts';
@@ -32,7 +36,11 @@ export const GW_ENTRY = '/app/gw.js';
 export const GATEWAY = 'gateway';
 
 /** The container that serves, in a gateway pod. */
-export function gatewayContainer(project: GatewayProject, artifact: ArtifactSource, settings: PodSettings): object {
+export function gatewayContainer(
+  project: GatewayProject,
+  artifact: ArtifactSource,
+  settings: PodSettings,
+): Part<IContainer> {
   const { spec } = project;
   const { pods, secrets } = spec;
   const link = settings.link && linkParts(settings.link);
@@ -44,7 +52,7 @@ export function gatewayContainer(project: GatewayProject, artifact: ArtifactSour
     command: ['node', GW_ENTRY],
     args: [...serveArguments(project, settings.drainDelay), ...tls.args, ...(link?.args ?? [])],
     env: [...environment(spec, settings), ...(link?.env ?? [])],
-    ...(secrets?.env ? { envFrom: secrets.env.map((name) => ({ secretRef: { name } })) } : {}),
+    envFrom: secrets?.env?.map((name): Part<IEnvFromSource> => ({ secretRef: { name } })),
     ports: [
       { name: 'http', containerPort: TRAFFIC_PORT, protocol: 'TCP' },
       { name: 'admin', containerPort: ADMIN_PORT, protocol: 'TCP' },
@@ -119,9 +127,9 @@ export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?
   ];
 }
 
-function environment({ serve, secrets }: GatewayProjectSpec, { trustedKeys }: PodSettings): readonly object[] {
+function environment({ serve, secrets }: GatewayProjectSpec, { trustedKeys }: PodSettings): readonly Part<IEnvVar>[] {
   const url = serve.state?.url;
-  const value = (name: string, text: string | undefined) =>
+  const value = (name: string, text: string | undefined): readonly Part<IEnvVar>[] =>
     text === undefined || text === '' ? [] : [{ name, value: text }];
   return [
     ...value('GW_TRUSTED_PUBKEY', trustedKeys.join(',')),

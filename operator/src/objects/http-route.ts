@@ -1,5 +1,7 @@
+import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/HTTPRoute';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 import { servicePort } from './service.ts';
 
@@ -8,15 +10,14 @@ export function httpRoute(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.exposure.httpRoute;
   if (!wanted) return undefined;
   const { parentRefs, hostnames, annotations } = wanted;
-  const object = {
+  return manifest<IHTTPRoute>({
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
     metadata: ownedMeta(project, gatewayName(project), annotations ? { annotations } : {}),
     spec: {
       parentRefs,
-      ...(hostnames ? { hostnames } : {}),
+      hostnames,
       rules: [{ backendRefs: [{ name: gatewayName(project), port: servicePort(project) }] }],
     },
-  };
-  return object;
+  });
 }

@@ -1,5 +1,8 @@
+import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
+import type { IIngressRule } from 'kubernetes-models/networking.k8s.io/v1/IngressRule';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest, type Part } from '../runtime/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 import { servicePort } from './service.ts';
 
@@ -8,16 +11,26 @@ export function ingress(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.exposure.ingress;
   if (!wanted) return undefined;
   const { className, hosts, tlsSecret, annotations } = wanted;
-  const backend = { service: { name: gatewayName(project), port: { number: servicePort(project) } } };
-  const object = {
+  const rule = (host: string): Part<IIngressRule> => ({
+    host,
+    http: {
+      paths: [
+        {
+          path: '/',
+          pathType: 'Prefix',
+          backend: { service: { name: gatewayName(project), port: { number: servicePort(project) } } },
+        },
+      ],
+    },
+  });
+  return manifest<IIngress>({
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
     metadata: ownedMeta(project, gatewayName(project), annotations ? { annotations } : {}),
     spec: {
-      ...(className ? { ingressClassName: className } : {}),
-      ...(tlsSecret ? { tls: [{ hosts, secretName: tlsSecret }] } : {}),
-      rules: hosts.map((host) => ({ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } })),
+      ingressClassName: className,
+      tls: tlsSecret ? [{ hosts, secretName: tlsSecret }] : undefined,
+      rules: hosts.map(rule),
     },
-  };
-  return object;
+  });
 }

@@ -2,6 +2,12 @@
  * How a pod reaches who tells it of new artifacts: the operator, or the control plane that the project names
  * (docs/decisions.md#later-artifacts-over-link).
  */
+import type { IEnvVar } from 'kubernetes-models/v1/EnvVar';
+import type { IKeyToPath } from 'kubernetes-models/v1/KeyToPath';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
+import type { IVolumeProjection } from 'kubernetes-models/v1/VolumeProjection';
+import type { Part } from '../runtime/manifest.ts';
 
 export interface Link {
   /** `wss://HOST:PORT/ws/data-plane`. */
@@ -19,9 +25,9 @@ export interface Link {
 
 export interface LinkParts {
   readonly args: readonly string[];
-  readonly env: readonly object[];
-  readonly volumes: readonly object[];
-  readonly volumeMounts: readonly object[];
+  readonly env: readonly Part<IEnvVar>[];
+  readonly volumes: readonly Part<IVolume>[];
+  readonly volumeMounts: readonly Part<IVolumeMount>[];
 }
 
 export const CACHE_DIR = '/var/cache/gw';
@@ -36,7 +42,7 @@ const WAIT = ['--control-plane-wait', '15'];
 
 /** What a pod with `gw serve` needs for the link, and a place where the last good artifact outlives the container. */
 export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
-  const source =
+  const source: Part<IVolumeProjection> =
     credential.kind === 'service-account'
       ? { serviceAccountToken: { path: 'key', audience: credential.audience, expirationSeconds: TOKEN_SECONDS } }
       : { secret: { name: credential.name, items: secretItems(credential) } };
@@ -60,6 +66,6 @@ export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
 }
 
 /** As files, so that what is rotated in the Secret is taken up without another pod. */
-function secretItems({ key, ca }: { readonly key: string; readonly ca?: string }): readonly object[] {
+function secretItems({ key, ca }: { readonly key: string; readonly ca?: string }): readonly Part<IKeyToPath>[] {
   return [{ key, path: 'key' }, ...(ca ? [{ key: ca, path: CA_FILE }] : [])];
 }

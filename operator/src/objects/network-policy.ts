@@ -1,5 +1,8 @@
+import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import type { INetworkPolicyPeer } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPeer';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest, type Part } from '../runtime/manifest.ts';
 import { ADMIN_PORT, gatewayName, ownedMeta, podLabels, TRAFFIC_PORT } from './names.ts';
 
 /**
@@ -8,13 +11,13 @@ import { ADMIN_PORT, gatewayName, ownedMeta, podLabels, TRAFFIC_PORT } from './n
  */
 export function networkPolicy(project: GatewayProject, operatorNamespace: string): KubeObject {
   const { scrapers = [] } = project.spec.networkPolicy;
-  const operator = {
+  const operator: Part<INetworkPolicyPeer> = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'gw-operator' } },
   };
   // A peer without any selector would admit nobody and be refused by the API server.
   const peers = scrapers.filter((peer) => peer.namespaceSelector || peer.podSelector);
-  const object = {
+  return manifest<INetworkPolicy>({
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
     metadata: ownedMeta(project, gatewayName(project)),
@@ -26,6 +29,5 @@ export function networkPolicy(project: GatewayProject, operatorNamespace: string
         { from: [operator, ...peers], ports: [{ protocol: 'TCP', port: ADMIN_PORT }] },
       ],
     },
-  };
-  return object;
+  });
 }

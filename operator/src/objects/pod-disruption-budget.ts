@@ -1,5 +1,7 @@
+import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
 /** Whether a project has one: where there may be several pods. One for a single pod would stop every drain. */
@@ -10,7 +12,7 @@ export function hasDisruptionBudget({ spec }: GatewayProject): boolean {
 
 /** Lets a node's drain take a few gateway pods at a time. */
 export function podDisruptionBudget(project: GatewayProject): KubeObject {
-  const object = {
+  return manifest<IPodDisruptionBudget>({
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: ownedMeta(project, gatewayName(project)),
@@ -20,6 +22,5 @@ export function podDisruptionBudget(project: GatewayProject): KubeObject {
       // A pod that cannot become ready serves nobody: it shall not keep a node from being drained.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     },
-  };
-  return object;
+  });
 }

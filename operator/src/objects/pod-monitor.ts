@@ -1,12 +1,14 @@
+import type { IPodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import { gatewayName, LABEL_PROJECT, ownedMeta, podLabels } from './names.ts';
 
 /** The PodMonitor that a project asks for; its series carry the project's name as their `job`. */
 export function podMonitor(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.monitoring.podMonitor;
   if (!wanted) return undefined;
-  const object = {
+  return manifest<IPodMonitor>({
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PodMonitor',
     metadata: ownedMeta(project, gatewayName(project), wanted.labels ? { labels: wanted.labels } : {}),
@@ -15,6 +17,5 @@ export function podMonitor(project: GatewayProject): KubeObject | undefined {
       selector: { matchLabels: podLabels(project) },
       podMetricsEndpoints: [{ port: 'admin', path: '/metrics', interval: wanted.interval }],
     },
-  };
-  return object;
+  });
 }

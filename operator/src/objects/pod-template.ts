@@ -1,8 +1,14 @@
 /** The template of gateway pods: one revision of a project, as its spec says. */
 import type { JsonObject } from '@gw/gateway/artifact';
+import type { IAffinity } from 'kubernetes-models/v1/Affinity';
+import type { ILocalObjectReference } from 'kubernetes-models/v1/LocalObjectReference';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
+import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { isRecord } from '../runtime/kube-object.ts';
+import { given, type Part } from '../runtime/manifest.ts';
 import { artifactSource } from './artifact-volume.ts';
 import { GATEWAY, gatewayContainer, type PodSettings } from './gateway-container.ts';
 import { linkParts } from './link.ts';
@@ -32,8 +38,12 @@ export function revisionAnnotations(revision: Revision): { readonly [name: strin
 }
 
 /** With `spec.pods.template` where nothing of it is to be refused (see `podRefusal`). */
-export function podTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): object {
-  return judged(project, revision, settings).template;
+export function podTemplate(
+  project: GatewayProject,
+  revision: Revision,
+  settings: PodSettings,
+): Part<IPodTemplateSpec> {
+  return given<IPodTemplateSpec>(judged(project, revision, settings).template);
 }
 
 /** Why pods are not made as the project asks; undefined where they are. */
@@ -99,7 +109,7 @@ function imagesOf({ spec }: JsonObject): readonly string[] {
   ];
 }
 
-function ownTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): object {
+function ownTemplate(project: GatewayProject, revision: Revision, settings: PodSettings): Part<IPodTemplateSpec> {
   const { pods, serve, secrets } = project.spec;
   const artifact = artifactSource(project, revision, settings);
   const pullSecrets = [...new Set([...(pods.imagePullSecrets ?? []), ...artifact.imagePullSecrets])];
@@ -131,9 +141,10 @@ function ownTemplate(project: GatewayProject, revision: Revision, settings: PodS
         fsGroup: 1000,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      ...(pullSecrets.length > 0 ? { imagePullSecrets: pullSecrets.map((name) => ({ name })) } : {}),
+      imagePullSecrets:
+        pullSecrets.length > 0 ? pullSecrets.map((name): Part<ILocalObjectReference> => ({ name })) : undefined,
       ...scheduling(project),
-      ...(artifact.initContainers.length > 0 ? { initContainers: artifact.initContainers } : {}),
+      initContainers: artifact.initContainers.length > 0 ? artifact.initContainers : undefined,
       containers: [gatewayContainer(project, artifact, settings)],
       volumes: [
         ...artifact.volumes,
@@ -149,16 +160,21 @@ function ownTemplate(project: GatewayProject, revision: Revision, settings: PodS
 }
 
 /** Where pods run: as the project says, or else spread over nodes as far as may be. */
-function scheduling(project: GatewayProject): object {
+function scheduling(project: GatewayProject): Partial<Part<IPodSpec>> {
   const { nodeSelector, tolerations, priorityClassName, affinity, topologySpreadConstraints } = project.spec.pods;
   const labelSelector = { matchLabels: podLabels(project) };
-  const overNodes = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' };
+  const overNodes: Part<ITopologySpreadConstraint> = {
+    maxSkew: 1,
+    topologyKey: 'kubernetes.io/hostname',
+    whenUnsatisfiable: 'ScheduleAnyway',
+  };
+  const constraints = topologySpreadConstraints?.map((each) => given<ITopologySpreadConstraint>(each));
   return {
-    ...(nodeSelector ? { nodeSelector } : {}),
-    ...(tolerations ? { tolerations } : {}),
-    ...(priorityClassName ? { priorityClassName } : {}),
-    ...(affinity ? { affinity } : {}),
-    topologySpreadConstraints: (topologySpreadConstraints ?? [overNodes]).map((each) => ({ labelSelector, ...each })),
+    nodeSelector,
+    tolerations,
+    priorityClassName,
+    affinity: given<IAffinity>(affinity),
+    topologySpreadConstraints: (constraints ?? [overNodes]).map((each) => ({ labelSelector, ...each })),
   };
 }
 

@@ -1,13 +1,14 @@
+import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
 /** An identity of their own for the gateway's pods, without a token and without rights. */
 export function serviceAccount(project: KubeObject): KubeObject {
-  const object = {
+  return manifest<IServiceAccount>({
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: ownedMeta(project, gatewayName(project)),
     automountServiceAccountToken: false,
-  };
-  return object;
+  });
 }

@@ -1,5 +1,7 @@
+import type { IService } from 'kubernetes-models/v1/Service';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
 /** The Service in front of a project's pods. */
@@ -8,7 +10,7 @@ export function service(project: GatewayProject): KubeObject {
   const outside = type !== 'ClusterIP';
   const balanced = type === 'LoadBalancer';
   const protocol = project.spec.tls ? 'https' : 'http';
-  const object = {
+  return manifest<IService>({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: ownedMeta(project, gatewayName(project), annotations ? { annotations } : {}),
@@ -22,15 +24,14 @@ export function service(project: GatewayProject): KubeObject {
           targetPort: 'http',
           protocol: 'TCP',
           appProtocol: protocol,
-          ...(outside && more.nodePort ? { nodePort: more.nodePort } : {}),
+          nodePort: outside ? more.nodePort : undefined,
         },
       ],
-      ...(outside && more.externalTrafficPolicy ? { externalTrafficPolicy: more.externalTrafficPolicy } : {}),
-      ...(balanced && more.loadBalancerClass ? { loadBalancerClass: more.loadBalancerClass } : {}),
-      ...(balanced && more.loadBalancerSourceRanges ? { loadBalancerSourceRanges: more.loadBalancerSourceRanges } : {}),
+      externalTrafficPolicy: outside ? more.externalTrafficPolicy : undefined,
+      loadBalancerClass: balanced ? more.loadBalancerClass : undefined,
+      loadBalancerSourceRanges: balanced ? more.loadBalancerSourceRanges : undefined,
     },
-  };
-  return object;
+  });
 }
 
 /** Port of it: 443 where pods serve HTTPS and nothing else is said. */

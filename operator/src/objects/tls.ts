@@ -1,10 +1,13 @@
 /** What a pod needs to serve HTTPS with a certificate of a Secret. */
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
 import type { GatewayProject } from '../api/resources.ts';
+import type { Part } from '../runtime/manifest.ts';
 
 export interface TlsParts {
   readonly args: readonly string[];
-  readonly volumes: readonly object[];
-  readonly volumeMounts: readonly object[];
+  readonly volumes: readonly Part<IVolume>[];
+  readonly volumeMounts: readonly Part<IVolumeMount>[];
 }
 
 const TLS_DIR = '/var/run/gw-tls';
@@ -14,8 +17,11 @@ const CLIENT_CA_DIR = '/var/run/gw-client-ca';
 export function tlsParts({ spec }: GatewayProject): TlsParts {
   if (!spec.tls) return { args: [], volumes: [], volumeMounts: [] };
   const { secret, minVersion, clientAuth, clientCaSecret } = spec.tls;
-  const volume = (name: string, secretName: string) => ({ name, secret: { secretName, defaultMode: 0o440 } });
-  const mount = (name: string, mountPath: string) => ({ name, mountPath, readOnly: true });
+  const volume = (name: string, secretName: string): Part<IVolume> => ({
+    name,
+    secret: { secretName, defaultMode: 0o440 },
+  });
+  const mount = (name: string, mountPath: string): Part<IVolumeMount> => ({ name, mountPath, readOnly: true });
   const ownCa = clientAuth !== 'off' && clientCaSecret !== undefined;
   return {
     args: [

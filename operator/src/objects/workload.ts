@@ -1,6 +1,9 @@
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import type { IDeploymentSpec } from 'kubernetes-models/apps/v1/DeploymentSpec';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../runtime/kube-object.ts';
+import { manifest, type Part } from '../runtime/manifest.ts';
 import type { PodSettings } from './gateway-container.ts';
 import {
   ANNOTATION_ASKED,
@@ -26,14 +29,14 @@ export interface WorkloadSettings extends PodSettings {
 }
 
 /** Said of workloads so that it is taken back: set by hand, it would stop rollouts, or have them take longer than asked. */
-export const UNHINDERED = { paused: false, minReadySeconds: 0 };
+export const UNHINDERED: Partial<Part<IDeploymentSpec>> = { paused: false, minReadySeconds: 0 };
 
 /** The apps/v1 Deployment whose pods serve one revision. */
 export function workload(project: GatewayProject, revision: Revision, settings: WorkloadSettings): KubeObject {
   const { rollout } = project.spec;
   const { annotations, replicas } = scaling(project, settings.running, settings.autoscales);
   const template = templateDigest(project, settings);
-  const object = {
+  return manifest<IDeployment>({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: ownedMeta(project, gatewayName(project), {
@@ -48,7 +51,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
       },
     }),
     spec: {
-      ...(replicas === undefined ? {} : { replicas }),
+      replicas,
       revisionHistoryLimit: 2,
       ...UNHINDERED,
       progressDeadlineSeconds: rollout.progressDeadlineSeconds,
@@ -63,8 +66,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
       selector: { matchLabels: podLabels(project) },
       template: podTemplate(project, revision, settings),
     },
-  };
-  return object;
+  });
 }
 
 /** Until all its pods are replaced, or it becomes another rollout. */

@@ -1,7 +1,9 @@
 /** Events in events.k8s.io/v1: repeated ones within the window become a series of one object. */
 import { randomBytes } from 'node:crypto';
+import type { IEvent } from 'kubernetes-models/events.k8s.io/v1/Event';
 import type { ApiServer } from './api-server.ts';
 import type { KubeObject } from './kube-object.ts';
+import { manifest, type Part } from './manifest.ts';
 import { microTime } from './micro-time.ts';
 import type { EventRecord, EventSink } from './objects.ts';
 
@@ -49,11 +51,14 @@ export class ClusterEvents implements EventSink {
     if (series && now - series.last < WINDOW_MS) {
       series.count++;
       series.last = now;
+      const body: Part<Pick<IEvent, 'series'>> = {
+        series: { count: series.count, lastObservedTime: microTime(new Date(now)) },
+      };
       await this.#api.json({
         method: 'PATCH',
         path: `${path}/${series.name}`,
         contentType: 'application/merge-patch+json',
-        body: { series: { count: series.count, lastObservedTime: microTime(new Date(now)) } },
+        body,
       });
       return;
     }
@@ -61,7 +66,7 @@ export class ClusterEvents implements EventSink {
     await this.#api.json({
       method: 'POST',
       path,
-      body: {
+      body: manifest<IEvent>({
         apiVersion: 'events.k8s.io/v1',
         kind: 'Event',
         metadata: { name, namespace },
@@ -80,7 +85,7 @@ export class ClusterEvents implements EventSink {
           uid: regarding.metadata.uid,
           resourceVersion: regarding.metadata.resourceVersion,
         },
-      },
+      }),
     });
     if (this.#series.size >= MAX_SERIES) this.#series.clear();
     this.#series.set(key, { name, count: 1, last: now });

@@ -1,7 +1,9 @@
 /** Leader election by a Lease: of several replicas one reconciles, and another takes over when it stops renewing. */
+import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1/Lease';
 import { ApiError, type ApiServer } from './api-server.ts';
 import { pause } from './backoff.ts';
 import { isRecord } from './kube-object.ts';
+import { manifest } from './manifest.ts';
 import { microTime } from './micro-time.ts';
 
 /** Name of the operator's. */
@@ -168,12 +170,12 @@ export class Lease {
     const answer = await this.#api.json({
       method: version === undefined ? 'POST' : 'PUT',
       path: version === undefined ? this.#path : `${this.#path}/${name}`,
-      body: {
+      body: manifest<ILease>({
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
-        metadata: { name, namespace, ...(version === undefined ? {} : { resourceVersion: version }) },
+        metadata: { name, namespace, resourceVersion: version },
         spec,
-      },
+      }),
     });
     return { version: read(answer).version, spec };
   }

@@ -1,9 +1,11 @@
 /** A Secret of the operator's namespace whose content the operator makes itself and all its replicas share. */
+import type { ISecret } from 'kubernetes-models/v1/Secret';
 import { ApiError, type ApiServer } from './api-server.ts';
 import { isRecord } from './kube-object.ts';
+import { manifest } from './manifest.ts';
 
 export interface StoredSecret {
-  readonly annotations: Readonly<Record<string, unknown>>;
+  readonly annotations: Readonly<Record<string, string>>;
   /** The decoded value of a key, empty where the Secret has none. */
   readonly text: (key: string) => string;
 }
@@ -14,7 +16,7 @@ export interface NextSecret<Content> {
   readonly write?: {
     readonly data: Readonly<Record<string, string>>;
     /** Default: none, also where the Secret has some. */
-    readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
   };
 }
 
@@ -37,18 +39,18 @@ export async function ownSecret<Content>(
       await api.json({
         method: found ? 'PUT' : 'POST',
         path: found ? path : collection,
-        body: {
+        body: manifest<ISecret>({
           apiVersion: 'v1',
           kind: 'Secret',
           metadata: {
             name,
             labels: { 'app.kubernetes.io/managed-by': 'gw-operator' },
-            ...(found ? { resourceVersion: found.version } : {}),
-            ...(write.annotations ? { annotations: write.annotations } : {}),
+            resourceVersion: found?.version,
+            annotations: write.annotations,
           },
           type: 'Opaque',
           data: encoded(write.data),
-        },
+        }),
       });
       return content;
     } catch (error) {
@@ -76,9 +78,13 @@ function parse(secret: unknown): StoredSecret & { readonly version: string } {
   const data = isRecord(secret['data']) ? secret['data'] : {};
   return {
     version: String(metadata['resourceVersion'] ?? ''),
-    annotations: isRecord(metadata['annotations']) ? metadata['annotations'] : {},
+    annotations: texts(metadata['annotations']),
     text: (key) => Buffer.from(String(data[key] ?? ''), 'base64').toString('utf8'),
   };
+}
+
+function texts(map: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(isRecord(map) ? map : {}).map(([name, value]) => [name, String(value)]));
 }
 
 function encoded(data: Readonly<Record<string, string>>): Record<string, string> {

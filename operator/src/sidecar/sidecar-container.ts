@@ -1,10 +1,15 @@
 /** The sidecar's container, and the volumes that it needs: made of the same parts as gateway pods. */
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IContainerPort } from 'kubernetes-models/v1/ContainerPort';
+import type { IEnvFromSource } from 'kubernetes-models/v1/EnvFromSource';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import type { IVolumeProjection } from 'kubernetes-models/v1/VolumeProjection';
 import type { GatewayProject } from '../api/resources.ts';
 import { partName } from '../objects/artifact-parts.ts';
 import { ARTIFACT_DIR } from '../objects/artifact-volume.ts';
 import { GW_ENTRY, projectArguments, SECRETS_DIR } from '../objects/gateway-container.ts';
 import { type Link, linkParts } from '../objects/link.ts';
-import { isRecord } from '../runtime/kube-object.ts';
+import type { Part } from '../runtime/manifest.ts';
 import type { SidecarWishes } from './wishes.ts';
 
 export const SIDECAR = 'gw-sidecar';
@@ -29,13 +34,9 @@ export interface SidecarPlace {
   readonly appPort: number;
 }
 
-interface NamedVolume {
-  readonly name: string;
-}
-
 export interface SidecarParts {
-  readonly container: object;
-  readonly volumes: readonly NamedVolume[];
+  readonly container: Part<IContainer>;
+  readonly volumes: readonly Part<IVolume>[];
   readonly imagePullSecrets: readonly string[];
 }
 
@@ -71,7 +72,8 @@ export function sidecarParts(
   const state = own ? spec.serve.state?.url : undefined;
   const link = settings.link && linkParts(settings.link);
   const artifact = own ? firstArtifact(project) : undefined;
-  const container = {
+  const adminPort: Part<IContainerPort> = { name: 'gw-admin', containerPort: place.adminPort, protocol: 'TCP' };
+  const container: Part<IContainer> = {
     name: SIDECAR,
     image: spec.pods.image ?? settings.image,
     imagePullPolicy: spec.pods.imagePullPolicy,
@@ -99,10 +101,10 @@ export function sidecarParts(
       ...(directory ? [{ name: 'GW_SECRETS_DIR', value: SECRETS_DIR }] : []),
       ...(link?.env ?? []),
     ],
-    ...(variables.length > 0 ? { envFrom: variables.map((name) => ({ secretRef: { name, optional: true } })) } : {}),
+    envFrom: variables.length > 0 ? variables.map(fromSecret) : undefined,
     ports: [
       { name: place.portName, containerPort: place.trafficPort, protocol: 'TCP' },
-      ...(wishes.admin ? [{ name: 'gw-admin', containerPort: place.adminPort, protocol: 'TCP' }] : []),
+      ...(wishes.admin ? [adminPort] : []),
     ],
     // No startup probe: the app starts whether there is an artifact or not, and gets no traffic until there is.
     readinessProbe: {
@@ -131,7 +133,7 @@ export function sidecarParts(
       ...(link?.volumeMounts ?? []),
     ],
   };
-  const volumes = [
+  const volumes: readonly Part<IVolume>[] = [
     { name: TMP_VOLUME, emptyDir: { sizeLimit: '64Mi' } },
     ...(artifact ? [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources: artifact } }] : []),
     // Whoever runs as another user than the app has no group in common with it: see readable().
@@ -144,13 +146,19 @@ export function sidecarParts(
 }
 
 /** Parts of what the project serves now, as the sources of one folder; gone ones do not keep the pod from starting. */
-function firstArtifact(project: GatewayProject): readonly object[] | undefined {
+function firstArtifact(project: GatewayProject): readonly Part<IVolumeProjection>[] | undefined {
   const { status } = project;
   const revision = status?.revisions?.find((kept) => kept.revision === status.revision);
   if (!revision?.parts) return undefined;
-  return Array.from({ length: revision.parts }, (_, index) => ({
-    configMap: { name: partName(project, revision.archive, index), optional: true },
-  }));
+  const { archive, parts } = revision;
+  return Array.from(
+    { length: parts },
+    (_, index): Part<IVolumeProjection> => ({ configMap: { name: partName(project, archive, index), optional: true } }),
+  );
+}
+
+function fromSecret(name: string): Part<IEnvFromSource> {
+  return { secretRef: { name, optional: true } };
 }
 
 function withLogLevel(project: GatewayProject, logLevel: SidecarWishes['logLevel']): GatewayProject {
@@ -171,8 +179,6 @@ function merged(project: Resources, pod: SidecarWishes['resources']): Resources 
  * Files of projected volumes belong to root, and to the pod's fsGroup where it has one: without one, only what all may
  * read is readable for a container with a user of its own. Other containers do not mount it.
  */
-function readable(volume: object): NamedVolume {
-  const { projected, ...rest } = isRecord(volume) ? volume : {};
-  const files = isRecord(projected) ? { projected: { ...projected, defaultMode: 0o444 } } : {};
-  return { ...rest, name: String(rest['name']), ...files };
+function readable({ projected, ...rest }: Part<IVolume>): Part<IVolume> {
+  return { ...rest, projected: projected && { ...projected, defaultMode: 0o444 } };
 }

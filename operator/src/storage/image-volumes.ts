@@ -1,7 +1,9 @@
 /** Whether a cluster mounts images as volumes: asked once, by a dry run that writes nothing. */
 import { messageOf } from '@gw/gateway/message-of';
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { ApiError, type ApiServer } from '../runtime/api-server.ts';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
+import { manifest } from '../runtime/manifest.ts';
 
 /** Kubernetes 1.35 is the first that has them without being told to. */
 const FIRST_MINOR = 35;
@@ -66,9 +68,9 @@ export class ImageVolumes {
   }
 }
 
-function deployment(namespace: string): object {
+function deployment(namespace: string): KubeObject {
   const labels = { 'app.kubernetes.io/name': NAME };
-  return {
+  return manifest<IDeployment>({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: NAME, namespace, labels },
@@ -92,5 +94,5 @@ function deployment(namespace: string): object {
         },
       },
     },
-  };
+  });
 }

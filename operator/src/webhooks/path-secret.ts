@@ -24,7 +24,7 @@ export function pathSecret(
     ownSecret(api, { namespace, name: WEBHOOK_SECRET }, async (stored) => {
       const found = stored && pathsOf(stored);
       const before = found === undefined ? await configured() : undefined;
-      const wish = String(stored?.annotations[ANNOTATION_ROTATE] ?? '');
+      const wish = stored?.annotations[ANNOTATION_ROTATE] ?? '';
       const paths = renewPaths(found, wish, before, now());
       if (paths === found) return { content: paths };
       const data = {

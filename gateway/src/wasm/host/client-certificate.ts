@@ -1,5 +1,5 @@
 /** `host_client_certificate_get` and `…_name`: who the client is by its TLS handshake. */
-import type { ClientCertificate } from '../../transport/client-certificate.ts';
+import type { ClientCertificate } from '../../transport/shown-certificate.ts';
 import type { Call } from '../call.ts';
 import type { HostFunctions } from './host-function.ts';
 

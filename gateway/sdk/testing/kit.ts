@@ -1,0 +1,207 @@
+/** What the testing kit takes and gives: its whole surface but for `testPlugin` itself. */
+import type { ClientCertificate, JsonObject, State } from '@gw/gateway/plugin-test-options';
+
+/** Header names in any case; several values of one name as a list. */
+export type HeaderRecord = { readonly [name: string]: string | readonly string[] };
+
+/** How far a plugin may go: limits of `gw serve`, which tests may narrow. */
+export interface KitLimits {
+  /**
+   * CPU milliseconds a call. Default: 25.
+   *
+   * @example 5
+   */
+  readonly cpuMs?: number;
+  /**
+   * Bytes of memory an instance. Default: 16 MiB.
+   *
+   * @example 1024 * 1024
+   */
+  readonly memoryBytes?: number;
+  /**
+   * Instances that exist at once. Default: 2000.
+   *
+   * @example 1 // what one request leaves behind would be met by the next
+   */
+  readonly instances?: number;
+  /**
+   * Calls that may wait for an instance; past it they are answered with 503. Default: 10,000.
+   *
+   * @example 0
+   */
+  readonly queue?: number;
+}
+
+export interface KitOptions {
+  /**
+   * Limits of calls and instances. Default: those of `gw serve`.
+   *
+   * @example { cpuMs: 5 }
+   */
+  readonly limits?: KitLimits;
+  /**
+   * Where counters, nonces and caches are kept. Default: a MemoryState of the kit's own, on the clock below.
+   *
+   * @example { ...new MemoryState(), rateLimits: { take: () => Promise.reject(new StateUnavailable('away')) } }
+   */
+  readonly state?: State;
+  /**
+   * Milliseconds since the epoch, for rate limits and caches. Default: the system's.
+   *
+   * @example () => clock.ms
+   */
+  readonly now?: () => number;
+}
+
+/** What a test says of a request; what it does not say has the default. */
+export interface RequestInit {
+  /** Default: `GET`. */
+  readonly method?: string;
+  /**
+   * Path and query. Default: `/`.
+   *
+   * @example '/books/7?lang=en'
+   */
+  readonly path?: string;
+  /**
+   * Default: none.
+   *
+   * @example { 'x-name': 'Ann', accept: ['text/html', 'application/json'] }
+   */
+  readonly headers?: HeaderRecord;
+  /**
+   * Default: no body.
+   *
+   * @example JSON.stringify({ title: 'Emma' })
+   */
+  readonly body?: string | Uint8Array;
+  /** Address of the client. Default: `192.0.2.1`. */
+  readonly clientIp?: string;
+  /**
+   * The operation that the router found. Default: none.
+   *
+   * @example { path: '/books/{id}', operationId: 'getBook', params: { id: '7' } }
+   */
+  readonly operation?: {
+    /** Path template. */
+    readonly path: string;
+    /** Default: none. */
+    readonly operationId?: string;
+    /** Path parameters, decoded. Default: none. */
+    readonly params?: Readonly<Record<string, string>>;
+    /** Path parameters as the client sent them. Default: those above, percent-encoded. */
+    readonly sentParams?: Readonly<Record<string, string>>;
+  };
+  /**
+   * What the client has shown in its TLS handshake; fields that are not given are empty, and it does not expire.
+   * Default: no certificate.
+   *
+   * @example { commonName: 'shop', dnsNames: ['shop.example.com'] }
+   */
+  readonly clientCertificate?: Partial<ClientCertificate>;
+  /**
+   * What earlier plugins said. Default: nothing.
+   *
+   * @example { 'ai.policy': 'strict' }
+   */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+export interface HookRequest extends RequestInit {
+  /**
+   * The plugin's config, without the defaults of its schema, which are filled in. Default: `{}`.
+   *
+   * @example { quota: 1, window: 60 }
+   */
+  readonly config?: JsonObject;
+}
+
+export interface ResponseRequest extends HookRequest {
+  /**
+   * What the upstream answered.
+   *
+   * @example { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
+   */
+  readonly response: {
+    readonly status: number;
+    /** Default: none. */
+    readonly headers?: HeaderRecord;
+    /** Default: no body. */
+    readonly body?: string;
+  };
+}
+
+export interface Answered {
+  readonly status: number;
+  /** By lower-case name; several values joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface LogLine {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+}
+
+export interface HookResult {
+  readonly outcome: 'continue' | 'answered' | 'handed-off';
+  /** What the client would get; null where the plugin made no answer. */
+  readonly answer: Answered | null;
+  /** The answer's problem document, where it is one. */
+  readonly problem: Readonly<Record<string, unknown>> | null;
+  /** Response headers staged for whatever the answer will be. */
+  readonly staged: Readonly<Record<string, string>>;
+  /** The request's headers as later plugins and the upstream see them. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** The request's query as they see it, without the `?`; undefined where there is none. */
+  readonly query: string | undefined;
+  /** The request's body as they see it; null where there is none. */
+  readonly requestBody: string | null;
+  /** Bytes past which the gateway would refuse the body; null where the plugin has set no limit. */
+  readonly bodyLimit: number | null;
+  /** What plugins said so far. */
+  readonly context: Readonly<Record<string, string>>;
+  /** Where a dispatcher hands the request off to; null where it does not. */
+  readonly handOff: { readonly upstream: string; readonly path: string; readonly timeoutMs: number } | null;
+  /** After `on_response`: what would be sent. */
+  readonly response: Answered;
+  /** What the plugin logged in this call. */
+  readonly logs: readonly LogLine[];
+}
+
+/**
+ * A hook, with what it is called for.
+ *
+ * @example { hook: 'onRequest', request: { path: '/books' } }
+ */
+export type HookCall =
+  | { readonly hook: 'onRequest' | 'dispatch'; readonly request: HookRequest }
+  | { readonly hook: 'onResponse'; readonly request: ResponseRequest };
+
+/** A plugin that has taken a config. */
+export interface BoundConfig {
+  /** With this config it wants the whole body of responses. */
+  readonly buffersResponse: boolean;
+  /** Lets its instances go. */
+  close(): void;
+}
+
+/** A plugin on the gateway's runtime. Each call binds the config anew; instances are shared by equal configs. */
+export interface PluginKit {
+  onRequest(request: HookRequest): Promise<HookResult>;
+  onResponse(request: ResponseRequest): Promise<HookResult>;
+  dispatch(request: HookRequest): Promise<HookResult>;
+  call(call: HookCall): Promise<HookResult>;
+  /** The same call twice, where the second finds the memory that the first has left: as in no gateway. */
+  twiceInSameMemory(call: HookCall): Promise<readonly [HookResult, HookResult]>;
+  /** Passes chunks through the chunk hooks of a direction; resolves to what comes out. */
+  stream(direction: 'request' | 'response', chunks: readonly string[], request?: HookRequest): Promise<string>;
+  /**
+   * Rejects where the schema or the plugin refuses the config.
+   *
+   * @example await assert.rejects(kit.bind({ quota: 0 }), /schema/)
+   */
+  bind(config?: JsonObject): Promise<BoundConfig>;
+  /** Ends the runtime; no call may follow. */
+  close(): void;
+}

@@ -1,0 +1,115 @@
+/** A plugin from its folder on the gateway's own runtime, without a gateway around it. */
+import { type JsonObject, MemoryState } from '@gw/gateway/plugin-test-options';
+import {
+  type BindOptions,
+  type BoundPlugin,
+  createPluginRuntime,
+  type Exchange,
+  type Outcome,
+  standaloneOutside,
+} from '@gw/gateway/plugin-testing';
+import type { HookCall, HookResult, KitOptions, LogLine, PluginKit } from './kit.ts';
+import { readPluginFolder } from './plugin-folder.ts';
+import { headerList, headerRecord, recordedExchange, renderedAnswer } from './recorder.ts';
+
+/** The kit, whose configs are bound to plugins that the tests of the gateway's own runtime call as the pipeline does. */
+export interface RuntimeKit extends PluginKit {
+  bind(config?: JsonObject): Promise<BoundPlugin>;
+}
+
+const outcomes: Readonly<Record<Outcome, HookResult['outcome']>> = { 0: 'continue', 1: 'answered', 2: 'handed-off' };
+
+/** Loads the plugin in `folder`. Throws PluginLoadError where the gateway would refuse it. */
+export async function openKit(folder: string, options: KitOptions = {}): Promise<RuntimeKit> {
+  const { plugin, wasm, complete } = await readPluginFolder(folder);
+  const logs: LogLine[] = [];
+  const outside = standaloneOutside((level, message) => logs.push({ level, message }));
+  const runtime = createPluginRuntime(
+    {
+      state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
+      http: outside.http,
+      tokens: outside.tokens,
+      directories: outside.directories,
+      openUpstream: (url) => ({ name: url }),
+      log: (level, _plugin, message) => logs.push({ level, message }),
+      observe: () => () => {},
+    },
+    options.limits,
+  );
+  const module = await runtime.load(plugin, wasm);
+  const bind = async (config: JsonObject = {}, options?: BindOptions) => module.bind(complete(config), options);
+
+  const run = async (bound: BoundPlugin, { hook, request }: HookCall) => {
+    const x = recordedExchange(request);
+    if (hook === 'onResponse') {
+      x.responseStatus = request.response.status;
+      x.responseHeaders = headerList(request.response.headers);
+      x.responseBody = request.response.body ?? null;
+    }
+    const before = logs.length;
+    const outcome = await bound[hook](x);
+    return resultOf(x, outcome, logs.slice(before));
+  };
+  const call = async (each: HookCall) => {
+    const bound = await bind(each.request.config);
+    const result = await run(bound, each);
+    bound.close();
+    return result;
+  };
+  return {
+    bind,
+    call,
+    onRequest: (request) => call({ hook: 'onRequest', request }),
+    onResponse: (request) => call({ hook: 'onResponse', request }),
+    dispatch: (request) => call({ hook: 'dispatch', request }),
+    async twiceInSameMemory(each) {
+      const bound = await bind(each.request.config, { keepsMemory: true });
+      const results = [await run(bound, each), await run(bound, each)] as const;
+      bound.close();
+      return results;
+    },
+    async stream(direction, chunks, init = {}) {
+      const x = recordedExchange(init);
+      const bound = await bind(init.config);
+      let out = '';
+      for (const text of chunks) {
+        const chunk = Buffer.from(text);
+        const passed = await (direction === 'request' ? bound.requestChunk(x, chunk) : bound.responseChunk(x, chunk));
+        out += Buffer.from(passed ?? chunk).toString();
+      }
+      const end = await (direction === 'request' ? bound.requestEnd(x) : bound.responseEnd(x));
+      return out + Buffer.from(end ?? []).toString();
+    },
+    close() {
+      runtime.close();
+      outside.close();
+    },
+  };
+}
+
+function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): HookResult {
+  const answer = renderedAnswer(x);
+  const staged: Record<string, string> = {};
+  for (const { op, name, value } of x.staged ?? []) {
+    if (op === 'remove') delete staged[name];
+    else staged[name] = op === 'add' && staged[name] !== undefined ? `${staged[name]}, ${value}` : value;
+  }
+  return {
+    outcome: outcomes[outcome],
+    answer,
+    problem: answer && x.answer && 'problem' in x.answer ? JSON.parse(answer.body) : null,
+    staged,
+    requestHeaders: headerRecord(x.headers),
+    query: x.query,
+    requestBody: x.body === null ? null : Buffer.from(x.body).toString(),
+    bodyLimit: Number.isFinite(x.bodyStream?.limit) ? (x.bodyStream?.limit ?? null) : null,
+    context: Object.fromEntries(x.context ?? []),
+    handOff: x.handOff && { upstream: x.handOff.upstream.name, path: x.handOff.path, timeoutMs: x.handOff.timeoutMs },
+    response: {
+      status: x.responseStatus,
+      headers: headerRecord(x.responseHeaders),
+      body: Buffer.from(x.responseBody ?? '').toString(),
+    },
+    logs,
+  };
+}
