@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderControlCli } from '../control/src/cli/cli-doc.ts';
+import { renderPaths } from '../control/src/client/paths-gen.ts';
 import { renderControlMetrics } from '../control/src/telemetry/metrics-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
@@ -33,6 +34,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/production.md', content: withLimits(readFileSync(join(root, 'docs/production.md'), 'utf8')) }],
   () => [{ path: 'docs/pods.md', content: withPodFields(readFileSync(join(root, 'docs/pods.md'), 'utf8')) }],
   () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
+  () => [{ path: 'control/src/client/paths.gen.ts', content: renderPaths() }],
   () => [{ path: 'docs/operator-cli.md', content: renderOperatorCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/control-metrics.md', content: renderControlMetrics() }],

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
+import { checkAnswer } from './answers.ts';
 import { unopenedDatabase } from './database.ts';
 
 const ANY_PORTS = ['--listen', '127.0.0.1:0', '--admin-bind', '127.0.0.1:0'];
@@ -12,7 +13,7 @@ export interface ControlServer extends LoggingProcess {
   readonly url: string;
   /** Of the admin listener. */
   readonly adminUrl: string;
-  /** Asks with the admin token; `json` becomes the body. */
+  /** Asks with the admin token; `json` becomes the body. Throws where the answer is not what its operation says. */
   ask(path: string, init?: AskInit): Promise<Response>;
   /** As `ask`, and the JSON of the answer, which must be a success. */
   get<T = Record<string, unknown>>(path: string, init?: AskInit): Promise<T>;
@@ -61,8 +62,8 @@ async function startOn(
 }
 
 export function client(url: string): Pick<ControlServer, 'ask' | 'get'> {
-  const ask = (path: string, { json, token = ADMIN_TOKEN, headers, ...init }: AskInit = {}) =>
-    fetch(url + path, {
+  const ask = async (path: string, { json, token = ADMIN_TOKEN, headers, ...init }: AskInit = {}) => {
+    const response = await fetch(url + path, {
       ...init,
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       headers: {
@@ -71,6 +72,9 @@ export function client(url: string): Pick<ControlServer, 'ask' | 'get'> {
         ...headers,
       },
     });
+    await checkAnswer(init.method ?? 'GET', path, response);
+    return response;
+  };
   return {
     ask,
     async get<T>(path: string, init?: AskInit): Promise<T> {

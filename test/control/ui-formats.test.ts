@@ -1,49 +1,9 @@
-/** What the console reads by itself: streams of events, and archives. */
+/** What the console reads by itself: archives. */
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
-import { eventParser, type ServerEvent } from '../../control/ui/api/event-parser.ts';
 import { filesOf } from '../../control/ui/editor/archive.ts';
-import { propertyRuns } from '../property-runs.ts';
-
-function parse(...chunks: string[]): ServerEvent[] {
-  const events: ServerEvent[] = [];
-  const parser = eventParser((event) => events.push(event));
-  for (const chunk of chunks) parser(chunk);
-  return events;
-}
-
-describe('a stream of events', () => {
-  it('has names and data; comments and half an event say nothing', () => {
-    const text = ': hello\n\nevent: deployment\ndata: {"a":\ndata: 1}\n\ndata: [2]\r\n\r\nevent: late\ndata: 3\n';
-    expect(parse(text)).toEqual([
-      { name: 'deployment', data: { a: 1 } },
-      { name: 'message', data: [2] },
-    ]);
-  });
-
-  it('leaves out what is no JSON, and goes on', () => {
-    expect(parse('data: {nonsense\n\ndata: 1\n\n')).toEqual([{ name: 'message', data: 1 }]);
-  });
-
-  it('is the same in whatever pieces it comes', () => {
-    const events = fc.array(fc.record({ name: fc.constantFrom('a', 'b'), data: fc.jsonValue() }), { maxLength: 5 });
-    const line = fc.constantFrom('\n', '\r\n');
-    const check = fc.property(events, line, fc.array(fc.nat(200)), (sent, end, cuts) => {
-      const text = sent
-        .map(({ name, data }) => `event: ${name}${end}data: ${JSON.stringify(data)}${end}${end}`)
-        .join('');
-      const at = [0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length].sort((a, b) => a - b);
-      const chunks = at.slice(1).map((to, i) => text.slice(at[i], to));
-      expect(parse(...chunks)).toEqual(
-        sent.map(({ name, data }) => ({ name, data: JSON.parse(JSON.stringify(data)) })),
-      );
-    });
-    fc.assert(check, propertyRuns(300));
-  });
-});
 
 describe('the files of an uploaded spec', () => {
   const long = `${'folder/'.repeat(20)}schemas.yaml`;

@@ -3,7 +3,7 @@
  * the types of Node.js, and `npm run check` here. A line under `@ts-expect-error` must not compile.
  */
 import { closeCompiler, compileProject } from '@gw/control';
-import { Api, ApiError, type Project as ControlProject } from '@gw/control/client';
+import { ApiError, ControlClient } from '@gw/control/client';
 import { ArtifactError, readArtifact } from '@gw/gateway/artifact';
 import { type CompileFlags, compile, ERROR_CODES, loadBuiltinPlugin, type Project } from '@gw/gateway/compiler';
 import { ApiSpec, Deployment, GatewayProject, PluginRef } from '@gw/operator/models';
@@ -56,13 +56,17 @@ export async function tests(folder: string): Promise<HookResult['outcome']> {
 }
 
 export async function asks(server: string): Promise<unknown> {
-  const api = new Api({ server, token: undefined });
+  const client = new ControlClient({ server, token: undefined });
   try {
-    return (await api.list<ControlProject>('/projects')).map(({ name, created_at }) => `${name} ${created_at}`);
+    return (await client.list('projects.list')).map(({ name, created_at }) => `${name} ${created_at}`);
   } catch (error) {
     return error instanceof ApiError ? error.status : error;
   }
 }
+
+export const makesNameless = (client: ControlClient): Promise<unknown> =>
+  // @ts-expect-error: a project has a name
+  client.call('projects.create', { body: {} });
 
 const metadata = { name: 'hello', labels: { app: 'hello' } };
 const config = { status: 204 };

@@ -1,9 +1,9 @@
 /** `gw-control api-keys`, `gw-control tokens`, `gw-control whoami`. */
 import { Option } from 'commander';
-import { ROLES } from '../access/actor.ts';
-import type { ApiKey, NewApiKey } from '../resources/api-keys/schemas.ts';
-import type { Identity, NewToken, Token } from '../resources/tokens/schemas.ts';
-import type { Candidate } from './find-id.ts';
+import { ROLES, type Role } from '../access/actor.ts';
+import type { ApiKey } from '../resources/api-keys/schemas.ts';
+import type { Token } from '../resources/tokens/schemas.ts';
+import { type Candidate, findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';
 
@@ -35,10 +35,9 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
     .action(async (name: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
       const project = await session.projectId(flags.project);
-      const path = `/projects/${project}/api-keys`;
-      const made = await session.api.json<NewApiKey>(path, { method: 'POST', json: { name } });
+      const made = await session.client.call('apiKeys.create', { params: { id: project }, body: { name } });
       session.note('the key is shown this once; a gateway comes with it:');
-      session.note(`  GW_API_KEY=… ${connectCommand(session.api.server, project)}`);
+      session.note(`  GW_API_KEY=… ${connectCommand(session.client.server, project)}`);
       session.print(made, () => `${made.key}\n`);
     });
 
@@ -46,7 +45,8 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.list<ApiKey>(`/projects/${await session.projectId(flags.project)}/api-keys`);
+      const params = { id: await session.projectId(flags.project) };
+      const found = await session.client.list('apiKeys.list', { params });
       const rows = found.map((each) => [
         each.name,
         each.prefix,
@@ -66,10 +66,12 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (given: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/api-keys`;
-      const wanted = { what: 'active key', given, list: 'gw-control api-keys list', path };
-      const id = await session.idOf<ApiKey>(wanted, namedUnlessRevoked);
-      await session.api.json(`${path}/${id}`, { method: 'DELETE' });
+      const params = { id: await session.projectId(flags.project) };
+      const wanted = { what: 'active key', given, list: 'gw-control api-keys list' };
+      const key_id = await findId(wanted, async () =>
+        (await session.client.list('apiKeys.list', { params })).map(namedUnlessRevoked),
+      );
+      await session.client.call('apiKeys.revoke', { params: { ...params, key_id } });
       session.note(`key ${given} is revoked`);
     });
 };
@@ -91,22 +93,22 @@ export const tokensCommand: AddCommand = (parent, program) => {
     .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]).makeOptionMandatory())
     .option('-p, --project <name-or-id>', 'the one project that it opens; default all')
     .option('--expires <time>', 'until when it opens anything, as in 2027-01-01T00:00:00Z; default no end')
-    .action(async (name: string, flags: ProjectFlags & { role: string; expires?: string }) => {
+    .action(async (name: string, flags: ProjectFlags & { role: Role; expires?: string }) => {
       const session = await Session.open(program, flags);
-      const json = {
+      const body = {
         name,
         role: flags.role,
         ...(flags.project === undefined ? {} : { project_id: await session.projectId(flags.project) }),
         ...(flags.expires === undefined ? {} : { expires_at: flags.expires }),
       };
-      const made = await session.api.json<NewToken>('/tokens', { method: 'POST', json });
+      const made = await session.client.call('tokens.create', { body });
       session.note('the token is shown this once');
       session.print(made, () => `${made.token}\n`);
     });
 
   remote(command, 'list', 'List tokens.', ['tokens.list']).action(async (flags: ServerFlags) => {
     const session = await Session.open(program, flags);
-    const found = await session.api.list<Token>('/tokens');
+    const found = await session.client.list('tokens.list');
     const rows = found.map((each) => [
       each.name,
       each.prefix,
@@ -123,9 +125,9 @@ export const tokensCommand: AddCommand = (parent, program) => {
     .argument('<token>', 'name or id')
     .action(async (given: string, flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      const wanted = { what: 'active token', given, list: 'gw-control tokens list', path: '/tokens' };
-      const id = await session.idOf<Token>(wanted, namedUnlessRevoked);
-      await session.api.json(`/tokens/${id}`, { method: 'DELETE' });
+      const wanted = { what: 'active token', given, list: 'gw-control tokens list' };
+      const id = await findId(wanted, async () => (await session.client.list('tokens.list')).map(namedUnlessRevoked));
+      await session.client.call('tokens.revoke', { params: { id } });
       session.note(`token ${given} is revoked`);
     });
 };
@@ -134,9 +136,9 @@ export const whoamiCommand: AddCommand = (parent, program) => {
   remote(parent, 'whoami', 'Show whose credentials are used, and what they open.', ['tokens.whoami']).action(
     async (flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      const identity = await session.api.json<Identity>('/whoami');
+      const identity = await session.client.call('tokens.whoami');
       session.printFields(identity, [
-        ['server', session.api.server],
+        ['server', session.client.server],
         ['actor', identity.actor],
         ['role', identity.role],
         ['project', identity.project_id ?? 'all'],

@@ -1,10 +1,9 @@
 /** `gw-control artifacts`. */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
-import type { Artifact, ArtifactDetail } from '../resources/artifacts/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';
-import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
+import { group, limitOption, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
 const EXAMPLES = `  $ gw-control artifacts list --project shop
   $ gw-control artifacts download 3f2a9c --output shop.gwa
@@ -19,15 +18,19 @@ export const artifactsCommand: AddCommand = (parent, program) => {
   remote(command, 'list', 'List artifacts, the latest first.', ['artifacts.list', 'artifacts.listOfProject'])
     .addOption(projectOption())
     .option('--hash <hash>', 'only with this artifact hash, or the beginning of one')
-    .option('--limit <n>', 'most of the list', '50')
-    .action(async (flags: ServerFlags & { project?: string; hash?: string; limit: string }) => {
+    .addOption(limitOption())
+    .action(async (flags: ServerFlags & { project?: string; hash?: string; limit: number }) => {
       const session = await Session.open(program, flags);
-      const path = session.hasProject(flags.project)
-        ? `/projects/${await session.projectId(flags.project)}/artifacts`
-        : '/artifacts';
       const hash = `sha256:${(flags.hash ?? '').toLowerCase().replace(/^sha256:/, '')}`;
-      const limit = Number(flags.limit);
-      const all = await session.api.list<Artifact>(path, {}, flags.hash === undefined ? limit : undefined);
+      const { limit } = flags;
+      const read = flags.hash === undefined ? { limit } : {};
+      const all = session.hasProject(flags.project)
+        ? await session.client.list(
+            'artifacts.listOfProject',
+            { params: { id: await session.projectId(flags.project) } },
+            read,
+          )
+        : await session.client.list('artifacts.list', {}, read);
       const found = all.filter(({ artifact_hash }) => artifact_hash.startsWith(hash)).slice(0, limit);
       const rows = found.map((each) => [
         each.id,
@@ -56,7 +59,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
     .action(async (given: string, flags: ServerFlags & { project?: string }) => {
       const session = await Session.open(program, flags);
       const id = await session.artifactId(given, flags.project);
-      const artifact = await session.api.json<ArtifactDetail>(`/artifacts/${id}`);
+      const artifact = await session.client.call('artifacts.get', { params: { id } });
       session.printFields(artifact, [
         ['id', artifact.id],
         ['project', artifact.project_id ?? 'none'],
@@ -81,11 +84,13 @@ export const artifactsCommand: AddCommand = (parent, program) => {
     .option('--production', 'it was built for production')
     .action(async (file: string, flags: ServerFlags & { project?: string; production?: boolean }) => {
       const session = await Session.open(program, flags);
-      const form = new FormData();
-      form.append('file', await openAsBlob(file), basename(file));
-      if (flags.production) form.append('production', 'true');
-      const path = `/projects/${await session.projectId(flags.project)}/artifacts`;
-      const artifact = await session.api.json<Artifact>(path, { method: 'POST', form });
+      const artifact = await session.client.call('artifacts.import', {
+        params: { id: await session.projectId(flags.project) },
+        form: {
+          file: new File([await openAsBlob(file)], basename(file)),
+          production: flags.production ? 'true' : undefined,
+        },
+      });
       session.printFields(artifact, [
         ['id', artifact.id],
         ['hash', artifact.artifact_hash],
@@ -104,7 +109,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
     .action(async (given: string, flags: ServerFlags & { project?: string; output?: string }) => {
       const session = await Session.open(program, flags);
       const id = await session.artifactId(given, flags.project);
-      await saveTo(await session.api.response(`/artifacts/${id}/download`), flags.output, program);
+      await saveTo(await session.client.response('artifacts.download', { params: { id } }), flags.output, program);
     });
 
   remote(command, 'delete', 'Delete an artifact.', ['artifacts.delete', 'artifacts.list', 'artifacts.listOfProject'])
@@ -113,7 +118,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
     .action(async (given: string, flags: ServerFlags & { project?: string }) => {
       const session = await Session.open(program, flags);
       const id = await session.artifactId(given, flags.project, { firstOfHash: false });
-      await session.api.json(`/artifacts/${id}`, { method: 'DELETE' });
+      await session.client.call('artifacts.delete', { params: { id } });
       session.note(`artifact ${id} is deleted`);
     });
 };

@@ -1,7 +1,6 @@
 /** `gw-control audit`. */
-import type { AuditEntry } from '../resources/audit/schemas.ts';
 import type { AddCommand } from './program.ts';
-import { remote, type ServerFlags, Session, time } from './session.ts';
+import { limitOption, remote, type ServerFlags, Session, time } from './session.ts';
 
 interface AuditFlags extends ServerFlags {
   readonly project?: string;
@@ -10,7 +9,7 @@ interface AuditFlags extends ServerFlags {
   readonly resourceId?: string;
   readonly since?: string;
   readonly until?: string;
-  readonly limit: string;
+  readonly limit: number;
 }
 
 export const auditCommand: AddCommand = (parent, program) => {
@@ -22,7 +21,7 @@ export const auditCommand: AddCommand = (parent, program) => {
     .option('--resource-id <id>', 'only of this resource')
     .option('--since <time>', 'only from then on, as in 2026-01-31T00:00:00Z')
     .option('--until <time>', 'only before then')
-    .option('--limit <n>', 'most of the list', '50')
+    .addOption(limitOption())
     .addHelpText(
       'after',
       '\nExamples:\n  $ gw-control audit --project shop --since 2026-01-31T00:00:00Z\n  $ gw-control audit --operation deployments.deploy --json',
@@ -38,7 +37,7 @@ export const auditCommand: AddCommand = (parent, program) => {
         since: flags.since,
         until: flags.until,
       };
-      const found = await session.api.list<AuditEntry>('/audit', { query }, Number(flags.limit));
+      const found = await session.client.list('audit.list', { query }, { limit: flags.limit });
       const rows = found.map((each) => [
         time(each.at),
         each.actor,

@@ -5,7 +5,7 @@ import type { Compilation, Diagnostic } from '../resources/compilations/schemas.
 import { OutcomeFailure } from './failure.ts';
 import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
-import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
+import { group, limitOption, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
 interface CompileFlags extends ServerFlags {
   readonly project?: string;
@@ -39,13 +39,13 @@ export const compileCommand: AddCommand = (parent, program) => {
       const production = flags.production === true;
       const asked =
         spec === undefined
-          ? await session.api.json<Compilation>(`/projects/${await session.projectId(flags.project)}/compile`, {
-              method: 'POST',
-              json: { production },
+          ? await session.client.call('compilations.compileProject', {
+              params: { id: await session.projectId(flags.project) },
+              body: { production },
             })
-          : await session.api.json<Compilation>(`/specs/${await session.specId(spec, flags.project)}/compile`, {
-              method: 'POST',
-              json: {
+          : await session.client.call('compilations.compileSpec', {
+              params: { id: await session.specId(spec, flags.project) },
+              body: {
                 production,
                 additional_specs: await Promise.all(
                   (flags.with ?? []).map((each) => session.specId(each, flags.project)),
@@ -69,31 +69,43 @@ export const compilationsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .option('--spec <name-or-id>', 'only those asked for this spec')
     .addOption(new Option('--status <status>', 'only with it').choices(['pending', 'compiling', 'succeeded', 'failed']))
-    .option('--limit <n>', 'most of the list', '50')
-    .action(async (flags: ServerFlags & { project?: string; spec?: string; status?: string; limit: string }) => {
-      const session = await Session.open(program, flags);
-      const of =
-        flags.spec === undefined
-          ? `/projects/${await session.projectId(flags.project)}`
-          : `/specs/${await session.specId(flags.spec, flags.project)}`;
-      const query = { status: flags.status };
-      const found = await session.api.list<Compilation>(`${of}/compilations`, { query }, Number(flags.limit));
-      const rows = found.map((each) => [
-        each.id,
-        each.status,
-        each.production ? 'yes' : 'no',
-        short(each.artifact_hash),
-        time(each.created_at),
-      ]);
-      session.printTable(found, ['ID', 'STATUS', 'PRODUCTION', 'ARTIFACT', 'ASKED FOR'], rows, 'no compilations');
-    });
+    .addOption(limitOption())
+    .action(
+      async (
+        flags: ServerFlags & { project?: string; spec?: string; status?: Compilation['status']; limit: number },
+      ) => {
+        const session = await Session.open(program, flags);
+        const query = { status: flags.status };
+        const { limit } = flags;
+        const found =
+          flags.spec === undefined
+            ? await session.client.list(
+                'compilations.listOfProject',
+                { params: { id: await session.projectId(flags.project) }, query },
+                { limit },
+              )
+            : await session.client.list(
+                'compilations.listOfSpec',
+                { params: { id: await session.specId(flags.spec, flags.project) }, query },
+                { limit },
+              );
+        const rows = found.map((each) => [
+          each.id,
+          each.status,
+          each.production ? 'yes' : 'no',
+          short(each.artifact_hash),
+          time(each.created_at),
+        ]);
+        session.printTable(found, ['ID', 'STATUS', 'PRODUCTION', 'ARTIFACT', 'ASKED FOR'], rows, 'no compilations');
+      },
+    );
 
   remote(command, 'get', 'Show a compilation.', ['compilations.get', 'compilations.listOfProject'])
     .argument('<compilation>', COMPILATION)
     .addOption(projectOption())
     .action(async (given: string, flags: OfProject) => {
       const session = await Session.open(program, flags);
-      show(session, await session.api.json<Compilation>(await pathOf(session, given, flags)));
+      show(session, await read(session, await idOf(session, given, flags)));
     });
 
   remote(command, 'watch', 'Follow a compilation until it has ended.', [
@@ -105,7 +117,7 @@ export const compilationsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (given: string, flags: OfProject) => {
       const session = await Session.open(program, flags);
-      const asked = await session.api.json<Compilation>(await pathOf(session, given, flags));
+      const asked = await read(session, await idOf(session, given, flags));
       report(session, await ended(session, asked));
     });
 
@@ -117,7 +129,9 @@ export const compilationsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (given: string, flags: OfProject) => {
       const session = await Session.open(program, flags);
-      await session.api.json(await pathOf(session, given, flags, false), { method: 'DELETE' });
+      await session.client.call('compilations.delete', {
+        params: { id: await idOf(session, given, flags, false) },
+      });
       session.note(`compilation ${given} is deleted`);
     });
 };
@@ -126,36 +140,42 @@ type OfProject = ServerFlags & { readonly project?: string };
 const COMPILATION = 'id, or the hash of what it made; the beginning is enough';
 
 /** Of several that made the same the newest is meant, unless `firstOfHash` is false. */
-async function pathOf(session: Session, given: string, { project }: OfProject, firstOfHash = true): Promise<string> {
+function idOf(session: Session, given: string, { project }: OfProject, firstOfHash = true): Promise<string> {
   const list = 'gw-control compilations list';
-  const id = await findId({ what: 'compilation', given, list, firstOfHash }, async () => {
-    const of = `/projects/${await session.projectId(project)}`;
-    const found = await session.api.list<Compilation>(`${of}/compilations`);
+  return findId({ what: 'compilation', given, list, firstOfHash }, async () => {
+    const params = { id: await session.projectId(project) };
+    const found = await session.client.list('compilations.listOfProject', { params });
     return found.map(({ id, artifact_hash }) => ({ id, hash: artifact_hash }));
   });
-  return `/compilations/${id}`;
 }
+
+const read = (session: Session, id: string): Promise<Compilation> =>
+  session.client.call('compilations.get', { params: { id } });
 
 const isOver = ({ status }: Compilation): boolean => status === 'succeeded' || status === 'failed';
 
 /** Follows it by events; a stream that breaks is begun again. */
 async function ended(session: Session, asked: Compilation): Promise<Compilation> {
+  const { id } = asked;
   const stopped = new AbortController();
   void session.program.stopped.then(() => stopped.abort());
   let latest = asked;
   while (!isOver(latest)) {
     try {
-      for await (const { event, data } of session.api.events(`/compilations/${asked.id}/events`, stopped.signal)) {
-        if (event !== 'compilation') continue;
-        const next: Compilation = JSON.parse(data);
+      const { signal } = stopped;
+      for await (const { data: next } of await session.client.events(
+        'compilations.events',
+        { params: { id } },
+        { signal },
+      )) {
         if (!isOver(next) && next.stage !== latest.stage) session.note(`${next.stage ?? next.status}…`);
         latest = next;
       }
     } catch (error) {
-      if (stopped.signal.aborted) throw new Error(`stopped waiting: gw-control compilations watch ${asked.id} goes on`);
+      if (stopped.signal.aborted) throw new Error(`stopped waiting: gw-control compilations watch ${id} goes on`);
       if (!(error instanceof TypeError)) throw error;
     }
-    if (!isOver(latest)) latest = await session.api.json<Compilation>(`/compilations/${asked.id}`);
+    if (!isOver(latest)) latest = await read(session, id);
   }
   return latest;
 }

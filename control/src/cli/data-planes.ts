@@ -1,6 +1,7 @@
 /** `gw-control data-planes`. */
 import { Option } from 'commander';
 import type { DataPlane } from '../resources/data-planes/schemas.ts';
+import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
@@ -19,10 +20,10 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
     .addOption(
       new Option('--status <status>', 'only with it').choices(['connected', 'disconnected', 'drifted', 'incompatible']),
     )
-    .action(async (flags: DataPlaneFlags & { status?: string }) => {
+    .action(async (flags: DataPlaneFlags & { status?: DataPlane['status'] }) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/data-planes`;
-      const found = await session.api.list<DataPlane>(path, { query: { status: flags.status } });
+      const params = { id: await session.projectId(flags.project) };
+      const found = await session.client.list('dataPlanes.list', { params, query: { status: flags.status } });
       const rows = found.map((each) => [
         each.name,
         each.status,
@@ -44,7 +45,9 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (given: string, flags: DataPlaneFlags) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.json<DataPlane>(await pathOf(session, given, flags.project));
+      const found = await session.client.call('dataPlanes.get', {
+        params: await paramsOf(session, given, flags.project),
+      });
       session.printFields(found, [
         ['name', found.name],
         ['id', found.id],
@@ -68,13 +71,13 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (given: string, flags: DataPlaneFlags) => {
       const session = await Session.open(program, flags);
-      await session.api.json(await pathOf(session, given, flags.project), { method: 'DELETE' });
+      await session.client.call('dataPlanes.disconnect', { params: await paramsOf(session, given, flags.project) });
       session.note(`data plane ${given} is disconnected; to keep it away, revoke its key`);
     });
 };
 
-async function pathOf(session: Session, given: string, project: string | undefined): Promise<string> {
-  const path = `/projects/${await session.projectId(project)}/data-planes`;
-  const wanted = { what: 'data plane', given, list: 'gw-control data-planes list', path };
-  return `${path}/${await session.idOf<DataPlane>(wanted, ({ id, name }) => ({ id, name }))}`;
+async function paramsOf(session: Session, given: string, project: string | undefined) {
+  const params = { id: await session.projectId(project) };
+  const wanted = { what: 'data plane', given, list: 'gw-control data-planes list' };
+  return { ...params, dp_id: await findId(wanted, () => session.client.list('dataPlanes.list', { params })) };
 }

@@ -1,13 +1,12 @@
 /** `gw-control deploy`, `gw-control rollback` and `gw-control deployments`. */
 import { share, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, Option } from 'commander';
-import type { Artifact } from '../resources/artifacts/schemas.ts';
-import type { Compilation } from '../resources/compilations/schemas.ts';
-import type { Deployment, DeploymentDetail } from '../resources/deployments/schemas.ts';
-import { ApiError } from './api.ts';
+import { ApiError } from '../client/api-error.ts';
+import type { Deployment, DeploymentDetail, DeployRequest } from '../resources/deployments/schemas.ts';
 import { OutcomeFailure } from './failure.ts';
+import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
-import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
+import { group, limitOption, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';
 
 interface DeployFlags extends ServerFlags {
   readonly project?: string;
@@ -39,7 +38,8 @@ export const deployCommand: AddCommand = (parent, program) => {
       const project = await session.projectId(flags.project);
       const artifact_id =
         artifact === undefined ? await latestArtifact(session, project) : await session.artifactId(artifact, project);
-      await begin(session, project, 'deploy', { artifact_id, ...policyOf(flags) }, flags);
+      const body = { artifact_id, ...policyOf(flags) };
+      await begun(session, await session.client.call('deployments.deploy', { params: { id: project }, body }), flags);
     });
 };
 
@@ -55,7 +55,8 @@ export const rollbackCommand: AddCommand = (parent, program) => {
       const session = await Session.open(program, flags);
       const project = await session.projectId(flags.project);
       const to = artifact === undefined ? {} : { artifact_id: await session.artifactId(artifact, project) };
-      await begin(session, project, 'rollback', { ...to, ...policyOf(flags) }, flags);
+      const body = { ...to, ...policyOf(flags) };
+      await begun(session, await session.client.call('deployments.rollback', { params: { id: project }, body }), flags);
     });
 };
 
@@ -79,11 +80,12 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
         'rolled_back',
       ]),
     )
-    .option('--limit <n>', 'most of the list', '50')
-    .action(async (flags: ServerFlags & { project?: string; status?: string; limit: string }) => {
+    .addOption(limitOption())
+    .action(async (flags: ServerFlags & { project?: string; status?: Deployment['status']; limit: number }) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/deployments`;
-      const found = await session.api.list<Deployment>(path, { query: { status: flags.status } }, Number(flags.limit));
+      const params = { id: await session.projectId(flags.project) };
+      const query = { status: flags.status };
+      const found = await session.client.list('deployments.list', { params, query }, { limit: flags.limit });
       const rows = found.map((each) => [
         each.deployment_id,
         each.kind,
@@ -119,12 +121,11 @@ const DEPLOYMENT = 'id, or the hash of its artifact; the beginning is enough';
 
 /** Of several of one artifact the newest is meant. */
 function deploymentId(session: Session, project: string, given: string): Promise<string> {
-  const path = `/projects/${project}/deployments`;
-  const wanted = { what: 'deployment', given, list: 'gw-control deployments list', path, firstOfHash: true };
-  return session.idOf<Deployment>(wanted, ({ deployment_id, artifact_hash }) => ({
-    id: deployment_id,
-    hash: artifact_hash,
-  }));
+  const wanted = { what: 'deployment', given, list: 'gw-control deployments list', firstOfHash: true };
+  return findId(wanted, async () => {
+    const found = await session.client.list('deployments.list', { params: { id: project } });
+    return found.map(({ deployment_id, artifact_hash }) => ({ id: deployment_id, hash: artifact_hash }));
+  });
 }
 
 function withPolicy(command: Command): Command {
@@ -142,21 +143,20 @@ function withPolicy(command: Command): Command {
     .option('--wait', 'until it has ended, with progress');
 }
 
-function policyOf({ timeout, rollbackThreshold }: DeployFlags): object {
+function policyOf({ timeout, rollbackThreshold }: DeployFlags): Omit<DeployRequest, 'artifact_id'> {
   return {
     ...(timeout === undefined ? {} : { timeout_seconds: timeout }),
     ...(rollbackThreshold === undefined ? {} : { rollback_threshold: rollbackThreshold }),
   };
 }
 
-async function begin(session: Session, project: string, verb: string, json: object, flags: DeployFlags): Promise<void> {
-  const begun = await session.api.json<Deployment>(`/projects/${project}/${verb}`, { method: 'POST', json });
-  if (flags.wait) return report(session, await ended(session, project, begun.deployment_id));
-  show(session, await read(session, project, begun.deployment_id));
+async function begun(session: Session, { project_id, deployment_id }: Deployment, flags: DeployFlags): Promise<void> {
+  if (flags.wait) return report(session, await ended(session, project_id, deployment_id));
+  show(session, await read(session, project_id, deployment_id));
 }
 
-const read = (session: Session, project: string, id: string) =>
-  session.api.json<DeploymentDetail>(`/projects/${project}/deployments/${id}`);
+const read = (session: Session, id: string, deployment_id: string): Promise<DeploymentDetail> =>
+  session.client.call('deployments.get', { params: { id, deployment_id } });
 
 /** Milliseconds between two looks. */
 const LOOK_MS = 300;
@@ -205,11 +205,14 @@ function show(session: Session, deployment: DeploymentDetail): void {
  * artifacts alone does not say. Says so where later sources did not compile.
  */
 async function latestArtifact(session: Session, project: string): Promise<string> {
-  const first = <T>(path: string) => session.api.list<T>(`/projects/${project}/${path}`, {}, 1);
+  const { client } = session;
+  const params = { id: project };
+  const query = { status: 'succeeded' } as const;
+  const first = { limit: 1 };
   const [[artifact], [compilation], [succeeded]] = await Promise.all([
-    first<Artifact>('artifacts'),
-    first<Compilation>('compilations'),
-    first<Compilation>('compilations?status=succeeded'),
+    client.list('artifacts.listOfProject', { params }, first),
+    client.list('compilations.listOfProject', { params }, first),
+    client.list('compilations.listOfProject', { params, query }, first),
   ]);
   if (artifact === undefined) {
     const why = compilation?.status === 'failed' ? `, since its compilation ${compilation.id} failed` : '';

@@ -2,7 +2,7 @@
 import { printable } from '@gw/gateway/command-line';
 import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';
-import { ApiError } from './api.ts';
+import { ApiError } from '../client/api-error.ts';
 
 /** Also for what is not understood (docs/decisions.md#exit-codes). */
 export const EXIT_FAILURE = 1;

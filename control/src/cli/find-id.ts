@@ -1,5 +1,5 @@
 /** Ids as people give them: whole, by name, by hash, or by so much of either as tells one from the others. */
-import { ApiError } from './api.ts';
+import { ApiError } from '../client/api-error.ts';
 
 /** One that may be meant. */
 export interface Candidate {

@@ -15,7 +15,7 @@ const EXAMPLES = `  $ gw-control plugins register stamp.wasm --name stamp --vers
 interface RegisterFlags extends ServerFlags {
   readonly name: string;
   readonly version: string;
-  readonly type: string;
+  readonly type: Plugin['type'];
   readonly description?: string;
   readonly capabilities?: string;
   readonly configSchema?: string;
@@ -38,22 +38,25 @@ export const pluginsCommand: AddCommand = (parent, program) => {
     .option('--config-schema <file>', 'JSON Schema of its config')
     .action(async (file: string, flags: RegisterFlags) => {
       const session = await Session.open(program, flags);
-      const form = new FormData();
-      const { name, version, type, description, capabilities } = flags;
-      for (const [field, value] of Object.entries({ name, version, type, description, capabilities })) {
-        if (value !== undefined) form.set(field, value);
-      }
-      if (flags.configSchema !== undefined) form.set('config_schema', await readFile(flags.configSchema, 'utf8'));
-      form.set('file', new Blob([new Uint8Array(await readFile(file))], { type: 'application/wasm' }), basename(file));
-      show(session, await session.api.json<Plugin>('/plugins', { method: 'POST', form }));
+      const { name, version, type, description, capabilities, configSchema } = flags;
+      const form = {
+        name,
+        version,
+        type,
+        description,
+        capabilities,
+        config_schema: configSchema === undefined ? undefined : await readFile(configSchema, 'utf8'),
+        file: new File([new Uint8Array(await readFile(file))], basename(file), { type: 'application/wasm' }),
+      };
+      show(session, await session.client.call('plugins.register', { form }));
     });
 
   remote(command, 'list', 'List plugins, a line a version.', ['plugins.list'])
     .option('--name <text>', 'part of the name')
     .addOption(new Option('--type <type>', 'only of this type').choices(['middleware', 'dispatcher']))
-    .action(async (flags: ServerFlags & { name?: string; type?: string }) => {
+    .action(async (flags: ServerFlags & { name?: string; type?: Plugin['type'] }) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.list<Plugin>('/plugins', { query: { name: flags.name, type: flags.type } });
+      const found = await session.client.list('plugins.list', { query: { name: flags.name, type: flags.type } });
       session.printTable(found, HEADINGS, found.map(row), 'no plugins: see gw-control seed-plugins');
     });
 
@@ -61,7 +64,7 @@ export const pluginsCommand: AddCommand = (parent, program) => {
     .argument('<name>')
     .action(async (name: string, flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.list<Plugin>(`/plugins/${encodeURIComponent(name)}`);
+      const found = await session.client.call('plugins.versions', { params: { name } });
       session.printTable(found, HEADINGS, found.map(row), 'no versions');
     });
 
@@ -70,7 +73,7 @@ export const pluginsCommand: AddCommand = (parent, program) => {
     .argument('<version>')
     .action(async (name: string, version: string, flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      show(session, await session.api.json<Plugin>(pathOf(name, version)));
+      show(session, await session.client.call('plugins.get', { params: { name, version } }));
     });
 
   remote(command, 'download', 'Download the WASM module.', ['plugins.download'])
@@ -79,7 +82,8 @@ export const pluginsCommand: AddCommand = (parent, program) => {
     .option('-o, --output <file>', 'default standard output')
     .action(async (name: string, version: string, flags: ServerFlags & { output?: string }) => {
       const session = await Session.open(program, flags);
-      await saveTo(await session.api.response(`${pathOf(name, version)}/download`), flags.output, program);
+      const module = await session.client.response('plugins.download', { params: { name, version } });
+      await saveTo(module, flags.output, program);
     });
 
   remote(command, 'delete', 'Delete a version that no project uses.', ['plugins.delete'])
@@ -87,14 +91,12 @@ export const pluginsCommand: AddCommand = (parent, program) => {
     .argument('<version>')
     .action(async (name: string, version: string, flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      await session.api.json(pathOf(name, version), { method: 'DELETE' });
+      await session.client.call('plugins.delete', { params: { name, version } });
       session.note(`plugin ${name}@${version} is deleted`);
     });
 };
 
 const HEADINGS = ['NAME', 'VERSION', 'TYPE', 'BUILT IN', 'BYTES', 'DESCRIPTION'];
-
-const pathOf = (name: string, version: string) => `/plugins/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
 
 const row = (each: Plugin) => [
   each.name,

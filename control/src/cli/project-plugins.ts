@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { newestVersion } from '../plugins/version-order.ts';
-import type { Plugin } from '../resources/plugins/schemas.ts';
-import type { ProjectPlugin } from '../resources/project-plugins/schemas.ts';
+import type { ProjectPlugin, ProjectPluginInput } from '../resources/project-plugins/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';
 
@@ -26,9 +25,8 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (flags: PluginFlags) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.list<ProjectPlugin>(
-        `/projects/${await session.projectId(flags.project)}/plugins`,
-      );
+      const params = { id: await session.projectId(flags.project) };
+      const found = await session.client.list('projectPlugins.list', { params });
       const rows = found.map((each) => [
         each.plugin_name,
         each.plugin_version,
@@ -47,14 +45,14 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
     .option('--disable', 'add it, but let no operation use it yet')
     .action(async (name: string, version: string | undefined, flags: PluginFlags) => {
       const session = await Session.open(program, flags);
-      const json = {
+      const body = {
         plugin_name: name,
         plugin_version: version ?? (await newestOf(session, name)),
         enabled: flags.disable !== true,
         ...(flags.config === undefined ? {} : { config: await readConfig(flags.config) }),
       };
-      const path = `/projects/${await session.projectId(flags.project)}/plugins`;
-      show(session, await session.api.json<ProjectPlugin>(path, { method: 'POST', json }));
+      const params = { id: await session.projectId(flags.project) };
+      show(session, await session.client.call('projectPlugins.add', { params, body }));
     });
 
   remote(command, 'update', 'Change version or config; what is not given stays.', [
@@ -69,19 +67,17 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
     .option('--disable', 'let no operation use it')
     .action(async (name: string, flags: PluginFlags) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/plugins`;
-      const before = (await session.api.list<ProjectPlugin>(path)).find(({ plugin_name }) => plugin_name === name);
+      const params = { id: await session.projectId(flags.project) };
+      const known = await session.client.list('projectPlugins.list', { params });
+      const before = known.find(({ plugin_name }) => plugin_name === name);
       if (!before) throw new Error(`the project does not use "${name}": add it with gw-control project-plugins add`);
-      const json = {
+      const body = {
         plugin_name: name,
         plugin_version: flags.version ?? before.plugin_version,
         enabled: flags.enable === true || (flags.disable !== true && before.enabled),
         config: flags.config === undefined ? before.config : await readConfig(flags.config),
       };
-      show(
-        session,
-        await session.api.json<ProjectPlugin>(`${path}/${encodeURIComponent(name)}`, { method: 'PUT', json }),
-      );
+      show(session, await session.client.call('projectPlugins.update', { params: { ...params, name }, body }));
     });
 
   remote(command, 'remove', 'Have a project use a plugin no more.', ['projectPlugins.remove'])
@@ -89,18 +85,18 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (name: string, flags: PluginFlags) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(flags.project)}/plugins/${encodeURIComponent(name)}`;
-      await session.api.json(path, { method: 'DELETE' });
+      const params = { id: await session.projectId(flags.project), name };
+      await session.client.call('projectPlugins.remove', { params });
       session.note(`plugin ${name} is removed from the project`);
     });
 };
 
 async function newestOf(session: Session, name: string): Promise<string> {
-  const found = await session.api.list<Plugin>(`/plugins/${encodeURIComponent(name)}`);
+  const found = await session.client.call('plugins.versions', { params: { name } });
   return newestVersion(found.map(({ version }) => version));
 }
 
-async function readConfig(file: string): Promise<unknown> {
+async function readConfig(file: string): Promise<NonNullable<ProjectPluginInput['config']>> {
   return parse(await readFile(file, 'utf8')) ?? {};
 }
 

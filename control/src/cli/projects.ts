@@ -1,6 +1,6 @@
 /** `gw-control projects` and `gw-control init`. */
 import { InvalidArgumentError, Option } from 'commander';
-import type { Project } from '../resources/projects/schemas.ts';
+import type { InitInput, Project } from '../resources/projects/schemas.ts';
 import type { AddCommand, Program } from './program.ts';
 import { group, remote, type ServerFlags, Session, time } from './session.ts';
 
@@ -26,7 +26,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
     .option('--name <text>', 'part of the name')
     .action(async (flags: ServerFlags & { name?: string }) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.list<Project>('/projects', { query: { name: flags.name } });
+      const found = await session.client.list('projects.list', { query: { name: flags.name } });
       const rows = found.map((each) => [each.name, each.id, each.deployed_artifact_id ?? '', time(each.created_at)]);
       session.printTable(
         found,
@@ -42,7 +42,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
     .action(async (name: string, flags: ServerFlags & { id?: boolean }) => {
       const session = await Session.open(program, flags);
       if (flags.id) return program.stdout(`${await session.projectId(name)}\n`);
-      show(session, await session.api.json<Project>(`/projects/${await session.projectId(name)}`));
+      show(session, await session.client.call('projects.get', { params: { id: await session.projectId(name) } }));
     });
 
   remote(command, 'create', 'Create a project.', ['projects.create'])
@@ -51,12 +51,12 @@ export const projectsCommand: AddCommand = (parent, program) => {
     .addOption(upstreamOption())
     .action(async (name: string, { description, upstream, ...flags }: ProjectFlags) => {
       const session = await Session.open(program, flags);
-      const json = {
+      const body = {
         name,
         ...(description === undefined ? {} : { description }),
         ...(upstream ? { upstreams: upstream } : {}),
       };
-      show(session, await session.api.json<Project>('/projects', { method: 'POST', json }));
+      show(session, await session.client.call('projects.create', { body }));
     });
 
   remote(command, 'update', 'Change a project; what is not given stays.', ['projects.get', 'projects.update'])
@@ -66,23 +66,22 @@ export const projectsCommand: AddCommand = (parent, program) => {
     .addOption(upstreamOption())
     .action(async (given: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
-      const path = `/projects/${await session.projectId(given)}`;
-      const response = await session.api.response(path);
-      const before: Project = JSON.parse(await response.text());
-      const json = {
+      const params = { id: await session.projectId(given) };
+      const { value: before, etag } = await session.client.read('projects.get', { params });
+      const body = {
         name: flags.name ?? before.name,
         description: flags.description ?? before.description,
         upstreams: { ...before.upstreams, ...flags.upstream },
       };
-      const headers = { 'if-match': response.headers.get('etag') ?? '*' };
-      show(session, await session.api.json<Project>(path, { method: 'PUT', json, headers }));
+      const headers = { 'if-match': etag ?? '*' };
+      show(session, await session.client.call('projects.update', { params, body }, { headers }));
     });
 
   remote(command, 'delete', 'Delete a project with all that belongs to it.', ['projects.delete'])
     .argument('<project>', 'name or id')
     .action(async (name: string, flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      await session.api.json(`/projects/${await session.projectId(name)}`, { method: 'DELETE' });
+      await session.client.call('projects.delete', { params: { id: await session.projectId(name) } });
       session.note(`project ${name} is deleted`);
     });
 
@@ -97,23 +96,22 @@ export const initCommand: AddCommand = (parent, program) => {
     .option('--description <text>', 'for people')
     .addOption(new Option('--type <type>', 'of the starter spec').choices(['openapi', 'asyncapi']).default('openapi'))
     .addHelpText('after', '\nExamples:\n  $ gw-control init shop\n  $ gw-control compile --project shop --wait')
-    .action(async (name: string, flags: ServerFlags & { description?: string; type: string }) => {
-      const session = await Session.open(program, flags);
-      const json = {
-        name,
-        type: flags.type,
-        ...(flags.description === undefined ? {} : { description: flags.description }),
-      };
-      const made = await session.api.json<{ project: Project; spec: { id: string; name: string } }>('/init', {
-        method: 'POST',
-        json,
-      });
-      session.printFields(made, [
-        ['project', `${made.project.name} (${made.project.id})`],
-        ['spec', `${made.spec.name} (${made.spec.id})`],
-      ]);
-      session.note(`next: gw-control compile --project ${name} --wait`);
-    });
+    .action(
+      async (name: string, flags: ServerFlags & { description?: string; type: NonNullable<InitInput['type']> }) => {
+        const session = await Session.open(program, flags);
+        const body = {
+          name,
+          type: flags.type,
+          ...(flags.description === undefined ? {} : { description: flags.description }),
+        };
+        const made = await session.client.call('projects.init', { body });
+        session.printFields(made, [
+          ['project', `${made.project.name} (${made.project.id})`],
+          ['spec', `${made.spec.name} (${made.spec.id})`],
+        ]);
+        session.note(`next: gw-control compile --project ${name} --wait`);
+      },
+    );
 };
 
 async function follow(program: Program, name: string | undefined, flags: ServerFlags): Promise<void> {
@@ -121,11 +119,9 @@ async function follow(program: Program, name: string | undefined, flags: ServerF
   const ended = new AbortController();
   void program.stopped.then(() => ended.abort());
   try {
-    for await (const { event, data } of session.api.events(
-      `/projects/${await session.projectId(name)}/events`,
-      ended.signal,
-    )) {
-      program.stdout(`${JSON.stringify({ event, data: JSON.parse(data) })}\n`);
+    const params = { id: await session.projectId(name) };
+    for await (const event of await session.client.events('projects.events', { params }, { signal: ended.signal })) {
+      program.stdout(`${JSON.stringify(event)}\n`);
     }
   } catch (error) {
     if (!ended.signal.aborted) throw error;

@@ -1,12 +1,12 @@
 /** What a command that calls the server works with: the server, the output, the project that is meant. */
 import { readFile } from 'node:fs/promises';
-import { printable, table } from '@gw/gateway/command-line';
+import { printable, table, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Artifact } from '../resources/artifacts/schemas.ts';
-import type { Spec } from '../resources/specs/schemas.ts';
-import { Api, ApiError } from './api.ts';
+import { ApiError } from '../client/api-error.ts';
+import { ControlClient } from '../client/client.ts';
+import type { OperationId } from '../client/operation-types.ts';
 import { contextsFile, readContexts } from './contexts.ts';
-import { type Candidate, findId, isId } from './find-id.ts';
+import { findId, isId } from './find-id.ts';
 import type { Program } from './program.ts';
 
 export interface ServerFlags {
@@ -19,13 +19,13 @@ export interface ServerFlags {
 export const DEFAULT_SERVER = 'http://127.0.0.1:9090';
 
 /** The operations of the REST API that a command calls. */
-const operations = new WeakMap<Command, readonly string[]>();
+const operations = new WeakMap<Command, readonly OperationId[]>();
 
 /** What `remote` was told; none for a command that calls no server. */
-export const operationsOf = (command: Command): readonly string[] => operations.get(command) ?? [];
+export const operationsOf = (command: Command): readonly OperationId[] => operations.get(command) ?? [];
 
 /** A command that calls these operations of the server, with the options that all such commands have. */
-export function remote(parent: Command, name: string, description: string, calls: readonly string[]): Command {
+export function remote(parent: Command, name: string, description: string, calls: readonly OperationId[]): Command {
   const command = parent
     .command(name)
     .description(description)
@@ -45,6 +45,9 @@ export function group(parent: Command, name: string, description: string, exampl
 export const projectOption = () =>
   new Option('-p, --project <name-or-id>', "the project; default the context's").env('GW_CONTROL_PROJECT');
 
+export const limitOption = () =>
+  new Option('--limit <n>', 'most of the list').argParser(wholeNumber(1, 1_000_000)).default(50);
+
 /** `http://host:9090`, `https://gw.example.org/control`. */
 export function serverUrl(text: string): string {
   const url = URL.parse(text);
@@ -54,14 +57,14 @@ export function serverUrl(text: string): string {
 }
 
 export class Session {
-  readonly api: Api;
+  readonly client: ControlClient;
   readonly json: boolean;
   readonly #program: Program;
   readonly #project: string | undefined;
 
-  private constructor(program: Program, api: Api, json: boolean, project: string | undefined) {
+  private constructor(program: Program, client: ControlClient, json: boolean, project: string | undefined) {
     this.#program = program;
-    this.api = api;
+    this.client = client;
     this.json = json;
     this.#project = project;
   }
@@ -80,7 +83,7 @@ export class Session {
     const token = flags.tokenFile
       ? (await readFile(flags.tokenFile, 'utf8')).trim()
       : program.env['GW_CONTROL_TOKEN'] || own;
-    return new Session(program, new Api({ server, token }), flags.json === true, context?.project);
+    return new Session(program, new ControlClient({ server, token }), flags.json === true, context?.project);
   }
 
   /** The id of the project that is meant, by name or id. Throws with what to do where none is. */
@@ -88,9 +91,7 @@ export class Session {
     const wanted = given ?? this.#project;
     if (wanted === undefined) throw new Error('no project is named: give --project, or set one in the context');
     if (isId(wanted)) return wanted;
-    const found = await this.api.list<{ readonly id: string; readonly name: string }>('/projects', {
-      query: { name: wanted },
-    });
+    const found = await this.client.list('projects.list', { query: { name: wanted } });
     const project = found.find(({ name }) => name === wanted);
     if (project) return project.id;
     throw new ApiError(`there is no project "${wanted}": see gw-control projects list`, 404);
@@ -100,8 +101,11 @@ export class Session {
   async specId(given: string, project: string | undefined): Promise<string> {
     if (isId(given)) return given;
     const named = project ?? this.#project;
-    const path = named === undefined ? '/specs' : `/projects/${await this.projectId(named)}/specs`;
-    const found = await this.api.list<Pick<Spec, 'id' | 'name' | 'project_id'>>(path, { query: { name: given } });
+    const query = { name: given };
+    const found =
+      named === undefined
+        ? await this.client.list('specs.list', { query })
+        : await this.client.list('specs.listOfProject', { params: { id: await this.projectId(named) }, query });
     const specs = found.filter(({ name }) => name === given);
     const spec = specs.length === 1 ? specs[0] : specs.find(({ project_id }) => project_id === null);
     if (spec) return spec.id;
@@ -113,18 +117,11 @@ export class Session {
   artifactId(given: string, project: string | undefined, { firstOfHash = true } = {}): Promise<string> {
     const wanted = { what: 'artifact', given, list: 'gw-control artifacts list', firstOfHash };
     return findId(wanted, async () => {
-      const of = this.hasProject(project) ? `/projects/${await this.projectId(project)}` : '';
-      const found = await this.api.list<Pick<Artifact, 'id' | 'artifact_hash'>>(`${of}/artifacts`);
+      const found = this.hasProject(project)
+        ? await this.client.list('artifacts.listOfProject', { params: { id: await this.projectId(project) } })
+        : await this.client.list('artifacts.list');
       return found.map(({ id, artifact_hash }) => ({ id, hash: artifact_hash }));
     });
-  }
-
-  /** The id of one of a list of the server's, by name, hash or id. */
-  async idOf<T>(
-    { path, ...wanted }: Parameters<typeof findId>[0] & { readonly path: string },
-    candidate: (item: T) => Candidate,
-  ): Promise<string> {
-    return findId(wanted, async () => (await this.api.list<T>(path)).map(candidate));
   }
 
   /** Where a command names no project and the context has none, it means what belongs to none. */

@@ -1,9 +1,10 @@
 /** `gw-control specs`. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { wholeNumber } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import { parse } from 'yaml';
-import type { Spec, SpecOperation, SpecRevision, SpecUpload } from '../resources/specs/schemas.ts';
+import type { Spec } from '../resources/specs/schemas.ts';
 import { packFolder } from './pack-folder.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';
@@ -35,15 +36,15 @@ export const specsCommand: AddCommand = (parent, program) => {
     .action(async (path: string, flags: PushFlags) => {
       const session = await Session.open(program, flags);
       const folder = await packFolder(path);
-      const form = new FormData();
-      if (flags.name !== undefined) form.set('name', flags.name);
-      if (flags.entry !== undefined) form.set('entry', flags.entry);
       const bytes = folder ?? (await readFile(path));
-      form.set('file', new Blob([new Uint8Array(bytes)]), folder ? `${basename(path)}.tar` : basename(path));
-      const to = session.hasProject(flags.project)
-        ? `/projects/${await session.projectId(flags.project)}/specs`
-        : '/specs';
-      const done = await session.api.json<SpecUpload>(to, { method: 'POST', form });
+      const file = new File([new Uint8Array(bytes)], folder ? `${basename(path)}.tar` : basename(path));
+      const form = { name: flags.name, entry: flags.entry, file };
+      const done = session.hasProject(flags.project)
+        ? await session.client.call('specs.uploadToProject', {
+            params: { id: await session.projectId(flags.project) },
+            form,
+          })
+        : await session.client.call('specs.upload', { form });
       session.printFields(done, [
         ['name', done.name],
         ['id', done.id],
@@ -56,12 +57,15 @@ export const specsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .option('--name <text>', 'part of the name')
     .addOption(new Option('--type <type>', 'only of this type').choices(['openapi', 'asyncapi']))
-    .action(async (flags: SpecFlags & { name?: string; type?: string }) => {
+    .action(async (flags: SpecFlags & { name?: string; type?: Spec['type'] }) => {
       const session = await Session.open(program, flags);
-      const from = session.hasProject(flags.project)
-        ? `/projects/${await session.projectId(flags.project)}/specs`
-        : '/specs';
-      const found = await session.api.list<Spec>(from, { query: { name: flags.name, type: flags.type } });
+      const query = { name: flags.name, type: flags.type };
+      const found = session.hasProject(flags.project)
+        ? await session.client.list('specs.listOfProject', {
+            params: { id: await session.projectId(flags.project) },
+            query,
+          })
+        : await session.client.list('specs.list', { query });
       const rows = found.map((each) => [
         each.name,
         each.type,
@@ -83,7 +87,9 @@ export const specsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (name: string, flags: SpecFlags) => {
       const session = await Session.open(program, flags);
-      const spec = await session.api.json<Spec>(`/specs/${await session.specId(name, flags.project)}`);
+      const spec = await session.client.call('specs.get', {
+        params: { id: await session.specId(name, flags.project) },
+      });
       session.printFields(spec, [
         ['name', spec.name],
         ['id', spec.id],
@@ -102,7 +108,8 @@ export const specsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (name: string, flags: SpecFlags) => {
       const session = await Session.open(program, flags);
-      const found = await session.api.list<SpecRevision>(`/specs/${await session.specId(name, flags.project)}/history`);
+      const params = { id: await session.specId(name, flags.project) };
+      const found = await session.client.list('specs.history', { params });
       const rows = found.map((each) => [
         String(each.revision),
         short(each.sha256),
@@ -117,12 +124,13 @@ export const specsCommand: AddCommand = (parent, program) => {
   remote(command, 'content', 'Download a revision as it was uploaded.', ['specs.content'])
     .argument('<spec>', 'name or id')
     .addOption(projectOption())
-    .option('--revision <n>', 'default the latest')
+    .addOption(new Option('--revision <n>', 'default the latest').argParser(wholeNumber(1, 2_147_483_647)))
     .option('-o, --output <file>', 'default standard output')
-    .action(async (name: string, flags: SpecFlags & { revision?: string; output?: string }) => {
+    .action(async (name: string, flags: SpecFlags & { revision?: number; output?: string }) => {
       const session = await Session.open(program, flags);
-      const path = `/specs/${await session.specId(name, flags.project)}/content`;
-      await saveTo(await session.api.response(path, { query: { revision: flags.revision } }), flags.output, program);
+      const params = { id: await session.specId(name, flags.project) };
+      const content = await session.client.response('specs.content', { params, query: { revision: flags.revision } });
+      await saveTo(content, flags.output, program);
     });
 
   remote(command, 'operations', 'List operations with their plugin chains.', [
@@ -133,11 +141,14 @@ export const specsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (name: string | undefined, flags: SpecFlags) => {
       const session = await Session.open(program, flags);
-      const of =
+      const found =
         name === undefined
-          ? `/projects/${await session.projectId(flags.project)}`
-          : `/specs/${await session.specId(name, flags.project)}`;
-      const found = await session.api.list<SpecOperation>(`${of}/operations`);
+          ? await session.client.list('specs.operationsOfProject', {
+              params: { id: await session.projectId(flags.project) },
+            })
+          : await session.client.list('specs.operations', {
+              params: { id: await session.specId(name, flags.project) },
+            });
       const rows = found.map((each) => [
         each.method,
         each.path,
@@ -154,11 +165,10 @@ export const specsCommand: AddCommand = (parent, program) => {
     .requiredOption('--patch <file>', 'YAML or JSON: by operation id, its `dispatch` and `middlewares`; null removes')
     .action(async (name: string, flags: SpecFlags & { patch: string }) => {
       const session = await Session.open(program, flags);
-      const path = `/specs/${await session.specId(name, flags.project)}`;
-      const json: unknown = parse(await readFile(flags.patch, 'utf8'));
-      const contentType = 'application/merge-patch+json';
+      const params = { id: await session.specId(name, flags.project) };
+      const body = parse(await readFile(flags.patch, 'utf8'));
       // Whatever others bind meanwhile: the file says all that it changes, and was not made from what was read.
-      const done = await session.api.json<SpecUpload>(`${path}/operations`, { method: 'PATCH', json, contentType });
+      const done = await session.client.call('specs.updateOperations', { params, body });
       session.printFields(done, [
         ['name', done.name],
         ['revision', String(done.revision)],
@@ -170,7 +180,7 @@ export const specsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .action(async (name: string, flags: SpecFlags) => {
       const session = await Session.open(program, flags);
-      await session.api.json(`/specs/${await session.specId(name, flags.project)}`, { method: 'DELETE' });
+      await session.client.call('specs.delete', { params: { id: await session.specId(name, flags.project) } });
       session.note(`spec ${name} is deleted`);
     });
 };

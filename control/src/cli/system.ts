@@ -1,7 +1,6 @@
 /** `gw-control health`, `gw-control openapi`, `gw-control completion`. */
 import { completionScript, SHELLS, type Shell } from '@gw/gateway/command-line';
 import { Argument } from 'commander';
-import type { Health } from '../resources/system/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';
 import { remote, type ServerFlags, Session } from './session.ts';
@@ -10,9 +9,9 @@ export const healthCommand: AddCommand = (parent, program) => {
   remote(parent, 'health', 'Ask whether the server lives, and for its version.', ['system.health']).action(
     async (flags: ServerFlags) => {
       const session = await Session.open(program, flags);
-      const health = await session.api.json<Health>('/health');
+      const health = await session.client.call('system.health');
       session.printFields(health, [
-        ['server', session.api.server],
+        ['server', session.client.server],
         ['status', health.status],
         ['version', health.version],
       ]);
@@ -25,7 +24,7 @@ export const openapiCommand: AddCommand = (parent, program) => {
     .option('-o, --output <file>', 'default standard output')
     .action(async (flags: ServerFlags & { output?: string }) => {
       const session = await Session.open(program, flags);
-      await saveTo(await session.api.response('/openapi'), flags.output, program);
+      await saveTo(await session.client.openapi(), flags.output, program);
     });
 };
 

@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
-import { PROBLEM_TYPE } from './media-type.ts';
+import { PROBLEM_TYPE } from '../api/media-types.ts';
 
 interface Fault {
   readonly status: string;

@@ -1,6 +1,7 @@
 /** Server-sent events: what changes, told to who asked for it until it ends, the client goes, or may no longer hear. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EVENT_STREAM_TYPE } from '../api/media-types.ts';
 import { ControlError } from '../errors.ts';
 
 declare module 'fastify' {
@@ -8,8 +9,6 @@ declare module 'fastify' {
     eventStreams: EventStreams;
   }
 }
-
-export const EVENT_STREAM_TYPE = 'text/event-stream';
 
 /** Milliseconds between comments that keep the connection, and what is between, from taking it for dead. */
 const HEARTBEAT_MS = 15_000;

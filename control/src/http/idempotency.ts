@@ -9,8 +9,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ControlError, type ProblemName } from '../errors.ts';
 import { IdempotencyKey, type KeptAnswer } from './idempotency-key.ts';
-import type { Call } from './operation.ts';
 import { controlErrorOf } from './problem.ts';
+import type { Call } from './resource.ts';
 
 export { KEPT_HOURS } from './idempotency-key.ts';
 
@@ -26,13 +26,13 @@ const NOT_KEPT: ReadonlySet<ProblemName> = new Set(['unauthorized', 'forbidden',
  *
  * `operation` calls this for JSON. Handlers of forms call it when they have read the form, and do nothing lasting
  * before. `fingerprint`: what tells the request from others beside method and URL: the JSON of the body; of a form its
- * fields and the sha256 of its files. Throws 422 where the key was of another request, 409 while that is under way.
+ * fields and the sha256 of its files. What was kept is a `T` of before. Throws 422 where the key was of another request, 409 while that is under way.
  */
 export async function idempotently<T>(
   { actor, request, reply }: Pick<Call, 'actor' | 'request' | 'reply'>,
   fingerprint: string,
   run: () => Promise<T> | T,
-): Promise<unknown> {
+): Promise<T | FastifyReply> {
   const text = request.headers['idempotency-key'];
   if (typeof text !== 'string') return run();
   const key = new IdempotencyKey(request.server.database.kysely, actor.name, text);
@@ -42,7 +42,7 @@ export async function idempotently<T>(
     const detail = 'the first request with this Idempotency-Key is still under way: repeat it in a moment';
     throw new ControlError('conflict', detail);
   }
-  if (claimed !== 'mine') return replayed(claimed, reply);
+  if (claimed !== 'mine') return replayed(claimed, reply) as T | FastifyReply;
   const renewing = setInterval(() => void key.renew().catch(() => {}), RENEW_MS).unref();
   try {
     const answer = await run();

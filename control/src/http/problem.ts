@@ -1,9 +1,9 @@
 /** Problem documents (RFC 9457; docs/reference/control-plane.md#problems), rendered in this one place. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { PROBLEM_TYPE } from '../api/media-types.ts';
 import { isTransient } from '../db/transient.ts';
 import { ControlError, PROBLEMS, type ProblemName } from '../errors.ts';
-import { PROBLEM_TYPE } from './media-type.ts';
 import { validationProblem } from './validation.ts';
 
 /** Of every error response. */

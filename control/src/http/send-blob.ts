@@ -16,11 +16,6 @@ export interface Download {
   readonly filename: string;
 }
 
-/** What a download may answer besides 200, for the operation's `answers`. */
-export const partialAnswer = (types: readonly string[]) => ({
-  206: { description: 'The part that was asked for', types },
-});
-
 /** Answers 200, 206, 304, or throws 416. One range is served; of several, the whole. */
 export function sendBlob(
   blobs: Blobs,

@@ -4,17 +4,17 @@ import multipart from '@fastify/multipart';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Actor } from '../access/actor.ts';
 import type { Authenticate } from '../access/authenticate.ts';
+import { JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
-import { NAMED_SCHEMAS, ROUTES } from '../resources/index.ts';
+import { NAMED_SCHEMAS, RESOURCES } from '../resources/index.ts';
 import type { RequestSpans } from '../telemetry/request-spans.ts';
 import { observeRequests } from '../telemetry/requests.ts';
 import { consoleRoutes } from '../ui/routes.ts';
 import { refuseClient } from './client-error.ts';
 import { eventStreams } from './event-stream.ts';
 import { limitIdleSockets } from './idle-sockets.ts';
-import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-type.ts';
 import { describeApi } from './openapi.ts';
 import { sendProblem } from './problem.ts';
 import { mustBeStorable } from './storable.ts';
@@ -114,9 +114,23 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   app.addHook('preValidation', mustBeStorable);
   await consoleRoutes(app);
   await app.register(async (routes) => {
-    for (const add of ROUTES) add(routes, control);
+    for (const resource of RESOURCES) resource.serve(routes, control);
+    dataPlanesOnly(routes);
   });
   return app;
+}
+
+/**
+ * Upgrades are the channel's, and never come here: data planes have keys, and send them there
+ * (docs/reference/control-plane.md#open-endpoints).
+ */
+function dataPlanesOnly(app: FastifyInstance): void {
+  app.get('/ws/data-plane', { schema: { hide: true }, config: { open: true } }, () => {
+    throw new ControlError(
+      'upgrade-required',
+      'this is for data planes: connect by WebSocket (gw serve --control-plane)',
+    );
+  });
 }
 
 /** 405 where the path is there with other methods. */

@@ -1,12 +1,21 @@
 /**
- * `@gw/control/client`: the REST API of a control plane for programs. Paths and bodies are those of its OpenAPI document
- * (`GET /openapi`).
+ * `@gw/control/client`: the REST API of a control plane for programs. Operations go by the ids of its OpenAPI document
+ * (`GET /openapi`), with the types of what each takes and answers.
  *
  * @example
- * const api = new Api({ server: 'https://control.example.com', token: process.env.GW_TOKEN });
- * for (const { name, id } of await api.list<Project>('/projects')) console.log(name, id);
+ * const client = new ControlClient({ server: 'https://control.example.com', token: process.env.GW_TOKEN });
+ * for (const { name, id } of await client.list('projects.list')) console.log(name, id);
  */
-export { Api, ApiError, type ApiOptions, type Problem, type RequestOptions } from '../cli/api.ts';
+export { ApiError, type Problem } from '../client/api-error.ts';
+export {
+  type CallOptions,
+  type ClientOptions,
+  ControlClient,
+  type ListOptions,
+  type Page,
+  type Versioned,
+} from '../client/client.ts';
+export type { Answer, EventsId, Input, Item, ListId, OperationId, StreamEvent } from '../client/operation-types.ts';
 export type { Artifact, ArtifactDetail } from '../resources/artifacts/schemas.ts';
 export type { Deployment } from '../resources/deployments/schemas.ts';
 export type { Plugin } from '../resources/plugins/schemas.ts';

@@ -1,48 +1,46 @@
 /** Every resource of the REST API: one line each. */
-import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { ControlPlane } from '../control-plane.ts';
-import { eventRoutes } from '../events/routes.ts';
 import { Problem } from '../http/problem.ts';
-import { apiKeyRoutes } from './api-keys/routes.ts';
+import type { Resource } from '../http/resource.ts';
+import { apiKeyResource } from './api-keys/handlers.ts';
 import * as apiKeys from './api-keys/schemas.ts';
-import { artifactRoutes } from './artifacts/routes.ts';
+import { artifactResource } from './artifacts/handlers.ts';
 import * as artifacts from './artifacts/schemas.ts';
-import { auditRoutes } from './audit/routes.ts';
+import { auditResource } from './audit/handlers.ts';
 import * as audit from './audit/schemas.ts';
-import { compilationRoutes } from './compilations/routes.ts';
+import { compilationResource } from './compilations/handlers.ts';
 import * as compilations from './compilations/schemas.ts';
-import { dataPlaneRoutes } from './data-planes/routes.ts';
+import { dataPlaneResource } from './data-planes/handlers.ts';
 import * as dataPlanes from './data-planes/schemas.ts';
-import { deploymentRoutes } from './deployments/routes.ts';
+import { deploymentResource } from './deployments/handlers.ts';
 import * as deployments from './deployments/schemas.ts';
-import { pluginRoutes } from './plugins/routes.ts';
+import { pluginResource } from './plugins/handlers.ts';
 import * as plugins from './plugins/schemas.ts';
-import { projectPluginRoutes } from './project-plugins/routes.ts';
+import { projectPluginResource } from './project-plugins/handlers.ts';
 import * as projectPlugins from './project-plugins/schemas.ts';
-import { projectRoutes } from './projects/routes.ts';
+import { projectResource } from './projects/handlers.ts';
 import * as projects from './projects/schemas.ts';
-import { specRoutes } from './specs/routes.ts';
+import { specResource } from './specs/handlers.ts';
 import * as specs from './specs/schemas.ts';
-import { systemRoutes } from './system/routes.ts';
+import { systemResource } from './system/handlers.ts';
 import * as system from './system/schemas.ts';
-import { tokenRoutes } from './tokens/routes.ts';
+import { tokenResource } from './tokens/handlers.ts';
 import * as tokens from './tokens/schemas.ts';
 
-export const ROUTES: readonly ((app: FastifyInstance, control: ControlPlane) => void)[] = [
-  systemRoutes,
-  projectRoutes,
-  specRoutes,
-  apiKeyRoutes,
-  tokenRoutes,
-  auditRoutes,
-  compilationRoutes,
-  artifactRoutes,
-  dataPlaneRoutes,
-  deploymentRoutes,
-  eventRoutes,
-  pluginRoutes,
-  projectPluginRoutes,
+export const RESOURCES: readonly Resource<ControlPlane>[] = [
+  systemResource,
+  projectResource,
+  specResource,
+  apiKeyResource,
+  tokenResource,
+  auditResource,
+  compilationResource,
+  artifactResource,
+  dataPlaneResource,
+  deploymentResource,
+  pluginResource,
+  projectPluginResource,
 ];
 
 const SCHEMAS = [

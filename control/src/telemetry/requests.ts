@@ -1,6 +1,6 @@
 /** What is said of each request: metrics, one line in the log, a span. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { EVENT_STREAM_TYPE } from '../http/event-stream.ts';
+import { EVENT_STREAM_TYPE } from '../api/media-types.ts';
 import type { Metrics } from './metrics.ts';
 import type { RequestSpans } from './request-spans.ts';
 

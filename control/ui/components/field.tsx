@@ -45,17 +45,17 @@ export function Field({ label, value, onInput, hint, autofocus, type = 'text', .
   );
 }
 
-interface ChoiceProps {
+interface ChoiceProps<T extends string> {
   readonly label: string;
-  readonly value: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly onChange: (value: string) => void;
+  readonly value: T;
+  readonly options: readonly { readonly value: T; readonly label: string }[];
+  readonly onChange: (value: T) => void;
   readonly hint?: string;
   /** The label is for screen readers only. */
   readonly compact?: boolean;
 }
 
-export function Choice({ label, value, options, onChange, hint, compact = false }: ChoiceProps) {
+export function Choice<T extends string>({ label, value, options, onChange, hint, compact = false }: ChoiceProps<T>) {
   const id = useId();
   return (
     <div class={compact ? 'field compact' : 'field'}>
@@ -66,7 +66,10 @@ export function Choice({ label, value, options, onChange, hint, compact = false 
         id={id}
         value={value}
         {...(hint ? { 'aria-describedby': `${id}-hint` } : {})}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onChange={(event) => {
+          const chosen = options[event.currentTarget.selectedIndex];
+          if (chosen) onChange(chosen.value);
+        }}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value}>

@@ -1,13 +1,13 @@
 /** An error as the problem document tells it: what is wrong, where, and what to do. */
-import { ApiError, type Fault } from '../api/problem.ts';
+import { describeError, type Fault } from '../api/describe-error.ts';
 
 export function Problem({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   if (error === undefined || error === null) return null;
-  const { title, detail, faults, requestId } = described(error);
+  const { title, detail, faults, requestId } = describeError(error);
   return (
     <div class="notice error" role="alert">
       <p>
-        <strong>{title}.</strong> {detail}
+        <strong>{title}.</strong> {detail.charAt(0).toUpperCase() + detail.slice(1)}
       </p>
       {faults.length > 0 && (
         <ul>
@@ -31,17 +31,6 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
       )}
     </div>
   );
-}
-
-function described(error: unknown) {
-  if (error instanceof ApiError) {
-    const { title, message, faults, status } = error;
-    const sentence = message.charAt(0).toUpperCase() + message.slice(1);
-    // Of what the caller did, the document says enough.
-    return { title, detail: sentence, faults, requestId: status >= 500 ? error.requestId : null };
-  }
-  const detail = error instanceof Error ? error.message : String(error);
-  return { title: 'The console failed', detail, faults: [], requestId: null };
 }
 
 function placeOf({ code, file, line, pointer }: Fault): string {

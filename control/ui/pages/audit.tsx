@@ -1,14 +1,13 @@
 /** Every change: who, what, when, before and after. */
 import { useLocation } from 'preact-iso/router';
-import { withQuery } from '../api/client.ts';
-import type { AuditEntry, Project } from '../api/types.ts';
+import type { AuditEntry } from '../api/types.ts';
 import { Choice, Filter } from '../components/field.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Loading } from '../components/table.tsx';
 import { Hash, Time, UUID } from '../components/values.tsx';
-import { listAll, useList } from '../data/use-list.ts';
-import { useLoaded } from '../data/use-loaded.ts';
+import { useAll, useList } from '../data/use-list.ts';
+import { withQuery } from '../shell/with-query.ts';
 
 const SINCE: Readonly<Record<string, { readonly label: string; readonly hours: number }>> = {
   hour: { label: 'Last hour', hours: 1 },
@@ -31,18 +30,18 @@ const TYPES = [
 export function Audit() {
   const { query, route } = useLocation();
   const { actor, project, type, since = '' } = query;
-  const projects = useLoaded('projects of audit', (signal) => listAll<Project>('/projects?limit=200', signal));
+  const projects = useAll('projects.list', {});
   const hours = SINCE[since]?.hours;
   // To the minute: a filter that changes with each rendering would never be loaded.
   const from = hours === undefined ? undefined : Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000;
-  const list = useList<AuditEntry>(
-    withQuery('/audit', {
-      actor,
-      project_id: project,
-      resource_type: type,
+  const list = useList('audit.list', {
+    query: {
+      actor: actor || undefined,
+      project_id: project || undefined,
+      resource_type: type || undefined,
       since: from === undefined ? undefined : new Date(from).toISOString(),
-    }),
-  );
+    },
+  });
   const choose = (change: Readonly<Record<string, string>>) =>
     route(withQuery('/ui/audit', { actor, project, type, since, ...change }), true);
   const any = (label: string) => ({ value: '', label });

@@ -2,8 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { post, withQuery } from '../api/client.ts';
-import type { Project } from '../api/types.ts';
+import { client } from '../api/client.ts';
 import { FormDialog } from '../components/dialog.tsx';
 import { Check, Field, Filter } from '../components/field.tsx';
 import { ListTable } from '../components/table.tsx';
@@ -18,7 +17,7 @@ export function Projects() {
   useTitle('Projects');
   const [name, setName] = useState('');
   const [creating, setCreating] = useState(false);
-  const projects = useList<Project>(withQuery('/projects', { name }));
+  const projects = useList('projects.list', { query: { name: name || undefined } });
   return (
     <main id="main" class="page" tabIndex={-1}>
       <header class="page-head">
@@ -84,10 +83,10 @@ function NewProject({ onClose }: { readonly onClose: () => void }) {
   const [description, setDescription] = useState('');
   const [starter, setStarter] = useState(true);
   const { run, busy, error } = useAction(async () => {
-    const input = { name, description };
+    const body = { name, description };
     const project = starter
-      ? (await post<{ readonly project: Project }>('/init', input)).project
-      : await post<Project>('/projects', input);
+      ? (await client.call('projects.init', { body })).project
+      : await client.call('projects.create', { body });
     announce(`Created project ${project.name}.`);
     onClose();
     route(`/ui/projects/${project.id}`);

@@ -1,7 +1,7 @@
 /** Tokens of the REST API. */
 import { useState } from 'preact/hooks';
-import { post, remove } from '../api/client.ts';
-import type { NewToken, Project, Token, TokenInput } from '../api/types.ts';
+import { client } from '../api/client.ts';
+import type { NewToken, Project, Token } from '../api/types.ts';
 import { ConfirmButton } from '../components/confirm.tsx';
 import { FormDialog } from '../components/dialog.tsx';
 import { Choice, Field } from '../components/field.tsx';
@@ -10,8 +10,7 @@ import { ShownOnce } from '../components/shown-once.tsx';
 import { ListTable } from '../components/table.tsx';
 import { Command, Empty, Status, Time } from '../components/values.tsx';
 import { useAction } from '../data/use-action.ts';
-import { listAll, useList } from '../data/use-list.ts';
-import { useLoaded } from '../data/use-loaded.ts';
+import { useAll, useList } from '../data/use-list.ts';
 
 const ROLES: readonly { readonly value: Token['role']; readonly label: string }[] = [
   { value: 'viewer', label: 'Viewer: reads' },
@@ -21,8 +20,8 @@ const ROLES: readonly { readonly value: Token['role']; readonly label: string }[
 ];
 
 export function Tokens() {
-  const list = useList<Token>('/tokens');
-  const projects = useLoaded('projects of tokens', (signal) => listAll<Project>('/projects?limit=200', signal));
+  const list = useList('tokens.list', {});
+  const projects = useAll('projects.list', {});
   const nameOf = new Map(projects.data?.map(({ id, name }) => [id, name]));
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState<NewToken | null>(null);
@@ -75,7 +74,7 @@ export function Tokens() {
                     label="Revoke"
                     title={`Revoke ${token.name}?`}
                     action="Revoke"
-                    act={() => remove(`/tokens/${token.id}`)}
+                    act={() => client.call('tokens.revoke', { params: { id: token.id } })}
                     done={`Revoked ${token.name}.`}
                     onDone={list.reload}
                   >
@@ -122,17 +121,17 @@ interface TokenDialogProps {
 
 function TokenDialog({ projects, onClose, onCreated }: TokenDialogProps) {
   const [name, setName] = useState('');
-  const [role, setRole] = useState('viewer');
+  const [role, setRole] = useState<Token['role']>('viewer');
   const [project, setProject] = useState('');
   const [expires, setExpires] = useState('');
   const { run, busy, error } = useAction(async () => {
-    const input: TokenInput = {
+    const body = {
       name,
-      role: ROLES.find(({ value }) => value === role)?.value ?? 'viewer',
+      role,
       project_id: project === '' ? null : project,
       expires_at: expires === '' ? null : new Date(expires).toISOString(),
     };
-    onCreated(await post<NewToken>('/tokens', input));
+    onCreated(await client.call('tokens.create', { body }));
   });
   return (
     <FormDialog title="New token" action="Create" busy={busy} error={error} onSubmit={run} onClose={onClose}>

@@ -1,20 +1,22 @@
 /** Asks for a token, and goes on with one that this tab has. */
 import { useState } from 'preact/hooks';
-import { ApiError, errorOf, unreachable } from '../api/problem.ts';
-import type { Identity } from '../api/types.ts';
+import { ApiError } from '../../src/client/api-error.ts';
+import { client } from '../api/client.ts';
+import { describeError } from '../api/describe-error.ts';
 import { Field } from '../components/field.tsx';
 import { Problem } from '../components/problem.tsx';
 import { useAction } from '../data/use-action.ts';
 import { announce } from '../shell/announcer.tsx';
 import { useTitle } from '../shell/title.ts';
-import { expire, expired, identity, signIn, signOut, token } from './session.ts';
+import { expired, identity, signIn, signOut, token } from './session.ts';
 
 export function SignIn() {
   useTitle('Sign in');
   const [given, setGiven] = useState('');
   const { run, busy, error } = useAction(async () => {
     const text = given.trim();
-    signIn(text, await whoIs(text));
+    const headers = { authorization: `Bearer ${text}` };
+    signIn(text, await client.call('tokens.whoami', {}, { headers }));
   });
   return (
     <main id="main" class="sign-in" tabIndex={-1}>
@@ -46,25 +48,13 @@ export function SignIn() {
 
 /** After the page was loaded anew: asks whose the token of this tab is. */
 export async function resume(): Promise<void> {
-  const { value } = token;
-  if (value === null) return;
+  if (token.value === null) return;
   try {
-    identity.value = await whoIs(value);
+    identity.value = await client.call('tokens.whoami');
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) expire();
-    else {
-      signOut();
-      announce(error instanceof Error ? error.message : String(error));
-    }
+    // Of 401 the client has ended the session.
+    if (error instanceof ApiError && error.status === 401) return;
+    signOut();
+    announce(describeError(error).detail);
   }
-}
-
-async function whoIs(text: string): Promise<Identity> {
-  const response = await fetch('/whoami', { headers: { authorization: `Bearer ${text}` }, credentials: 'omit' }).catch(
-    () => {
-      throw unreachable();
-    },
-  );
-  if (!response.ok) throw await errorOf(response);
-  return response.json();
 }

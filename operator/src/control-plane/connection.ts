@@ -1,6 +1,6 @@
 /** Connections to control planes: shared by the projects of one, and kept from what is nobody's control plane. */
 import { createSecureContext } from 'node:tls';
-import { Api, ApiError, PROBLEMS, reasonOf } from '@gw/control/client';
+import { ApiError, ControlClient, PROBLEMS, reasonOf } from '@gw/control/client';
 import { createConnector, type EgressGuard, EgressRefused } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
 import { Agent } from 'undici';
@@ -34,16 +34,16 @@ interface Shared {
 
 /** One project's use of a control plane. */
 export class Connection {
-  readonly api: Api;
+  readonly client: ControlClient;
   /** For event streams, which hold a connection each. */
-  readonly events: Api;
+  readonly events: ControlClient;
   readonly #shared: Shared;
   readonly #release: () => void;
 
   constructor({ url, token }: Access, shared: Shared, release: () => void) {
     const server = url.replace(/\/+$/, '');
-    this.api = new Api({ server, token, fetch: through(shared.requests) });
-    this.events = new Api({ server, token, fetch: through(shared.streams) });
+    this.client = new ControlClient({ server, token, fetch: through(shared.requests) });
+    this.events = new ControlClient({ server, token, fetch: through(shared.streams) });
     this.#shared = shared;
     this.#release = release;
   }

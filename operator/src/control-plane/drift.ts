@@ -1,6 +1,6 @@
 /** What differs at a control plane from what the cluster has, and what will become of it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Api, Project, ProjectPlugin, Spec } from '@gw/control/client';
+import type { ControlClient, Project, ProjectPlugin, Spec } from '@gw/control/client';
 import { shownName } from './answers.ts';
 import type { Sources, SpecUpload } from './sources.ts';
 
@@ -20,9 +20,10 @@ export function expectedOf({ specs, ...sources }: Sources): Expected {
 }
 
 /** A line for each difference. */
-export async function driftOf(api: Api, project: Project, sources: Expected): Promise<readonly string[]> {
-  const specs = await api.list<Spec>(`/projects/${project.id}/specs`);
-  const plugins = await api.list<ProjectPlugin>(`/projects/${project.id}/plugins`);
+export async function driftOf(client: ControlClient, project: Project, sources: Expected): Promise<readonly string[]> {
+  const params = { id: project.id };
+  const specs = await client.list('specs.listOfProject', { params });
+  const plugins = await client.list('projectPlugins.list', { params });
   return differences({ specs, plugins, upstreams: project.upstreams }, sources);
 }
 

@@ -136,8 +136,8 @@ export class Mirror {
 
   /** Everything that is not as it should be, from top to bottom; what is costs a look. */
   async #pass(wanted: Wanted): Promise<void> {
-    const { api } = this.#connect(wanted.access);
-    const found = await ensureProject(api, wanted, this.#seen.projectId);
+    const { client } = this.#connect(wanted.access);
+    const found = await ensureProject(client, wanted, this.#seen.projectId);
     if (found.id !== this.#seen.projectId) {
       // Another project, of which nothing is known.
       this.#seen = { projectId: found.id, drift: [] };
@@ -145,9 +145,9 @@ export class Mirror {
     this.#follow(found.id);
     const project = await this.#send(wanted, found);
     await this.#ask(wanted, project);
-    const latest = await latestDeployment(api, project.id);
+    const latest = await latestDeployment(client, project.id);
     const expected = await this.#expectedOf(wanted.compiled);
-    const drift = expected ? await driftOf(api, project, expected) : [];
+    const drift = expected ? await driftOf(client, project, expected) : [];
     const { problem: _, ...seen } = this.#seen;
     this.#tell({ ...seen, latest, drift: capped([...this.#refused, ...drift]) });
   }
@@ -156,31 +156,31 @@ export class Mirror {
   async #send(wanted: Wanted, project: Project): Promise<Project> {
     const { compiled, owner } = wanted;
     if (!compiled || this.#seen.synced === compiled.artifactHash) return project;
-    const { api } = this.#connect(wanted.access);
+    const { client } = this.#connect(wanted.access);
     const { name, description } = project;
     this.#refused = await sendSources({
-      api,
+      client,
       projectId: project.id,
       about: { name, description: describedBy(description, owner) },
       sources: await sourcesOf(compiled.inputs),
       plugins: compiled.inputs.plugins,
-      register: registerAt(api),
+      register: registerAt(client),
     });
-    await published(api, project.id, compiled);
+    await published(client, project.id, compiled);
     this.#seen = { ...this.#seen, synced: compiled.artifactHash };
-    return api.json<Project>(`/projects/${project.id}`);
+    return client.call('projects.get', { params: { id: project.id } });
   }
 
   /** What the cluster wants deployed, once for each time that it wants something else. */
   async #ask({ wish, access }: Wanted, project: Project): Promise<void> {
     if (!wish || this.#seen.asked?.by === wish.by) return;
-    const { api } = this.#connect(access);
-    const artifactId = await published(api, project.id, wish);
-    const latest = await latestDeployment(api, project.id);
+    const { client } = this.#connect(access);
+    const artifactId = await published(client, project.id, wish);
+    const latest = await latestDeployment(client, project.id);
     const there = latest !== null && project.deployed_artifact_id === artifactId;
     const deploymentId = there
       ? latest.deployment_id
-      : await deploy(api, project.id, artifactId, onceFor(project.id, wish, this.#seen.asked?.deploymentId));
+      : await deploy(client, project.id, artifactId, onceFor(project.id, wish, this.#seen.asked?.deploymentId));
     this.#seen = { ...this.#seen, asked: { by: wish.by, deploymentId, ...(there ? { found: true } : {}) } };
   }
 
@@ -230,7 +230,8 @@ export class Mirror {
   async #listen({ events }: Connection, projectId: string, stop: AbortSignal): Promise<void> {
     const began = performance.now();
     try {
-      for await (const { event } of events.events(`/projects/${projectId}/events`, stop)) {
+      const params = { id: projectId };
+      for await (const { event } of await events.events('projects.events', { params }, { signal: stop })) {
         if (event === 'deployment') this.#wake.abort();
       }
     } catch {

@@ -1,5 +1,5 @@
 /** A GatewayProject's project at a control plane: found or made, and marked as the cluster's. */
-import { type Api, ApiError, type Project } from '@gw/control/client';
+import type { ControlClient, Project } from '@gw/control/client';
 import { idOf } from './answers.ts';
 
 export interface ProjectOwner {
@@ -22,19 +22,23 @@ export function describedBy(description: string, owner: string): string {
 }
 
 /** `id`: where it was last; one that has another name by now is renamed. Throws ProjectTaken. */
-export async function ensureProject(api: Api, wanted: ProjectOwner, id: string | undefined): Promise<Project> {
-  const project = await foundOrMade(api, wanted, id);
+export async function ensureProject(
+  client: ControlClient,
+  wanted: ProjectOwner,
+  id: string | undefined,
+): Promise<Project> {
+  const project = await foundOrMade(client, wanted, id);
   return { ...project, id: idOf(project.id) };
 }
 
-async function foundOrMade(api: Api, { name, owner }: ProjectOwner, id: string | undefined): Promise<Project> {
-  const before = id === undefined ? null : await byId(api, id);
+async function foundOrMade(client: ControlClient, { name, owner }: ProjectOwner, id: string | undefined) {
+  const before = id === undefined ? null : await client.find('projects.get', { params: { id } });
   if (before?.name === name) return mustBeOurs(before, owner);
-  const named = await byName(api, name);
+  const named = await byName(client, name);
   if (named) return mustBeOurs(named, owner);
-  if (!before) return api.json('/projects', { method: 'POST', json: { name, description: describedBy('', owner) } });
+  if (!before) return client.call('projects.create', { body: { name, description: describedBy('', owner) } });
   const { description, upstreams } = mustBeOurs(before, owner);
-  return api.json(`/projects/${before.id}`, { method: 'PUT', json: { name, description, upstreams } });
+  return client.call('projects.update', { params: { id: before.id }, body: { name, description, upstreams } });
 }
 
 function mustBeOurs(project: Project, owner: string): Project {
@@ -45,16 +49,7 @@ function mustBeOurs(project: Project, owner: string): Project {
   );
 }
 
-async function byId(api: Api, id: string): Promise<Project | null> {
-  try {
-    return await api.json<Project>(`/projects/${id}`);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
-}
-
-async function byName(api: Api, name: string): Promise<Project | null> {
-  const found = await api.list<Project>('/projects', { query: { name } });
+async function byName(client: ControlClient, name: string): Promise<Project | null> {
+  const found = await client.list('projects.list', { query: { name } });
   return found.find((project) => project.name === name) ?? null;
 }

@@ -1,5 +1,5 @@
 /** Artifacts of the cluster at a control plane, and what it is told to deploy. */
-import type { Api, Artifact, ArtifactDetail, Deployment } from '@gw/control/client';
+import type { ControlClient } from '@gw/control/client';
 import { idOf, type LatestDeployment, shownDeployment } from './answers.ts';
 
 /** An artifact as the cluster has it. */
@@ -17,42 +17,39 @@ export interface Publishable {
 const UPLOAD_MS = 300_000;
 
 /** The id that the artifact has there, as it is: imported where it is missing. Throws where it is another then. */
-export async function published(api: Api, projectId: string, wanted: Publishable): Promise<string> {
-  const known = await knownAs(api, projectId, wanted);
+export async function published(client: ControlClient, projectId: string, wanted: Publishable): Promise<string> {
+  const known = await knownAs(client, projectId, wanted);
   if (known !== null) return known;
-  const form = new FormData();
-  form.append('production', String(wanted.production));
-  form.append('file', new Blob([new Uint8Array(await wanted.archive())]), 'project.gwa');
+  const file = new File([new Uint8Array(await wanted.archive())], 'project.gwa');
+  const form = { production: wanted.production ? 'true' : 'false', file } as const;
   const signal = AbortSignal.timeout(UPLOAD_MS);
-  const made = await api.json<Artifact>(`/projects/${projectId}/artifacts`, { method: 'POST', form, signal });
+  const made = await client.call('artifacts.import', { params: { id: projectId }, form }, { signal });
   if (made.artifact_hash === wanted.artifactHash) return made.id;
   throw new Error(`the artifact ${wanted.artifactHash} has another hash there: it is not deployed`);
 }
 
-async function knownAs(api: Api, projectId: string, wanted: Publishable): Promise<string | null> {
+async function knownAs(client: ControlClient, id: string, wanted: Publishable): Promise<string | null> {
   const { artifactHash: artifact_hash, signedBy, production } = wanted;
-  const found = await api.list<Artifact>(`/projects/${projectId}/artifacts`, { query: { artifact_hash } });
+  const found = await client.list('artifacts.listOfProject', { params: { id }, query: { artifact_hash } });
   for (const artifact of found) {
     if (artifact.production !== production || artifact.signed !== (signedBy !== undefined)) continue;
     if (signedBy === undefined) return artifact.id;
-    const { manifest } = await api.json<ArtifactDetail>(`/artifacts/${artifact.id}`);
+    const { manifest } = await client.call('artifacts.get', { params: { id: artifact.id } });
     if (manifest['signing_public_key'] === signedBy) return artifact.id;
   }
   return null;
 }
 
 /** The latest deployment of the project, null before the first. */
-export async function latestDeployment(api: Api, projectId: string): Promise<LatestDeployment | null> {
-  const [latest] = await api.list<Deployment>(`/projects/${projectId}/deployments`, {}, 1);
+export async function latestDeployment(client: ControlClient, id: string): Promise<LatestDeployment | null> {
+  const [latest] = await client.list('deployments.list', { params: { id } }, { limit: 1 });
   return latest ? shownDeployment(latest) : null;
 }
 
 /** `once` names this wish: asked for again, as after a crash, it is answered with the same deployment. Gives its id. */
-export async function deploy(api: Api, projectId: string, artifact_id: string, once: string): Promise<string> {
-  const { deployment_id } = await api.json<Pick<Deployment, 'deployment_id'>>(`/projects/${projectId}/deploy`, {
-    method: 'POST',
-    json: { artifact_id },
-    headers: { 'idempotency-key': once },
-  });
+export async function deploy(client: ControlClient, id: string, artifact_id: string, once: string): Promise<string> {
+  const headers = { 'idempotency-key': once };
+  const input = { params: { id }, body: { artifact_id } };
+  const { deployment_id } = await client.call('deployments.deploy', input, { headers });
   return idOf(deployment_id);
 }

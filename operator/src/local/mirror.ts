@@ -1,5 +1,5 @@
 /** Runs the control plane inside local mode, and keeps its projects as the folder has them. */
-import { Api } from '@gw/control/client';
+import { ControlClient } from '@gw/control/client';
 import { asSecret, type ControlPlane, registerPackage, SYSTEM, serve } from '@gw/control/embed';
 import type { Project } from '@gw/gateway/compiler';
 import { pino } from 'pino';
@@ -56,7 +56,7 @@ export async function startMirror(options: MirrorOptions) {
   );
   const { host, port } = settings.listen;
   const server = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const api = new Api({ server, token: settings.adminToken });
+  const client = new ControlClient({ server, token: settings.adminToken });
 
   return {
     close,
@@ -65,16 +65,16 @@ export async function startMirror(options: MirrorOptions) {
       const projectId = await ensureProject(control, key);
       const { inputs } = compiled;
       await sendSources({
-        api,
+        client,
         projectId,
         about: about(key),
         sources: await sourcesOf(inputs),
         plugins: inputs.plugins,
         register: replacing(control),
       });
-      const artifactId = await published(api, projectId, compiled);
-      const latest = await latestDeployment(api, projectId);
-      if (latest?.artifact_id !== artifactId) await deploy(api, projectId, artifactId, crypto.randomUUID());
+      const artifactId = await published(client, projectId, compiled);
+      const latest = await latestDeployment(client, projectId);
+      if (latest?.artifact_id !== artifactId) await deploy(client, projectId, artifactId, crypto.randomUUID());
     },
   };
 }

@@ -1,5 +1,6 @@
 /** One repository of a registry. Everything that is read is checked against its digest and size. */
 import { createHash } from 'node:crypto';
+import { nextLink } from '@gw/control/client';
 import type { HttpAnswer, HttpCall } from '@gw/gateway/egress';
 import { isRecord } from '../runtime/kube-object.ts';
 import type { Actions, Authorization } from './authorization.ts';
@@ -157,7 +158,7 @@ export class Repository {
   /** All tags, up to 10,000, in the registry's order; none where the repository is not there. */
   async tags(): Promise<readonly string[]> {
     const tags: string[] = [];
-    let next: URL | undefined = new URL('tags/list', this.#options.base);
+    let next: URL | null = new URL('tags/list', this.#options.base);
     while (next && tags.length < MAX_TAGS) {
       const page: URL = next;
       const answer = await this.#patiently(() => this.#request(page, { actions: 'pull', takes: [200, 404] }));
@@ -165,8 +166,7 @@ export class Repository {
       const found = tagsOf(answer.body);
       if (!found) throw this.#error('corrupt', 'answers with no list of', 'tags');
       tags.push(...found);
-      const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(header(answer, 'link') ?? '')?.[1];
-      next = link !== undefined && found.length > 0 && URL.canParse(link, page) ? new URL(link, page) : undefined;
+      next = found.length > 0 ? nextLink(header(answer, 'link'), page) : null;
     }
     return tags.slice(0, MAX_TAGS);
   }

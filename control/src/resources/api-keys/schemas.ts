@@ -1,6 +1,6 @@
 /** Keys of data planes in the REST API (docs/reference/control-plane.md#data-plane-keys). */
 import Type, { type Static } from 'typebox';
-import { Closed, Line, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { Closed, Line, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../api/schema-types.ts';
 
 export const ApiKey = Named(
   'ApiKey',

@@ -11,7 +11,7 @@ import {
   Sha256,
   Timestamp,
   Uuid,
-} from '../../http/schema-types.ts';
+} from '../../api/schema-types.ts';
 
 export const Artifact = Named(
   'Artifact',

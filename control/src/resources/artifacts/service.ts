@@ -2,7 +2,9 @@
  * Artifacts: what compilations made, by content (docs/reference/control-plane.md#artifacts,
  * docs/decisions.md#reproducible-hash).
  */
+
 import type { Actor } from '../../access/actor.ts';
+import { ARTIFACT_TYPE } from '../../api/media-types.ts';
 import { MAX_ARTIFACT, verifyArtifact } from '../../artifacts/verify-artifact.ts';
 import { recordChange } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
@@ -23,8 +25,6 @@ import {
   storeArtifact,
   wasDeployed,
 } from './store.ts';
-
-export const ARTIFACT_TYPE = 'application/vnd.gw.artifact';
 
 export interface ArtifactImport {
   /** A .gwa file; or what `storeFile` made of it. */

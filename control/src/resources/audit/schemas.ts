@@ -1,6 +1,6 @@
 /** The audit log in the REST API. */
 import Type, { type Static } from 'typebox';
-import { AnyObject, Closed, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { AnyObject, Closed, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../api/schema-types.ts';
 
 export const AuditEntry = Named(
   'AuditEntry',

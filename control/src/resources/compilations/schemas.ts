@@ -1,6 +1,6 @@
 /** Compilations in the REST API (docs/reference/control-plane.md#compilations). */
 import Type, { type Static } from 'typebox';
-import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { Closed, Named, Nullable, OneOf, pageQuery, RefTo, Timestamp, Uuid } from '../../api/schema-types.ts';
 
 const STATUSES = ['pending', 'compiling', 'succeeded', 'failed'] as const;
 
@@ -72,16 +72,15 @@ export const Compilation = Named(
     artifact_id: Type.Optional(Uuid('What came of it, when it has succeeded and until the artifact is deleted.')),
     artifact_hash: Type.Optional(Type.String({ description: 'Of the artifact.' })),
     errors: Type.Optional(
-      Type.Array(Type.Ref('Diagnostic'), { description: 'When it has failed; errors and warnings are 1,000 at most.' }),
+      Type.Array(RefTo(Diagnostic, 'Diagnostic'), {
+        description: 'When it has failed; errors and warnings are 1,000 at most.',
+      }),
     ),
-    warnings: Type.Array(Type.Ref('Diagnostic')),
+    warnings: Type.Array(RefTo(Diagnostic, 'Diagnostic')),
   },
   'A job that makes an artifact from specs.',
 );
-export type Compilation = Omit<Static<typeof Compilation>, 'errors' | 'warnings'> & {
-  readonly errors?: readonly Diagnostic[];
-  readonly warnings: readonly Diagnostic[];
-};
+export type Compilation = Static<typeof Compilation>;
 
 export const CompilationQuery = Closed({
   ...pageQuery(['created_at'], '-created_at'),

@@ -1,6 +1,6 @@
 /** Data planes in the REST API (docs/reference/control-plane.md#data-planes). */
 import Type, { type Static } from 'typebox';
-import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../api/schema-types.ts';
 
 const STATUSES = ['connected', 'disconnected', 'drifted', 'incompatible'] as const;
 

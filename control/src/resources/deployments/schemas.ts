@@ -1,6 +1,6 @@
 /** Deployments in the REST API (docs/reference/control-plane.md#deployments). */
 import Type, { type Static } from 'typebox';
-import { Closed, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { Closed, Named, Nullable, OneOf, pageQuery, RefTo, Timestamp, Uuid } from '../../api/schema-types.ts';
 
 const STATUSES = ['in_progress', 'succeeded', 'failed', 'timed_out', 'superseded', 'rolled_back'] as const;
 
@@ -89,12 +89,10 @@ export type DeploymentTarget = Static<typeof DeploymentTarget>;
 
 export const DeploymentDetail = Named(
   'DeploymentDetail',
-  { ...Deployment.properties, targets: Type.Array(Type.Ref('DeploymentTarget')) },
+  { ...Deployment.properties, targets: Type.Array(RefTo(DeploymentTarget, 'DeploymentTarget')) },
   'A deployment with what became of it at each data plane.',
 );
-export type DeploymentDetail = Omit<Static<typeof DeploymentDetail>, 'targets'> & {
-  readonly targets: readonly DeploymentTarget[];
-};
+export type DeploymentDetail = Static<typeof DeploymentDetail>;
 
 export const DeploymentQuery = Closed({
   ...pageQuery(['created_at'], '-created_at'),

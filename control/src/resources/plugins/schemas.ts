@@ -10,7 +10,7 @@ import {
   Sha256,
   Timestamp,
   Uuid,
-} from '../../http/schema-types.ts';
+} from '../../api/schema-types.ts';
 
 const TYPES = ['middleware', 'dispatcher'] as const;
 /** Bytes of a config schema. */

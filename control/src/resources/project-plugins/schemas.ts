@@ -1,6 +1,6 @@
 /** Plugin configuration of projects in the REST API (docs/reference/control-plane.md#project-plugins). */
 import Type, { type Static } from 'typebox';
-import { AnyObject, Closed, type JsonObject, Name, Named, pageQuery, Timestamp } from '../../http/schema-types.ts';
+import { AnyObject, Closed, type JsonObject, Name, Named, pageQuery, Timestamp } from '../../api/schema-types.ts';
 import { Version } from '../plugins/schemas.ts';
 
 const Config = (description: string) => Type.Unsafe<JsonObject>(AnyObject(description));

@@ -1,6 +1,7 @@
 /** Projects in the REST API (docs/reference/control-plane.md#projects). */
 import Type, { type Static } from 'typebox';
-import { Closed, Name, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { Closed, Name, Named, Nullable, pageQuery, RefTo, Timestamp, Uuid } from '../../api/schema-types.ts';
+import { Spec } from '../specs/schemas.ts';
 
 const Upstreams = Type.Unsafe<Record<string, string>>({
   type: 'object',
@@ -15,6 +16,8 @@ const Upstreams = Type.Unsafe<Record<string, string>>({
   description: 'Named upstreams, as `upstreams` of gw.yaml.',
 });
 const Description = Type.String({ maxLength: 2000, description: 'For people. Default: none.' });
+
+export const ProjectParams = Closed({ id: Uuid('Of the project.') });
 
 export const Project = Named(
   'Project',
@@ -64,6 +67,6 @@ export type InitInput = Static<typeof InitInput>;
 
 export const InitResult = Named(
   'InitResult',
-  { project: Type.Ref('Project#'), spec: Type.Ref('Spec#') },
+  { project: RefTo(Project, 'Project#'), spec: RefTo(Spec, 'Spec#') },
   'The project, and its spec: both can be compiled and deployed as they are.',
 );

@@ -12,7 +12,7 @@ import {
   Sha256,
   Timestamp,
   Uuid,
-} from '../../http/schema-types.ts';
+} from '../../api/schema-types.ts';
 
 const SPEC_TYPES = ['openapi', 'asyncapi'] as const;
 const Revision = (description: string) => Type.Integer({ minimum: 1, maximum: 2_147_483_647, description });

@@ -1,6 +1,6 @@
 /** What the server says of itself (docs/reference/control-plane.md#operations). */
 import Type, { type Static } from 'typebox';
-import { Named, OneOf } from '../../http/schema-types.ts';
+import { Named, OneOf } from '../../api/schema-types.ts';
 
 export const Health = Named(
   'Health',

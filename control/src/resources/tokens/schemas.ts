@@ -1,7 +1,7 @@
 /** Tokens of the REST API (docs/reference/control-plane.md#tokens). */
 import Type, { type Static } from 'typebox';
 import { ROLES } from '../../access/actor.ts';
-import { Closed, Line, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../http/schema-types.ts';
+import { Closed, Line, Named, Nullable, OneOf, pageQuery, Timestamp, Uuid } from '../../api/schema-types.ts';
 
 const Role = OneOf(
   ROLES,

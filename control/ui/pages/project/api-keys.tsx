@@ -1,7 +1,7 @@
 /** Keys that data planes of a project connect with. */
 import { useState } from 'preact/hooks';
-import { post, remove } from '../../api/client.ts';
-import type { ApiKey, NewApiKey } from '../../api/types.ts';
+import { client } from '../../api/client.ts';
+import type { NewApiKey } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
@@ -15,13 +15,13 @@ import { useProject } from './project-context.ts';
 
 export function ApiKeys() {
   const { project } = useProject();
-  const path = `/projects/${project.id}/api-keys`;
-  const list = useList<ApiKey>(path);
+  const params = { id: project.id };
+  const list = useList('apiKeys.list', { params });
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState<NewApiKey | null>(null);
   const [name, setName] = useState('');
   const { run, busy, error, clear } = useAction(async () => {
-    setCreated(await post<NewApiKey>(path, { name }));
+    setCreated(await client.call('apiKeys.create', { params, body: { name } }));
     setCreating(false);
     setName('');
     list.reload();
@@ -73,7 +73,7 @@ export function ApiKeys() {
                     label="Revoke"
                     title={`Revoke ${name}?`}
                     action="Revoke"
-                    act={() => remove(`${path}/${id}`)}
+                    act={() => client.call('apiKeys.revoke', { params: { ...params, key_id: id } })}
                     done={`Revoked ${name}.`}
                     onDone={list.reload}
                   >

@@ -1,5 +1,6 @@
 /** Artifacts of a project: to be downloaded and deployed. */
-import { download, remove } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
+import { saveFile } from '../../api/save-file.ts';
 import type { Artifact } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -16,10 +17,11 @@ import { useProject } from './project-context.ts';
 
 export function Artifacts() {
   const { project } = useProject();
-  const list = useList<Artifact>(`/projects/${project.id}/artifacts`);
-  const saving = useAction(({ id, artifact_hash }: Artifact) =>
-    download(`/artifacts/${id}/download`, `${project.name}-${artifact_hash.slice(7, 15)}.gwa`),
-  );
+  const list = useList('artifacts.listOfProject', { params: { id: project.id } });
+  const saving = useAction(async ({ id, artifact_hash }: Artifact) => {
+    const file = await client.response('artifacts.download', { params: { id } });
+    await saveFile(file, `${project.name}-${artifact_hash.slice(7, 15)}.gwa`);
+  });
   useLiveReload(['compilation', 'deployment'], list.reload);
   return (
     <>
@@ -71,7 +73,7 @@ export function Artifacts() {
                       label="Delete"
                       title="Delete this artifact?"
                       action="Delete"
-                      act={() => remove(`/artifacts/${artifact.id}`)}
+                      act={() => client.call('artifacts.delete', { params: { id: artifact.id } })}
                       done="Deleted the artifact."
                       onDone={list.reload}
                     >

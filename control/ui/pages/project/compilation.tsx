@@ -2,15 +2,14 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
-import { get, remove } from '../../api/client.ts';
-import { readEvents } from '../../api/event-stream.ts';
+import { client } from '../../api/client.ts';
 import type { Compilation } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { Hash, Status, Time } from '../../components/values.tsx';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useAnswer } from '../../data/use-answer.ts';
 import { may } from '../../session/session.ts';
 import { DeployButton } from './deploy-button.tsx';
 import { DiagnosticsOfProject } from './diagnostics.tsx';
@@ -45,7 +44,7 @@ export function CompilationPage() {
             label="Delete"
             title="Delete this record?"
             action="Delete"
-            act={() => remove(`/compilations/${id}`)}
+            act={() => client.call('compilations.delete', { params: { id } })}
             done="Deleted the compilation."
             onDone={() => route(`${base}/compilations`)}
           >
@@ -91,21 +90,22 @@ export function CompilationPage() {
 
 /** By its stream of events while it goes on; afterwards it does not change. */
 function useCompilation(id: string) {
-  const path = `/compilations/${id}`;
-  const { data, error, reload } = useLoaded(path, (signal) => get<Compilation>(path, signal));
+  const { data, error, reload } = useAnswer('compilations.get', { params: { id } });
   const [latest, setLatest] = useState<Compilation>();
   const running = data?.status === 'pending' || data?.status === 'compiling';
   useEffect(() => {
     if (!running) return;
     const abort = new AbortController();
-    readEvents<Compilation>(`${path}/events`, abort.signal, {
-      event: ({ name, data }) => name === 'compilation' && setLatest(data),
-    })
+    const follow = async () => {
+      const events = await client.events('compilations.events', { params: { id } }, { signal: abort.signal });
+      for await (const { data } of events) setLatest(data);
+    };
+    follow()
       // Ended, or broken off: what is so now is asked for by itself.
       .catch(() => {})
       .finally(() => abort.signal.aborted || setTimeout(reload, 500));
     return () => abort.abort();
-  }, [path, running, reload]);
+  }, [id, running, reload]);
   const compilation = running && latest?.id === id ? latest : data;
   return { compilation, error, reload };
 }

@@ -1,6 +1,5 @@
 /** Compilations of a project, the newest first. */
 import { useLocation } from 'preact-iso/router';
-import { withQuery } from '../../api/client.ts';
 import type { Compilation } from '../../api/types.ts';
 import { Choice } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -8,6 +7,7 @@ import { ListTable } from '../../components/table.tsx';
 import { Command, Empty, Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useList } from '../../data/use-list.ts';
+import { withQuery } from '../../shell/with-query.ts';
 import { CompileButton } from './compile-button.tsx';
 import { useProject } from './project-context.ts';
 
@@ -16,8 +16,8 @@ const STATUSES: readonly Compilation['status'][] = ['pending', 'compiling', 'suc
 export function Compilations() {
   const { project, base } = useProject();
   const { query, route } = useLocation();
-  const status = query['status'] ?? '';
-  const list = useList<Compilation>(withQuery(`/projects/${project.id}/compilations`, { status }));
+  const status = STATUSES.find((each) => each === query['status']);
+  const list = useList('compilations.listOfProject', { params: { id: project.id }, query: { status } });
   useLiveReload(['compilation'], list.reload);
   return (
     <>
@@ -28,7 +28,7 @@ export function Compilations() {
         <Choice
           label="Status"
           compact
-          value={status}
+          value={status ?? ''}
           options={[{ value: '', label: 'Any status' }, ...STATUSES.map((value) => ({ value, label: value }))]}
           onChange={(value) => route(withQuery(`${base}/compilations`, { status: value }), true)}
         />

@@ -2,8 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { post } from '../../api/client.ts';
-import type { Compilation } from '../../api/types.ts';
+import { client } from '../../api/client.ts';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Check } from '../../components/field.tsx';
 import { useAction } from '../../data/use-action.ts';
@@ -16,7 +15,8 @@ export function CompileButton() {
   const [open, setOpen] = useState(false);
   const [production, setProduction] = useState(false);
   const { run, busy, error, clear } = useAction(async () => {
-    const { id } = await post<Compilation>(`/projects/${project.id}/compile`, { production });
+    const input = { params: { id: project.id }, body: { production } };
+    const { id } = await client.call('compilations.compileProject', input);
     setOpen(false);
     route(`${base}/compilations/${id}`);
   });

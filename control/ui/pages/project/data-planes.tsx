@@ -1,6 +1,6 @@
 /** Data planes of a project, as they come and go. */
 import { useState } from 'preact/hooks';
-import { remove } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import type { DataPlane } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Filter } from '../../components/field.tsx';
@@ -16,7 +16,8 @@ import { useProject } from './project-context.ts';
 export function DataPlanes() {
   const { project, base } = useProject();
   const [filter, setFilter] = useState('');
-  const list = useList<DataPlane>(`/projects/${project.id}/data-planes?limit=200`);
+  const params = { id: project.id };
+  const list = useList('dataPlanes.list', { params, query: { limit: 200 } });
   useLiveReload(['data_plane', 'deployment'], list.reload);
   const only = ({ name, status, address }: DataPlane) =>
     `${name} ${status} ${address ?? ''}`.toLowerCase().includes(filter.toLowerCase());
@@ -76,7 +77,7 @@ export function DataPlanes() {
                     label="Disconnect"
                     title={`Disconnect ${name}?`}
                     action="Disconnect"
-                    act={() => remove(`/projects/${project.id}/data-planes/${id}`)}
+                    act={() => client.call('dataPlanes.disconnect', { params: { ...params, dp_id: id } })}
                     done={`Disconnected ${name}.`}
                     onDone={list.reload}
                   >

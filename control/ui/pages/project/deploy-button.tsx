@@ -2,8 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { post } from '../../api/client.ts';
-import type { Deployment } from '../../api/types.ts';
+import { client } from '../../api/client.ts';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Check, Field } from '../../components/field.tsx';
 import { Hash } from '../../components/values.tsx';
@@ -48,11 +47,16 @@ function DeployDialog({ artifactId, hash, rollback = false, onClose }: DeployDia
   const [automatic, setAutomatic] = useState(true);
   const [percent, setPercent] = useState('50');
   const { run, busy, error } = useAction(async () => {
-    const { deployment_id } = await post<Deployment>(`/projects/${project.id}/${rollback ? 'rollback' : 'deploy'}`, {
-      ...(artifactId === null ? {} : { artifact_id: artifactId }),
+    const params = { id: project.id };
+    const policy = {
       timeout_seconds: Number(timeout),
       rollback_threshold: automatic ? Number(percent) / 100 : null,
-    });
+    };
+    const body = artifactId === null ? policy : { ...policy, artifact_id: artifactId };
+    const { deployment_id } =
+      rollback || !('artifact_id' in body)
+        ? await client.call('deployments.rollback', { params, body })
+        : await client.call('deployments.deploy', { params, body });
     onClose();
     reload();
     route(`${base}/deployments/${deployment_id}`);

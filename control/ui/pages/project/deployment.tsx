@@ -1,21 +1,19 @@
 /** One deployment: what becomes of it at each data plane, as it happens. */
 import { useRoute } from 'preact-iso/router';
-import { get } from '../../api/client.ts';
-import type { DeploymentDetail } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading, Table } from '../../components/table.tsx';
 import { Hash, Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useAnswer } from '../../data/use-answer.ts';
 import { Outcome } from './deployments.tsx';
 import { useProject } from './project-context.ts';
 
 export function DeploymentPage() {
   const { project, base } = useProject();
-  const { params } = useRoute();
-  const path = `/projects/${project.id}/deployments/${params['deployment']}`;
-  const { data, error, reload } = useLoaded(path, (signal) => get<DeploymentDetail>(path, signal));
+  const { deployment = '' } = useRoute().params;
+  const params = { id: project.id, deployment_id: deployment };
+  const { data, error, reload } = useAnswer('deployments.get', { params });
   useLiveReload(['deployment', 'data_plane'], reload, 150);
   if (data === undefined) {
     return error === undefined ? <Loading what="the deployment" /> : <Problem error={error} onRetry={reload} />;

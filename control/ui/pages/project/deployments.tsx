@@ -10,7 +10,7 @@ import { useProject } from './project-context.ts';
 
 export function Deployments() {
   const { project, base } = useProject();
-  const list = useList<Deployment>(`/projects/${project.id}/deployments`);
+  const list = useList('deployments.list', { params: { id: project.id } });
   useLiveReload(['deployment'], list.reload);
   const before = list.items?.some(({ previous_artifact_id }) => previous_artifact_id !== null);
   return (

@@ -1,7 +1,7 @@
 /** What the compiler found, each with the way to its place in the document. */
-import { withQuery } from '../../api/client.ts';
 import type { Compilation, Diagnostic } from '../../api/types.ts';
 import { Status } from '../../components/values.tsx';
+import { withQuery } from '../../shell/with-query.ts';
 import { useProject } from './project-context.ts';
 
 interface DiagnosticsProps {

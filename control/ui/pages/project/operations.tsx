@@ -1,13 +1,12 @@
 /** Every operation of the project with its chain of plugins. */
 import { useState } from 'preact/hooks';
-import type { Spec, SpecOperation } from '../../api/types.ts';
+import type { SpecOperation } from '../../api/types.ts';
 import { Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading, Table } from '../../components/table.tsx';
 import { Empty } from '../../components/values.tsx';
-import { listAll } from '../../data/use-list.ts';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useAll } from '../../data/use-list.ts';
 import { useProject } from './project-context.ts';
 
 /** More are shown when they are asked for: tables of thousands of rows are slow. */
@@ -17,11 +16,9 @@ export function Operations() {
   const { project, base } = useProject();
   const [filter, setFilter] = useState('');
   const [shown, setShown] = useState(STEP);
-  const path = `/projects/${project.id}`;
-  const { data, error, reload } = useLoaded(`${path}/operations`, (signal) =>
-    listAll<SpecOperation>(`${path}/operations?limit=200`, signal, 20_000),
-  );
-  const specs = useLoaded(`${path}/specs`, (signal) => listAll<Spec>(`${path}/specs?limit=200`, signal));
+  const params = { id: project.id };
+  const { data, error, reload } = useAll('specs.operationsOfProject', { params }, 20_000);
+  const specs = useAll('specs.listOfProject', { params });
   const nameOf = new Map(specs.data?.map(({ id, name }) => [id, name]));
   const words = filter.toLowerCase().split(/\s+/);
   const rows = data?.filter((operation) => {

@@ -1,26 +1,24 @@
 /** What a project serves, and what happened last. */
 import type { ComponentChildren } from 'preact';
-import { get } from '../../api/client.ts';
-import type { Artifact, Compilation, DataPlane, Deployment, Spec } from '../../api/types.ts';
+import type { Compilation, DataPlane, Deployment, Spec } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { Command, Hash, Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
-import { type LoadedList, listAll, useList } from '../../data/use-list.ts';
-import { type Loaded, useLoaded } from '../../data/use-loaded.ts';
+import { useAnswer } from '../../data/use-answer.ts';
+import { type LoadedList, useAll, useList } from '../../data/use-list.ts';
+import type { Loaded } from '../../data/use-loaded.ts';
 import { CompileButton } from './compile-button.tsx';
 import { useProject } from './project-context.ts';
 
 export function Overview() {
   const { project, base } = useProject();
-  const path = `/projects/${project.id}`;
-  const planes = useLoaded(`${path}/data-planes`, (signal) =>
-    listAll<DataPlane>(`${path}/data-planes?limit=200`, signal),
-  );
-  const deployments = useList<Deployment>(`${path}/deployments?limit=5`);
-  const compilations = useList<Compilation>(`${path}/compilations?limit=5`);
-  const specs = useList<Spec>(`${path}/specs?limit=1`);
+  const params = { id: project.id };
+  const planes = useAll('dataPlanes.list', { params });
+  const deployments = useList('deployments.list', { params, query: { limit: 5 } });
+  const compilations = useList('compilations.listOfProject', { params, query: { limit: 5 } });
+  const specs = useList('specs.listOfProject', { params, query: { limit: 1 } });
   useLiveReload(['data_plane'], planes.reload);
   useLiveReload(['deployment'], deployments.reload);
   useLiveReload(['compilation'], compilations.reload);
@@ -101,12 +99,19 @@ function Few<T>({ list, none, children }: FewProps<T>) {
 function Deployed() {
   const { project, base } = useProject();
   const id = project.deployed_artifact_id;
-  const { data, error, loading, reload } = useLoaded(id, (signal) => get<Artifact>(`/artifacts/${id}`, signal));
   return (
     <Panel title="Deployed artifact" href={`${base}/artifacts`}>
+      {id === null ? <p class="muted">Data planes that connect get nothing yet.</p> : <DeployedArtifact id={id} />}
+    </Panel>
+  );
+}
+
+function DeployedArtifact({ id }: { readonly id: string }) {
+  const { data, error, loading, reload } = useAnswer('artifacts.get', { params: { id } });
+  return (
+    <>
       {loading && <Loading what="the artifact" />}
       <Problem error={error} onRetry={reload} />
-      {id === null && <p class="muted">Data planes that connect get nothing yet.</p>}
       {data && (
         <dl class="facts">
           <dt>Hash</dt>
@@ -123,7 +128,7 @@ function Deployed() {
           </dd>
         </dl>
       )}
-    </Panel>
+    </>
   );
 }
 

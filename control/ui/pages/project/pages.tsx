@@ -1,11 +1,9 @@
 /** The pages of one project, in their frame. */
 import { Route, Router, useRoute } from 'preact-iso/router';
-import { get } from '../../api/client.ts';
-import type { Project } from '../../api/types.ts';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { useLiveReload, useProjectStream } from '../../data/live.ts';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useAnswer } from '../../data/use-answer.ts';
 import { NoSuchPage } from '../../shell/not-found.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Artifacts } from './artifacts.tsx';
@@ -26,7 +24,7 @@ import { Specs } from './specs.tsx';
 export function ProjectPages() {
   const { params } = useRoute();
   const id = params['project'] ?? '';
-  const { data: project, error, reload } = useLoaded(id, (signal) => get<Project>(`/projects/${id}`, signal));
+  const { data: project, error, reload } = useAnswer('projects.get', { params: { id } });
   useProjectStream(id);
   useLiveReload(['deployment'], reload);
   if (project === undefined) {

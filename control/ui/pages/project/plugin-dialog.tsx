@@ -1,14 +1,13 @@
 /** Adds a plugin to a project, or changes its version and config; the server checks the config. */
 import { useState } from 'preact/hooks';
-import { post, put } from '../../api/client.ts';
+import { client, ifMatch } from '../../api/client.ts';
 import type { Plugin, ProjectPlugin, ProjectPluginInput } from '../../api/types.ts';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Check, Choice } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { useAction } from '../../data/use-action.ts';
-import { listAll } from '../../data/use-list.ts';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useAll } from '../../data/use-list.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
 import { announce } from '../../shell/announcer.tsx';
 import { SchemaTable } from '../registry/schema-table.tsx';
@@ -22,7 +21,7 @@ interface PluginDialogProps {
 }
 
 export function PluginDialog(props: PluginDialogProps) {
-  const { data, error, reload } = useLoaded('/plugins', (signal) => listAll<Plugin>('/plugins?limit=200', signal));
+  const { data, error, reload } = useAll('plugins.list', {});
   const [first] = data ?? [];
   if (data !== undefined && first !== undefined) return <PluginForm {...props} registry={data} first={first} />;
   return (
@@ -43,7 +42,6 @@ interface PluginFormProps extends PluginDialogProps {
 
 function PluginForm({ plugin, registry, first, onClose, onSaved }: PluginFormProps) {
   const { project } = useProject();
-  const path = `/projects/${project.id}/plugins`;
   const [name, setName] = useState(plugin?.plugin_name ?? first.name);
   const versions = registry.filter((each) => each.name === name);
   const [wanted, setVersion] = useState(plugin?.plugin_version);
@@ -57,14 +55,15 @@ function PluginForm({ plugin, registry, first, onClose, onSaved }: PluginFormPro
     setConfig(begun);
   };
   const { run, busy, error } = useAction(async () => {
-    const input: ProjectPluginInput = {
+    const params = { id: project.id };
+    const body = {
       plugin_name: name,
       plugin_version: chosen?.version ?? '',
       enabled,
       config: parsed(config),
     };
-    if (plugin === null) await post<ProjectPlugin>(path, input);
-    else await put<ProjectPlugin>(`${path}/${name}`, input, plugin.etag);
+    if (plugin === null) await client.call('projectPlugins.add', { params, body });
+    else await client.call('projectPlugins.update', { params: { ...params, name }, body }, ifMatch(plugin.etag));
     announce(`Saved ${name}.`);
     onSaved();
   });

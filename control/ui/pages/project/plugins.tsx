@@ -1,6 +1,6 @@
 /** The plugins that a project uses, each with its config. */
 import { useState } from 'preact/hooks';
-import { remove } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import type { ProjectPlugin } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -13,8 +13,8 @@ import { useProject } from './project-context.ts';
 
 export function ProjectPlugins() {
   const { project } = useProject();
-  const path = `/projects/${project.id}/plugins`;
-  const list = useList<ProjectPlugin>(path);
+  const params = { id: project.id };
+  const list = useList('projectPlugins.list', { params });
   const [dialog, setDialog] = useState<{ readonly plugin: ProjectPlugin | null } | null>(null);
   return (
     <>
@@ -75,7 +75,9 @@ export function ProjectPlugins() {
                       label="Remove"
                       title={`Remove ${plugin.plugin_name}?`}
                       action="Remove"
-                      act={() => remove(`${path}/${plugin.plugin_name}`)}
+                      act={() =>
+                        client.call('projectPlugins.remove', { params: { ...params, name: plugin.plugin_name } })
+                      }
                       done={`Removed ${plugin.plugin_name}.`}
                       onDone={list.reload}
                     >

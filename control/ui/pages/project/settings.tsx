@@ -2,8 +2,9 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { put, remove, send } from '../../api/client.ts';
-import type { Project, ProjectInput } from '../../api/types.ts';
+import type { Versioned } from '../../../src/client/client.ts';
+import { client, ifMatch } from '../../api/client.ts';
+import type { Project } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Field } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -15,22 +16,11 @@ import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
 import { useProject } from './project-context.ts';
 
-interface Read {
-  readonly project: Project;
-  readonly etag: string | null;
-}
-
 export function Settings() {
   const { project, reload } = useProject();
-  const path = `/projects/${project.id}`;
-  const {
-    data,
-    error,
-    reload: read,
-  } = useLoaded<Read>(`settings ${path}`, async (signal) => {
-    const response = await send('GET', path, { signal });
-    return { etag: response.headers.get('etag'), project: await response.json() };
-  });
+  const { id } = project;
+  const settings = useLoaded(id, (signal) => client.read('projects.get', { params: { id } }, { signal }));
+  const { data, error, reload: read } = settings;
   return (
     <>
       <PageHead title="Settings" />
@@ -55,13 +45,17 @@ export function Settings() {
   );
 }
 
-function SettingsForm({ project, etag, onSaved }: Read & { readonly onSaved: () => void }) {
+interface SettingsFormProps extends Versioned<Project> {
+  readonly onSaved: () => void;
+}
+
+function SettingsForm({ value: project, etag, onSaved }: SettingsFormProps) {
   const [name, setName] = useState(project.name);
   const [description, setDescription] = useState(project.description);
   const [upstreams, setUpstreams] = useState(Object.entries(project.upstreams));
   const { run, busy, error } = useAction(async () => {
-    const input: ProjectInput = { name, description, upstreams: Object.fromEntries(upstreams) };
-    await put<Project>(`/projects/${project.id}`, input, etag);
+    const body = { name, description, upstreams: Object.fromEntries(upstreams) };
+    await client.call('projects.update', { params: { id: project.id }, body }, ifMatch(etag));
     announce('Saved the settings.');
     onSaved();
   });
@@ -121,7 +115,7 @@ function DeleteProject() {
         label="Delete"
         title={`Delete ${project.name}?`}
         action="Delete"
-        act={() => remove(`/projects/${project.id}`)}
+        act={() => client.call('projects.delete', { params: { id: project.id } })}
         done={`Deleted project ${project.name}.`}
         onDone={() => route('/ui')}
       >

@@ -1,10 +1,10 @@
 /** What changed between two revisions of a spec. */
 import { useLocation } from 'preact-iso/router';
-import { withQuery } from '../../api/client.ts';
 import { Choice } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { Diff } from '../../editor/editor.tsx';
+import { withQuery } from '../../shell/with-query.ts';
 import { useProject } from './project-context.ts';
 import type { SpecState } from './spec.tsx';
 import { useContent } from './use-content.ts';

@@ -1,8 +1,8 @@
 /** Someone else uploaded a revision while this one was written: compare, take theirs, or upload over it. */
 import { useState } from 'preact/hooks';
-import { send } from '../../api/client.ts';
-import { ApiError } from '../../api/problem.ts';
-import type { Spec, SpecRevision } from '../../api/types.ts';
+import { ApiError } from '../../../src/client/api-error.ts';
+import { client } from '../../api/client.ts';
+import type { SpecRevision } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
@@ -29,7 +29,7 @@ interface Latest {
 
 export function SpecConflict({ specId, filename, text, busy, onOverwrite, onTakeTheirs }: SpecConflictProps) {
   const [comparing, setComparing] = useState(false);
-  const { data, error, reload } = useLoaded(`/specs/${specId}`, (signal) => latestOf(specId, signal));
+  const { data, error, reload } = useLoaded(specId, (signal) => latestOf(specId, signal));
   if (error instanceof ApiError && error.status === 404) {
     return (
       <div class="notice warning">
@@ -81,11 +81,11 @@ export function SpecConflict({ specId, filename, text, busy, onOverwrite, onTake
 }
 
 async function latestOf(specId: string, signal: AbortSignal): Promise<Latest> {
-  const response = await send('GET', `/specs/${specId}`, { signal });
-  const spec: Spec = await response.json();
-  const history = await send('GET', `/specs/${specId}/history?limit=1`, { signal });
-  const [revision]: SpecRevision[] = await history.json();
+  const params = { id: specId };
+  const { value: spec, etag } = await client.read('specs.get', { params }, { signal });
+  const [revision] = await client.list('specs.history', { params }, { signal, limit: 1 });
   if (revision === undefined) throw new Error(`the spec ${spec.name} has no revisions`);
-  const content = await send('GET', `/specs/${specId}/content?revision=${revision.revision}`, { signal });
-  return { etag: response.headers.get('etag'), revision, text: await content.text() };
+  const query = { revision: revision.revision };
+  const content = await client.response('specs.content', { params, query }, { signal });
+  return { etag, revision, text: await content.text() };
 }

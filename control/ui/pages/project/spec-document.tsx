@@ -2,18 +2,18 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { list, withQuery } from '../../api/client.ts';
 import type { Compilation, SpecRevision, SpecUpload } from '../../api/types.ts';
 import { Choice } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useList } from '../../data/use-list.ts';
 import { draftOf, ofSpec } from '../../editor/drafts.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
 import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
+import { withQuery } from '../../shell/with-query.ts';
 import { Diagnostics } from './diagnostics.tsx';
 import { findingsOf } from './findings.ts';
 import { useProject } from './project-context.ts';
@@ -139,10 +139,10 @@ function Summary({
 /** The latest compilation with this revision; null where there is none among the last ones. */
 function useCompilationOf(specId: string, revision: number): Compilation | null | undefined {
   const { project } = useProject();
-  const path = `/projects/${project.id}/compilations?limit=50`;
-  const { data, reload } = useLoaded(path, (signal) => list<Compilation>(path, signal));
+  const input = { params: { id: project.id }, query: { limit: 50 } };
+  const { items, reload } = useList('compilations.listOfProject', input);
   useLiveReload(['compilation'], reload);
-  if (data === undefined) return undefined;
+  if (items === undefined) return undefined;
   const has = ({ specs }: Compilation) => specs.some((each) => each.spec_id === specId && each.revision === revision);
-  return data.items.find(has) ?? null;
+  return items.find(has) ?? null;
 }

@@ -1,6 +1,7 @@
 /** A document that is being written, or that the server refused: to be mended and uploaded from here. */
 import { useMemo, useState } from 'preact/hooks';
-import { ApiError } from '../../api/problem.ts';
+import { ApiError } from '../../../src/client/api-error.ts';
+import { faultsOf } from '../../api/describe-error.ts';
 import type { Diagnostic, SpecUpload } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -129,10 +130,5 @@ export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftPr
 
 /** A draft is one document: what is wrong is wrong with it, whatever it is called where it is compiled. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
-  if (!(error instanceof ApiError)) return [];
-  return error.faults.map(({ code = '', severity = 'error', ...fault }) => ({
-    ...fault,
-    code,
-    severity,
-  }));
+  return faultsOf(error).map(({ code = '', severity = 'error', ...fault }) => ({ ...fault, code, severity }));
 }

@@ -1,7 +1,7 @@
 /** The revisions of a spec. */
-import { withQuery } from '../../api/client.ts';
 import { Table } from '../../components/table.tsx';
 import { bytes, Hash, Time } from '../../components/values.tsx';
+import { withQuery } from '../../shell/with-query.ts';
 import { useProject } from './project-context.ts';
 import type { SpecState } from './spec.tsx';
 

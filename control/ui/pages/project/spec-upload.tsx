@@ -1,7 +1,7 @@
 /** Takes a spec by file picker or by drag and drop. */
 import { useId, useState } from 'preact/hooks';
-import { upload } from '../../api/client.ts';
-import { ApiError } from '../../api/problem.ts';
+import { ApiError } from '../../../src/client/api-error.ts';
+import { client, ifMatch } from '../../api/client.ts';
 import type { SpecUpload } from '../../api/types.ts';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
@@ -120,8 +120,5 @@ const isArchive = (filename: string) => /\.(tar|tgz|tar\.gz)$/.test(filename);
 
 /** A new spec, or the next revision of the one with this name; `etag`: only where that is still its latest. */
 export function uploadSpec(projectId: string, file: File, name?: string, etag?: string | null): Promise<SpecUpload> {
-  const form = new FormData();
-  if (name !== undefined) form.set('name', name);
-  form.set('file', file);
-  return upload<SpecUpload>(`/projects/${projectId}/specs`, form, etag);
+  return client.call('specs.uploadToProject', { params: { id: projectId }, form: { name, file } }, ifMatch(etag));
 }

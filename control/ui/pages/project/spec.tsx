@@ -1,14 +1,15 @@
 /** One spec: its document with what the compiler found, its history, and what changed between two revisions. */
 import { useLocation, useRoute } from 'preact-iso/router';
-import { download, remove, send, withQuery } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
+import { saveFile } from '../../api/save-file.ts';
 import type { Spec, SpecRevision } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
-import { listAll } from '../../data/use-list.ts';
 import { useLoaded } from '../../data/use-loaded.ts';
 import { may } from '../../session/session.ts';
+import { withQuery } from '../../shell/with-query.ts';
 import { CompileButton } from './compile-button.tsx';
 import { useProject } from './project-context.ts';
 import { SpecComparison } from './spec-comparison.tsx';
@@ -33,16 +34,12 @@ const VIEWS_WITHOUT_CONTENT = VIEWS.filter(({ id }) => id === 'history');
 export function SpecPage() {
   const { base } = useProject();
   const { query, route } = useLocation();
-  const { params } = useRoute();
-  const path = `/specs/${params['spec']}`;
-  const { data, error, reload } = useLoaded<SpecState>(path, async (signal) => {
-    const response = await send('GET', path, { signal });
-    const revisions = await listAll<SpecRevision>(`${path}/history?limit=200`, signal);
-    return {
-      etag: response.headers.get('etag'),
-      spec: await response.json(),
-      revisions: revisions.toSorted((a, b) => b.revision - a.revision),
-    };
+  const { spec: id = '' } = useRoute().params;
+  const params = { id };
+  const { data, error, reload } = useLoaded<SpecState>(id, async (signal) => {
+    const { value: spec, etag } = await client.read('specs.get', { params }, { signal });
+    const revisions = await client.list('specs.history', { params }, { signal, limit: 2000 });
+    return { spec, etag, revisions: revisions.toSorted((a, b) => b.revision - a.revision) };
   });
   if (data === undefined) {
     return error === undefined ? <Loading what="the spec" /> : <Problem error={error} onRetry={reload} />;
@@ -53,15 +50,13 @@ export function SpecPage() {
   const wanted = Number(query['revision']);
   const revision = revisions.find((each) => each.revision === wanted) ?? revisions[0];
   const here = `${base}/specs/${spec.id}`;
+  const save = async ({ revision, filename }: SpecRevision) =>
+    saveFile(await client.response('specs.content', { params, query: { revision } }), filename);
   return (
     <>
       <PageHead title={spec.name} above={{ href: `${base}/specs`, label: 'Specs' }}>
         {revision && may('editor') && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => download(`${path}/content?revision=${revision.revision}`, revision.filename)}
-          >
+          <button type="button" class="button" onClick={() => save(revision)}>
             Download
           </button>
         )}
@@ -70,7 +65,7 @@ export function SpecPage() {
             label="Delete"
             title={`Delete ${spec.name}?`}
             action="Delete"
-            act={() => remove(path)}
+            act={() => client.call('specs.delete', { params })}
             done={`Deleted ${spec.name}.`}
             onDone={() => route(`${base}/specs`)}
           >

@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { withQuery } from '../../api/client.ts';
 import type { Spec, SpecUpload } from '../../api/types.ts';
 import { Choice, Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -21,12 +20,13 @@ export function Specs() {
   const { project, base } = useProject();
   const { route } = useLocation();
   const [name, setName] = useState('');
-  const [type, setType] = useState('');
+  const [type, setType] = useState<Spec['type'] | ''>('');
   const [draft, setDraft] = useState<Draft | Refused | null>(() => {
     const kept = draftOf(ofNewSpec(project.id));
     return kept && { ...kept, specId: null, isKept: true };
   });
-  const list = useList<Spec>(withQuery(`/projects/${project.id}/specs`, { name, type }));
+  const query = { name: name || undefined, type: type || undefined };
+  const list = useList('specs.listOfProject', { params: { id: project.id }, query });
   const uploaded = ({ id, name, revision }: SpecUpload) => {
     announce(`Uploaded ${name}, revision ${revision}.`);
     route(`${base}/specs/${id}`);

@@ -1,13 +1,15 @@
 /** The files of a revision of a spec. */
-import { send } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import type { SpecRevision } from '../../api/types.ts';
 import { type Loaded, useLoaded } from '../../data/use-loaded.ts';
 import { filesOf } from '../../editor/archive.ts';
 
 /** Contents by path, a document by the name that it is compiled under; a revision never changes, so it is asked for once. */
 export function useContent(specId: string, revision: SpecRevision | undefined): Loaded<ReadonlyMap<string, string>> {
-  const path = revision ? `/specs/${specId}/content?revision=${revision.revision}` : null;
-  return useLoaded(path, async (signal) =>
-    filesOf(await (await send('GET', path ?? '', { signal })).blob(), revision?.filename ?? '', revision?.entry ?? ''),
-  );
+  const key = revision ? `${specId} ${revision.revision}` : null;
+  return useLoaded(key, async (signal) => {
+    const query = { revision: revision?.revision };
+    const response = await client.response('specs.content', { params: { id: specId }, query }, { signal });
+    return filesOf(await response.blob(), revision?.filename ?? '', revision?.entry ?? '');
+  });
 }

@@ -1,23 +1,25 @@
 /** One version of a plugin: what it does, may do, and takes. */
 import { useRoute } from 'preact-iso/router';
-import { download, get } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
+import { saveFile } from '../../api/save-file.ts';
 import type { Plugin as PluginVersion } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { bytes, Hash, Time } from '../../components/values.tsx';
-import { useLoaded } from '../../data/use-loaded.ts';
+import { useAnswer } from '../../data/use-answer.ts';
 import { SchemaTable } from './schema-table.tsx';
 
 export function Plugin() {
-  const { params } = useRoute();
-  const path = `/plugins/${params['name']}/${encodeURIComponent(params['version'] ?? '')}`;
-  const { data, error, reload } = useLoaded(path, (signal) => get<PluginVersion>(path, signal));
+  const { name = '', version = '' } = useRoute().params;
+  const params = { name, version };
+  const { data, error, reload } = useAnswer('plugins.get', { params });
+  const save = async () => saveFile(await client.response('plugins.download', { params }), `${name}.wasm`);
   return (
     <main id="main" class="page" tabIndex={-1}>
-      <PageHead title={params['name'] ?? 'Plugin'} above={{ href: '/ui/plugins', label: 'Plugins' }}>
+      <PageHead title={name} above={{ href: '/ui/plugins', label: 'Plugins' }}>
         {data && (
-          <button type="button" class="button" onClick={() => download(`${path}/download`, `${data.name}.wasm`)}>
+          <button type="button" class="button" onClick={save}>
             Download
           </button>
         )}

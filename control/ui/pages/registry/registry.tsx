@@ -1,6 +1,5 @@
 /** All plugins that the server knows. */
 import { useState } from 'preact/hooks';
-import { withQuery } from '../../api/client.ts';
 import type { Plugin } from '../../api/types.ts';
 import { Choice, Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -10,8 +9,9 @@ import { useList } from '../../data/use-list.ts';
 
 export function Registry() {
   const [name, setName] = useState('');
-  const [type, setType] = useState('');
-  const list = useList<Plugin>(withQuery('/plugins', { name, type, limit: 100 }));
+  const [type, setType] = useState<Plugin['type'] | ''>('');
+  const query = { name: name || undefined, type: type || undefined, limit: 100 };
+  const list = useList('plugins.list', { query });
   return (
     <main id="main" class="page" tabIndex={-1}>
       <PageHead title="Plugins" />

@@ -1,0 +1,79 @@
+/** Types that many schemas of the REST API use (docs/reference/control-plane.md#operations). */
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+
+/** What JSON can be, as the compiler has it too. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+/** As the server writes them: `urn:uuid:` before one, or capitals, are another text, which no database column equals. */
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+export const Uuid = (description: string) => Type.String({ format: 'uuid', pattern: UUID, description });
+
+export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
+
+/** Present always, and null where there is nothing to say. */
+export const Nullable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] });
+
+/** One of these strings. */
+export const OneOf = <const T extends readonly string[]>(values: T, description: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description });
+
+/** An object that has these properties and no others. */
+export const Closed = <T extends TProperties>(properties: T, options: { $id?: string; description?: string } = {}) =>
+  Type.Object(properties, { ...options, additionalProperties: false });
+
+/** A body or a record under its own name in the OpenAPI document. */
+export const Named = <T extends TProperties>(name: string, properties: T, description: string): TObject<T> =>
+  Closed(properties, { $id: name, description });
+
+/** A named schema where another one refers to it; `as` is how the document names it. */
+export const RefTo = <T extends TSchema>(_schema: T, as: string) => Type.Unsafe<Static<T>>({ $ref: as });
+
+/** A list of things that have a named schema. */
+export const ArrayOf = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<readonly Static<T>[]>(Type.Array(RefTo(schema, `${(schema as { readonly $id?: string }).$id}#`)));
+
+/** Any JSON object. */
+export const AnyObject = (description: string) =>
+  Type.Unsafe<{ readonly [name: string]: unknown }>({ type: 'object', additionalProperties: true, description });
+
+/** A name of a thing: what a person can say, and what stands in a path without being encoded. */
+export const Name = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 63,
+    pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$',
+    description: `${description} Letters, digits and \`.\`, \`_\`, \`-\` between them; at most 63.`,
+  });
+
+/** A line that a person reads. */
+export const Line = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description });
+
+export const Sha256 = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
+
+export const ArtifactHash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
+
+/** What every list takes (docs/reference/control-plane.md#lists): a page at a time, and where it goes on. */
+export const pageQuery = <const S extends readonly string[]>(sorts: S, standard: S[number] | `-${S[number]}`) => ({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Most items of the answer.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 4000,
+      pattern: '^[A-Za-z0-9_-]*$',
+      description: 'Where to go on: from the `next` link of the `Link` header of the page before.',
+    }),
+  ),
+  sort: Type.Optional(
+    OneOf(
+      sorts.flatMap((field) => [field, `-${field}`]),
+      `What the list is ordered by; \`-\` before it turns the order round. Default \`${standard}\`.`,
+    ),
+  ),
+});

@@ -1,0 +1,44 @@
+/** Why a request did not succeed. */
+
+/** A problem document (RFC 9457) of the control plane. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly request_id?: string;
+  readonly errors?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** An answer that is no success, or no answer at all. */
+export class ApiError extends Error {
+  /** Of the HTTP answer; 0 where there was none. */
+  readonly status: number;
+  /** Null where the server sent none: it may be no control plane. */
+  readonly problem: Problem | null;
+
+  constructor(message: string, status: number, problem: Problem | null = null, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  const { status, headers } = response;
+  if (headers.get('content-type')?.startsWith('application/problem+json')) {
+    const problem: Problem = JSON.parse(await response.text());
+    return new ApiError(problem.detail, status, problem);
+  }
+  // The connection goes on with the next request.
+  await response.body?.cancel();
+  return new ApiError(`the server answered ${status} without a problem document: is it gw-control?`, status);
+}
+
+/** Why there was no answer, in the words of who knows it. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
+  if (cause instanceof Error) return 'code' in cause && cause.message === '' ? String(cause.code) : cause.message;
+  return String(cause);
+}

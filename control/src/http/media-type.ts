@@ -1,8 +1,0 @@
-/**
- * Content types of the REST API (docs/reference/control-plane.md#media-types, docs/decisions.md#control-media-types).
- */
-export const JSON_TYPE = 'application/vnd.gw.v1+json';
-export const PROBLEM_TYPE = 'application/problem+json';
-/** What bodies of requests may be. */
-export const JSON_REQUEST_TYPES = ['application/json', JSON_TYPE] as const;
-export const MERGE_PATCH_TYPE = 'application/merge-patch+json';

@@ -1,0 +1,129 @@
+/** Serves operations of the REST API: a route for each, as its value says. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { Actor } from '../access/actor.ts';
+import { JSON_REQUEST_TYPES, JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
+import type { AnswerOf, BodyOf, Operation, OperationTable, ParamsOf, QueryOf } from '../api/operation.ts';
+import { ControlError } from '../errors.ts';
+import { describeOperation, reference } from './describe-operation.ts';
+import { idempotently } from './idempotency.ts';
+import { type Page, sendPage } from './pagination.ts';
+
+/** A call of an operation, checked. */
+export interface Call<O = Operation> {
+  readonly actor: Actor;
+  readonly params: ParamsOf<O>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/**
+ * JSON of the answer, a page of it for a list, or the reply where the handler has sent it. Of an operation that answers
+ * without JSON nothing is looked at.
+ */
+type Result<O> =
+  AnswerOf<O> extends undefined
+    ? unknown
+    : AnswerOf<O> | (AnswerOf<O> extends readonly (infer T)[] ? Page<T> : never) | FastifyReply;
+
+/**
+ * What is returned is the first of `answers`, unless the handler sets another status or sends the reply itself; idempotent
+ * operations may give the answer that was kept.
+ */
+export type Handlers<T extends OperationTable> = {
+  readonly [Id in keyof T]: (call: Call<T[Id]>) => Result<T[Id]> | Promise<Result<T[Id]>>;
+};
+
+/** Operations with their handlers, once there is a `C` that they work on. */
+export interface Resource<C> {
+  readonly operations: OperationTable;
+  serve(app: FastifyInstance, control: C): void;
+}
+
+export function resource<T extends OperationTable, C>(operations: T, make: (control: C) => Handlers<T>): Resource<C> {
+  return {
+    operations,
+    serve(app, control) {
+      const handlers = make(control);
+      for (const [id, operation] of Object.entries(operations)) {
+        // Handlers are typed by id, and routes are not.
+        route(app, id, operation, handlers[id] as unknown as Handler);
+      }
+    },
+  };
+}
+
+type Handler = (call: Call<unknown>) => unknown;
+
+function route(app: FastifyInstance, id: string, operation: Operation, handle: Handler): void {
+  const { method, path, params, query, body, form } = operation;
+  const idempotent = operation.idempotent === true;
+  const [status = 200] = Object.keys(operation.answers).map(Number);
+  const isPaged = query !== undefined && 'cursor' in query.properties;
+  const types = method === 'PATCH' ? [MERGE_PATCH_TYPE, ...JSON_REQUEST_TYPES] : JSON_REQUEST_TYPES;
+  app.route({
+    method,
+    url: path.replaceAll(/\{([^}]*)\}/g, ':$1'),
+    config: {
+      operationId: id,
+      open: operation.open === true,
+      idempotent,
+      dataPlaneKey: operation.dataPlaneKey === true,
+    },
+    schema: {
+      operationId: id,
+      ...describeOperation(operation),
+      ...(params ? { params } : {}),
+      ...(query ? { querystring: query } : {}),
+      ...(body ? { body: { content: contents(types, body) } } : {}),
+      ...(form ? { consumes: ['multipart/form-data'], 'x-form': form } : {}),
+    },
+    ...(body ? { preValidation: hasBody(types) } : {}),
+    handler: async (request, reply) => {
+      reply.status(status);
+      if (method === 'POST' && !idempotent) mustHaveNoKey(request);
+      const call = {
+        actor: request.actor,
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        request,
+        reply,
+      } as Call<unknown>;
+      const answer =
+        idempotent && !form
+          ? await idempotently(call, JSON.stringify(request.body ?? null), () => handle(call))
+          : await handle(call);
+      // A stream that the handler sent may have been cut off by its client, and is then not known as sent.
+      if (reply.sent || reply.raw.headersSent || reply.raw.destroyed || answer === reply) return reply;
+      if (answer === undefined) return reply.send();
+      if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);
+      // As a string of its own: fastify would add a charset, which JSON has not.
+      return reply.serializer(asJson).send(isPaged ? sendPage(request, reply, answer as Page<unknown>) : answer);
+    },
+  });
+}
+
+function contents(types: readonly string[], schema: TSchema): Record<string, { schema: object }> {
+  return Object.fromEntries(types.map((type) => [type, { schema: reference(schema) }]));
+}
+
+/** Fastify validates a body only where there is one, and only of the types that the operation names. */
+const hasBody = (types: readonly string[]) => async (request: FastifyRequest) => {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
+  if (request.body === undefined) throw new ControlError('bad-request', `send a body as ${types[0]}`);
+  if (types.includes(type.trim().toLowerCase())) return;
+  throw new ControlError('unsupported-media-type', `send the body as ${types.join(' or ')}, not as "${type}"`);
+};
+
+/** Who sends a key counts on repeating the request; repeated, it would make another secret. */
+function mustHaveNoKey({ headers }: FastifyRequest): void {
+  if (headers['idempotency-key'] === undefined) return;
+  const detail =
+    'this answer holds a secret, which is not kept: send it without Idempotency-Key, and revoke what you did not see';
+  throw new ControlError('bad-request', detail);
+}
+
+const asJson = (answer: unknown): string => JSON.stringify(answer);
