@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 import LongestFirst from './scripts/longest-first.ts';
 import { WAIT_LIMIT_MS } from './test/wait-limit.ts';
 
+/** Of one module or a few: what is imported once serves all files of a worker, which halves the CPU time that they take. */
+const UNITS = '{gateway,control,operator}/**/*.test.ts';
 /** They mostly wait for a cluster. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
 /** Of these, the ones that count what a cluster fails to answer: after all others, whose CPU time they would lack. */
@@ -27,9 +29,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'units',
+          include: [UNITS],
+          exclude,
+          isolate: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'gw',
           include: ['**/*.test.ts'],
-          exclude: [...exclude, ON_THE_CLUSTER],
+          exclude: [...exclude, UNITS, ON_THE_CLUSTER],
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },

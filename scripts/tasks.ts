@@ -49,6 +49,8 @@ async function vitest(...args: string[]): Promise<number> {
   if (process.env['GW_TEST_PROGRAMS'] === undefined) {
     await buildPrograms();
     process.env['GW_TEST_PROGRAMS'] = PROGRAMS_FOLDER;
+    // Programs that are started hundreds of times compile once; coverage of what was compiled before would be wrong.
+    process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'gw-compiled');
   }
   return node('node_modules/vitest/vitest.mjs', 'run', ...args);
 }

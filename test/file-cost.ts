@@ -22,10 +22,12 @@ const TICKS = 100;
 
 let processes = 0;
 channel('child_process').subscribe(() => processes++);
+// A worker may run one file after another.
+const before = cpuSeconds();
 
 // biome-ignore lint/correctness/noEmptyPattern: vitest takes nothing else for a first parameter.
 afterAll(({}, file) => {
-  file.meta.cost = { cpuSeconds: cpuSeconds(), processes };
+  file.meta.cost = { cpuSeconds: cpuSeconds() - before, processes };
   // The worker is ended by a signal, before Node.js would write it: see scripts/coverage.ts.
   if (process.env['NODE_V8_COVERAGE']) takeCoverage();
 });

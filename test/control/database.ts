@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Client, DatabaseError } from 'pg';
 import { type Database, openDatabase } from '../../control/src/db/database.ts';
+import { LONG } from '../property-runs.ts';
 
 /** The server that tests make their databases on; its user must be allowed to (`CREATEDB`). */
 export const { DATABASE_URL } = process.env;
@@ -28,10 +29,10 @@ export const DATABASE_KINDS: readonly (readonly [name: string, kind: DatabaseKin
 
 /**
  * One of them, for tests whose subject is not the database: the server where there is one, since the embedded database
- * takes seconds of CPU time to start. What asks it in ways of its own is tested on both, and every operation is by
- * schemathesis.
+ * takes seconds of CPU time to start. What asks it in ways of its own is tested on both, and `npm run test:long` tests
+ * everything on both.
  */
-export const DATABASE_AT_HAND = DATABASE_KINDS.filter(([, kind]) => kind === kindAtHand());
+export const DATABASE_AT_HAND = LONG ? DATABASE_KINDS : DATABASE_KINDS.filter(([, kind]) => kind === kindAtHand());
 
 function kindAtHand(): DatabaseKind {
   return DATABASE_URL === undefined ? 'pglite' : 'postgres';

@@ -7,7 +7,7 @@ import type { Compilation } from '../../control/src/resources/compilations/schem
 import { eventually } from '../eventually.ts';
 import { Gate } from '../serve/gate.ts';
 import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';
-import { cutConnections, DATABASE_KINDS, DATABASE_URL, unopenedDatabase } from './database.ts';
+import { cutConnections, DATABASE_AT_HAND, DATABASE_URL, unopenedDatabase } from './database.ts';
 import { countOf, NO_ORPHANS, orphansAfterSweep } from './orphans.ts';
 import { type ControlOptions, type ControlServer, startControl } from './server.ts';
 
@@ -94,7 +94,7 @@ describe.skipIf(DATABASE_URL === undefined)('compilations of several replicas (n
   });
 });
 
-describe.each(DATABASE_KINDS)('a replica on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('a replica on %s', (_name, kind, absent) => {
   it.skipIf(absent)(
     'that is stopped hands back what it has no time for, and the next one does it at once',
     async () => {

@@ -9,7 +9,7 @@ import { Blobs } from '../../control/src/db/blobs.ts';
 import { type Database, openDatabase } from '../../control/src/db/database.ts';
 import { Sweeper } from '../../control/src/jobs/sweeper.ts';
 import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
-import { DATABASE_KINDS, unopenedDatabase } from './database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from './database.ts';
 import { type ArtifactView, type DeploymentView, Plane, Project, until } from './fleet.ts';
 import { startControl } from './server.ts';
 
@@ -34,7 +34,7 @@ async function pass({ kysely }: Database, days: number): Promise<void> {
   await sql`update maintenance set begun_at = begun_at - interval '1 day'`.execute(kysely);
 }
 
-describe.each(DATABASE_KINDS)('retention on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('retention on %s', (_name, kind, absent) => {
   it.skipIf(absent)(
     'keeps what is wanted, reported or among the last deployed, and the history of the rest',
     async () => {

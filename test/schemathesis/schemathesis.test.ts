@@ -1,13 +1,13 @@
 /**
- * schemathesis against a running server's own OpenAPI document, all checks, with credentials, on both databases.
- * Needs `schemathesis` on the path (PyPI); GW_SCHEMATHESIS_EXAMPLES says how many cases an operation gets.
+ * schemathesis against a running server's own OpenAPI document, all checks, with credentials. Needs `schemathesis` on the
+ * path (PyPI); GW_SCHEMATHESIS_EXAMPLES says how many cases an operation gets.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DATABASE_KINDS, unopenedDatabase } from '../control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../control/database.ts';
 import { ADMIN_TOKEN, startControl } from '../control/server.ts';
 import { LONG, SEED } from '../property-runs.ts';
 
@@ -55,7 +55,7 @@ describe.skipIf(!INSTALLED && process.env['GW_NO_SKIP'] !== '1')('schemathesis (
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  for (const [name, kind, absent] of DATABASE_KINDS) {
+  for (const [name, kind, absent] of DATABASE_AT_HAND) {
     it.skipIf(absent)(`finds nothing on ${name}`, { timeout: 900_000 }, async () => {
       const database = await unopenedDatabase(kind);
       const server = await startControl({ databaseUrl: database.url });

@@ -19,7 +19,7 @@ import {
   specOf,
   uploadSpec,
 } from '../../../../test/control/compiling.ts';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { GW_CONTROL } from '../../../../test/programs/gw-control.ts';
 import type { Compilation } from './schemas.ts';
@@ -41,7 +41,7 @@ paths:
       x-gw-dispatch: { name: http-upstream, config: { url: "http://books.example" } }
 `;
 
-describe.each(DATABASE_KINDS)('compilations on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('compilations on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over REST', () => {
     let database: Awaited<ReturnType<typeof unopenedDatabase>>;
     let server: ControlServer;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DATABASE_KINDS, unopenedDatabase } from '../../../../test/control/database.ts';
+import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type DeploymentView, Plane, Project, until } from '../../../../test/control/fleet.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { jsonOf } from '../../../../test/serve/gateway.ts';
 
-describe.each(DATABASE_KINDS)('deployments on %s', (_name, kind, absent) => {
+describe.each(DATABASE_AT_HAND)('deployments on %s', (_name, kind, absent) => {
   describe.skipIf(absent)('over HTTP', () => {
     let control: ControlServer;
     let drop: () => Promise<void>;
