@@ -1,7 +1,10 @@
 /** kubectl and helm, as a user runs them. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { eventually } from '../eventually.ts';
+import { WAIT_LIMIT_MS } from '../wait-limit.ts';
 
 const run = promisify(execFile);
 
@@ -26,6 +29,8 @@ export interface Kubectl {
   field(object: string, path: string): Promise<string>;
   /** Waits until a condition of an object has that status. */
   condition(object: string, type: string, status?: string, seconds?: number): Promise<string>;
+  /** As `eventually`, told of each state of an object as the cluster has it: a look by `get` costs a process. */
+  until<T>(object: string, look: (state: unknown) => T | Promise<T>): Promise<T>;
 }
 
 export function kubectl(namespace: string): Kubectl {
@@ -35,7 +40,49 @@ export function kubectl(namespace: string): Kubectl {
     field: (object: string, path: string) => base('get', object, '-o', `jsonpath=${path}`),
     condition: (object: string, type: string, status = 'True', seconds = 120) =>
       base('wait', object, `--for=condition=${type}=${status}`, `--timeout=${seconds}s`),
+    until: <T>(object: string, look: (state: unknown) => T | Promise<T>) => watch(namespace, object, look),
   });
+}
+
+/** Milliseconds from the end of a watch, as where the object is not there yet, to the next. */
+const AGAIN_MS = 200;
+
+async function watch<T>(namespace: string, object: string, look: (state: unknown) => T | Promise<T>): Promise<T> {
+  const timeout = AbortSignal.timeout(WAIT_LIMIT_MS);
+  let error: unknown = new Error(`${object} has not been seen`);
+  for (;;) {
+    for await (const state of states(namespace, object, timeout)) {
+      try {
+        return await look(state);
+      } catch (thrown) {
+        error = thrown;
+      }
+    }
+    if (timeout.aborted) throw error;
+    await pause(AGAIN_MS);
+  }
+}
+
+/** From now on, until the API server ends the watch. */
+async function* states(namespace: string, object: string, signal: AbortSignal): AsyncGenerator<unknown> {
+  const [kind = '', name = ''] = object.split('/');
+  const child = spawn('kubectl', ['-n', namespace, 'get', kind, name, '-o', 'json', '--watch'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal,
+  });
+  // Ended by the signal, or by who looks no more.
+  child.on('error', () => undefined);
+  try {
+    let text = '';
+    for await (const line of createInterface(child.stdout)) {
+      text += line;
+      if (line !== '}') continue;
+      yield JSON.parse(text);
+      text = '';
+    }
+  } finally {
+    child.kill();
+  }
 }
 
 /**

@@ -97,21 +97,17 @@ interface Status {
   readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
 }
 
-async function status(): Promise<Status> {
-  const object: { status?: Status } = JSON.parse(await k('get', 'gatewayproject', 'shop', '-o', 'json'));
-  return object.status ?? {};
+/** Waits until its status is so; the last one is in what it rejects with. */
+function until(fits: (status: Status) => boolean): Promise<Status> {
+  return k.until('gatewayproject/shop', (object) => {
+    const { status = {} } = object as { readonly status?: Status };
+    const { conditions: _, ...shown } = status;
+    expect(fits(status), JSON.stringify(shown)).toBe(true);
+    return status;
+  });
 }
 
-/** Waits until its status is so; the last one is in what it rejects with. */
-async function until(fits: (status: Status) => boolean): Promise<Status> {
-  let last: Status = {};
-  await eventually(async () => {
-    last = await status();
-    const { conditions: _, ...shown } = last;
-    expect(fits(last), JSON.stringify(shown)).toBe(true);
-  });
-  return last;
-}
+const status = () => until(() => true);
 
 const reason = ({ conditions }: Status, type: string) => conditions?.find((each) => each.type === type)?.reason;
 const served = ({ rollout, revision, latestRevision }: Status) =>

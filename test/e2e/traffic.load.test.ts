@@ -55,6 +55,16 @@ const project = (spec: object) =>
     },
   });
 
+interface Project {
+  readonly metadata: { readonly generation: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly artifactHash?: string;
+    readonly rollout?: { readonly phase: string };
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
 describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () => {
   let operator: InstalledOperator;
   let clients: SteadyLoad;
@@ -64,20 +74,22 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   const hash = () => operator.k.field('gatewayproject/shop', '{.status.artifactHash}');
   const condition = (type: string) =>
     operator.k.field('gatewayproject/shop', `{.status.conditions[?(@.type=="${type}")].status}`);
-  const ready = async () => {
-    const object = JSON.parse(await operator.k('get', 'gatewayproject', 'shop', '-o', 'json'));
-    expect(object.status.observedGeneration).toBe(object.metadata.generation);
-    expect(object.status.conditions.find((each: { type: string }) => each.type === 'Ready')?.status).toBe('True');
-    return object;
+  /** Waits until its state is so. */
+  const until = (look: (project: Project) => void) =>
+    operator.k.until('gatewayproject/shop', (state) => look(state as Project));
+  const expectReady = ({ metadata, status }: Project) => {
+    expect(status?.observedGeneration).toBe(metadata.generation);
+    expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
   };
+  const ready = () => until(expectReady);
   /** Applies and waits until every pod serves it; seconds that took, with kubectl's own. */
   const rollOut = async () => {
     const before = await hash();
     const started = performance.now();
     await operator.k.apply(document(++version));
-    await eventually(async () => {
-      expect(await hash()).not.toBe(before);
-      await ready();
+    await until((state) => {
+      expect(state.status?.artifactHash).not.toBe(before);
+      expectReady(state);
     });
     return (performance.now() - started) / 1000;
   };
@@ -93,7 +105,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
   const expectNoFailure = () => expect(clients.totals.failures.length, clients.summary()).toBe(0);
   const change = async (spec: object) => {
     await operator.k.apply(project(spec));
-    await eventually(ready);
+    await ready();
   };
 
   beforeAll(async () => {
@@ -101,7 +113,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     await operator.k.apply(selfSigned('shop-tls', ['shop.example.org']));
     await operator.k.apply(document(version));
     await operator.k.apply(project({}));
-    await eventually(ready);
+    await ready();
     url = `https://${await operator.k.field('service/shop-gateway', '{.spec.clusterIP}')}${PATH}`;
     await reachable(url);
     clients = startSteadyLoad(url, RATE);
@@ -185,10 +197,9 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     expectNoFailure();
     clients = startSteadyLoad(url, RATE);
     await operator.k.apply(document(++version, 'x-canary: bad'));
-    await eventually(async () => {
-      const object = JSON.parse(await operator.k('get', 'gatewayproject', 'shop', '-o', 'json'));
-      expect(object.status.rollout.phase).toBe('Aborted');
-      expect(object.status.artifactHash).toBe(good);
+    await until(({ status }) => {
+      expect(status?.rollout?.phase).toBe('Aborted');
+      expect(status?.artifactHash).toBe(good);
     });
     // Pods that drain answer what comes on connections that are kept.
     await eventually(async () => {
@@ -203,7 +214,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     ).toBe(true);
     await operator.k.apply(document(++version));
     clients = startSteadyLoad(url, RATE);
-    await eventually(ready);
+    await ready();
   });
 
   it('scales from two pods to five and back', async () => {
@@ -215,9 +226,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
 
   it('is drained from its node', async () => {
     // A canary's pods that cannot be placed while the only node takes none would hold up the budget.
-    await eventually(async () =>
-      expect(await operator.k.field('gatewayproject/shop', '{.status.rollout.phase}')).toBe('Succeeded'),
-    );
+    await until(({ status }) => expect(status?.rollout?.phase).toBe('Succeeded'));
     await eventually(async () => expect(await pods()).toHaveLength(2));
     const node = (await execute('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}'])).trim();
     const names = await pods();
@@ -231,7 +240,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
       await execute('kubectl', ['uncordon', node]);
     }
     await eventually(() => evict(operator.namespace, String(names[1])));
-    await eventually(ready);
+    await ready();
     expectNoFailure();
   });
 
@@ -255,7 +264,7 @@ describe.skipIf(missing.length > 0)(`under 200 requests a second${skipped}`, () 
     // Or it looks at Secrets within a minute, as in pods.test.ts.
     await operator.k('annotate', 'gatewayproject', 'shop', 'example.org/looked-at=now');
     await eventually(async () => expect((await pods()).some((pod) => before.includes(pod))).toBe(false));
-    await eventually(ready);
+    await ready();
     expectNoFailure();
   });
 
