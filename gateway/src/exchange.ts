@@ -3,7 +3,7 @@
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
 import type { Readable, Writable } from 'node:stream';
-import type { Visit } from './cache/visit.ts';
+import type { Visit } from './capabilities/cache/visit.ts';
 import type { Problem } from './problems.ts';
 import type { RequestTrace } from './telemetry/request-trace.ts';
 import type { ClientCertificate } from './transport/shown-certificate.ts';

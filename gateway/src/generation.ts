@@ -2,7 +2,8 @@
 
 import type { JsonObject, Operation, PluginUse } from './artifact/format.ts';
 import type { Artifact } from './artifact/index.ts';
-import { Directories } from './directory/directories.ts';
+import { Directories } from './capabilities/directory/directories.ts';
+import type { Tokens } from './capabilities/tokens/tokens.ts';
 import type { HttpClient } from './egress/http-client.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
@@ -15,7 +16,6 @@ import { parseTemplate } from './router/template.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { State } from './state/state.ts';
 import type { Cell, Metrics, OperationMetrics } from './telemetry/metrics.ts';
-import type { Tokens } from './tokens/tokens.ts';
 import { AcceptCheck } from './validation/accept.ts';
 import { BodyValidator } from './validation/body.ts';
 import { ParameterValidator } from './validation/parameters.ts';

@@ -2,7 +2,7 @@
  * Passes a streaming body through the chunk hooks of plugins, one chunk at a time (docs/reference/plugins.md#bodies).
  */
 import { Transform } from 'node:stream';
-import { RecordingSink } from './cache/recording.ts';
+import { RecordingSink } from './capabilities/cache/recording.ts';
 import type { Exchange, ResponseSink } from './exchange.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 

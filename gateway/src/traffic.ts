@@ -4,6 +4,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Artifact } from './artifact/index.ts';
 import { BufferBudget } from './buffer-budget.ts';
+import { Tokens } from './capabilities/tokens/tokens.ts';
 import { EgressGuard } from './egress/guard.ts';
 import { HttpClient } from './egress/http-client.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,7 +20,6 @@ import type { Level, Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
-import { Tokens } from './tokens/tokens.ts';
 import type { TraceReport } from './trace/report.ts';
 import type { TraceRequest } from './trace/request.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';

@@ -6,8 +6,8 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { recordedExchange } from '../../gateway/sdk/testing/recorder.ts';
+import { standaloneOutside } from '../../gateway/src/capabilities/standalone.ts';
 import { MemoryState } from '../../gateway/src/state/memory-state.ts';
-import { standaloneOutside } from '../../gateway/src/tokens/standalone.ts';
 import { moduleOf, plugin } from '../../gateway/src/wasm/binary/module-of.ts';
 import { SHAPES, type Shape } from '../../gateway/src/wasm/binary/module-shapes.ts';
 import { type BoundPlugin, createPluginRuntime } from '../../gateway/src/wasm/index.ts';

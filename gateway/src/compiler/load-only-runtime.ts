@@ -1,10 +1,10 @@
 /** A plugin runtime that loads modules and binds configs, and serves nothing. */
 import { rootCertificates } from 'node:tls';
-import { Directories } from '../directory/directories.ts';
+import { Directories } from '../capabilities/directory/directories.ts';
+import { Tokens } from '../capabilities/tokens/tokens.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { MemoryCacheStore } from '../state/memory-cache-store.ts';
 import { MemoryState } from '../state/memory-state.ts';
-import { Tokens } from '../tokens/tokens.ts';
 import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
 
 /**

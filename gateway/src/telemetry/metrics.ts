@@ -3,7 +3,7 @@
  * counting through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 import { Registry } from 'prom-client';
-import type { CacheResult } from '../cache/visit.ts';
+import type { CacheResult } from '../capabilities/cache/visit.ts';
 import type { PluginDecision } from '../exchange.ts';
 import type { State } from '../state/state.ts';
 import type { PluginFigures, PluginRuntime } from '../wasm/plugin.ts';

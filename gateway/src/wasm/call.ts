@@ -1,9 +1,9 @@
 /** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
 
-import type { DirectoryUser } from '../directory/directory.ts';
+import type { DirectoryUser } from '../capabilities/directory/directory.ts';
+import type { TokenClaims } from '../capabilities/tokens/token-claims.ts';
 import type { HttpAnswer } from '../egress/http-client.ts';
 import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../exchange.ts';
-import type { TokenClaims } from '../tokens/token-claims.ts';
 import type { ConfigView } from './config-view.ts';
 import { CpuClock } from './cpu.ts';
 import { HostCallError, Overloaded, WaitExceeded } from './failures.ts';

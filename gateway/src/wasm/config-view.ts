@@ -1,10 +1,10 @@
 /** A plugin's config as the plugin sees it, by JSON pointer (RFC 6901), with credential tables kept in the host. */
 import type { ArtifactPlugin, Json, JsonObject } from '../artifact/format.ts';
-import type { ResponseCache } from '../cache/response-cache.ts';
-import type { Directory } from '../directory/directory.ts';
+import type { ResponseCache } from '../capabilities/cache/response-cache.ts';
+import type { Directory } from '../capabilities/directory/directory.ts';
+import type { TokenVerifier } from '../capabilities/tokens/token-verifier.ts';
 import { valueAt } from '../spec/pointer.ts';
-import type { TokenVerifier } from '../tokens/token-verifier.ts';
-import { type CredentialTables, credentialTables } from './credentials.ts';
+import { type CredentialTables, credentialTables } from './credential-marks.ts';
 
 export class ConfigView {
   /** Keys and passwords, which the plugin does not see. */

@@ -1,8 +1,8 @@
 /** What does not load, and how it is told. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ArtifactPlugin } from '../artifact/format.ts';
+import { standaloneOutside } from '../capabilities/standalone.ts';
 import { MemoryState } from '../state/memory-state.ts';
-import { standaloneOutside } from '../tokens/standalone.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 

@@ -1,10 +1,10 @@
 /** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
-import type { Directories } from '../directory/directories.ts';
+import type { Directories } from '../capabilities/directory/directories.ts';
+import type { TokenScope } from '../capabilities/tokens/tokens.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import type { Exchange, Upstream } from '../exchange.ts';
 import type { State } from '../state/state.ts';
-import type { TokenScope } from '../tokens/tokens.ts';
 
 /** What a hook decided. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;

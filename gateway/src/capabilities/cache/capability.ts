@@ -1,0 +1,64 @@
+/** `host_cache_*`: responses that are stored as they pass, and answered from the store (RFC 9111). */
+
+import type { Call } from '../../wasm/call.ts';
+import { HostCallError } from '../../wasm/failures.ts';
+import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { ResponseCache } from './response-cache.ts';
+import type { Maybe } from './response-store.ts';
+
+/** What the key costs beyond its length, in instructions. */
+const DIGEST = 3_000;
+/** The time for which a request waits for another's fetch, and the store's own time-outs, are shorter. */
+const DEADLINE_MS = 300_000;
+const MOST_CACHES = 16;
+
+export const cacheFunctions: HostFunctions = {
+  host_cache_open: {
+    signature: 'ii:i',
+    declared: true,
+    make: (call) => (rules, length) => {
+      if (call.hook !== 'init') throw new HostCallError('host_cache_open is for init');
+      const { config, services, name } = call.binding;
+      if (config.caches.length >= MOST_CACHES) throw new HostCallError('host_cache_open: too many caches');
+      const cache = new ResponseCache(call.memory.text(rules, length), {
+        store: services.state.cache,
+        log: (message) => services.log('error', name, message, null),
+      });
+      return config.caches.push(cache) - 1;
+    },
+  },
+  host_cache_lookup: {
+    signature: 'iii:i',
+    waits: true,
+    declared: true,
+    make: (call) => (handle, partition, length) => {
+      if (call.hook !== 'on_request') throw new HostCallError(`host_cache_lookup is for on_request, not ${call.hook}`);
+      const x = call.request();
+      call.burn(DIGEST);
+      call.charge(length + x.target.length);
+      const cache = cacheAt(call, handle);
+      return answered(call, cache.lookup(x, call.binding.owner, call.memory.text(partition, length)));
+    },
+  },
+  host_cache_settle: {
+    signature: 'i:i',
+    waits: true,
+    declared: true,
+    make: (call) => (handle) => answered(call, cacheAt(call, handle).settle(call.response())),
+  },
+};
+
+function cacheAt(call: Call, handle: number): ResponseCache {
+  const cache = call.binding.config.caches[handle];
+  if (cache === undefined) throw new HostCallError(`there is no cache ${handle}`);
+  return cache;
+}
+
+/** 1 where the cache has made the answer. */
+function answered(call: Call, result: Maybe<boolean>): number | Promise<number> {
+  const tell = (has: boolean): number => {
+    if (has) call.responded = true;
+    return has ? 1 : 0;
+  };
+  return result instanceof Promise ? call.wait(result, DEADLINE_MS, tell) : tell(result);
+}

@@ -1,0 +1,40 @@
+/** `host_password_verify`: users and passwords that never enter a plugin's memory. */
+
+import { HostCallError } from '../../wasm/failures.ts';
+import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { QueueFull } from './verification-queue.ts';
+
+/** Too many passwords wait to be verified: the plugin decides what that means. */
+const BUSY = -2;
+/** What the digests of a verification cost, in instructions. */
+const DIGESTS = 3_000;
+/** The queue is short: what it does not get to in this time has failed. */
+const DEADLINE_MS = 60_000;
+
+export const passwordFunctions: HostFunctions = {
+  host_password_verify: {
+    signature: 'iiiiii:i',
+    waits: true,
+    declared: true,
+    make: (call) => (table, tableLength, name, nameLength, password, passwordLength) => {
+      call.request();
+      const { memory } = call;
+      const pointer = memory.text(table, tableLength);
+      const users = call.binding.config.credentials.passwords.get(pointer);
+      if (users === undefined) {
+        throw new HostCallError(
+          `host_password_verify: "${pointer}" is no table of passwords: mark it x-gw-credentials`,
+        );
+      }
+      call.burn(DIGESTS);
+      call.charge(nameLength + passwordLength);
+      const found = users.verify(memory.text(name, nameLength), memory.text(password, passwordLength));
+      return found instanceof Promise ? call.wait(found.catch(busy), DEADLINE_MS, (index) => index) : found;
+    },
+  },
+};
+
+function busy(error: unknown): number {
+  if (error instanceof QueueFull) return BUSY;
+  throw error;
+}
