@@ -1,6 +1,6 @@
 /** What the testing kit of the plugin SDK runs plugins on: the gateway's own runtime and reader of plugins. */
 export type { ArtifactPlugin, JsonObject } from './artifact/format.ts';
-export { standaloneOutside } from './capabilities/standalone.ts';
+export { standaloneCapabilities } from './capabilities/standalone.ts';
 export { marksOf } from './compiler/config-marks.ts';
 export { configValidator } from './compiler/config-schema.ts';
 export { artifactPlugin } from './compiler/plugins.ts';

@@ -1,14 +1,29 @@
-/** What plugins need of the outside where no gateway is around them: tests and benchmarks, on open egress. */
+/** The capabilities where no gateway is around them: tests and benchmarks, on open egress. */
 import { readFileSync } from 'node:fs';
 import { BufferBudget } from '../buffer-budget.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
-import { MemoryCacheStore } from '../state/memory-cache-store.ts';
-import { Directories } from './directory/directories.ts';
-import type { TokenLog } from './tokens/outage.ts';
-import { Tokens } from './tokens/tokens.ts';
+import { MemoryState } from '../state/memory-state.ts';
+import type { State } from '../state/state.ts';
+import { openCapabilities } from './capabilities.ts';
+import type { LoadedCapability, ProcessServices } from './capability.ts';
 
-export function standaloneOutside(log: TokenLog = () => {}) {
+export interface StandaloneOptions {
+  /** Default: in this process. */
+  readonly state?: State;
+  /** Default: nothing is logged. */
+  readonly log?: ProcessServices['log'];
+}
+
+export interface Standalone {
+  readonly capabilities: readonly LoadedCapability[];
+  close(): void;
+}
+
+export function standaloneCapabilities({
+  state = new MemoryState(),
+  log = () => {},
+}: StandaloneOptions = {}): Standalone {
   const guard = new EgressGuard({ allowInternal: true, allow: [] });
   const http = new HttpClient({
     guard,
@@ -16,20 +31,14 @@ export function standaloneOutside(log: TokenLog = () => {}) {
     maxResponseBytes: 16 << 20,
     budget: new BufferBudget(256 << 20),
   });
-  const tokens = new Tokens(http, log).scope();
-  const directories = new Directories({
-    guard,
-    log,
-    cache: new MemoryCacheStore(),
+  const loaded = openCapabilities({ state, http, guard, log }).load({
     readPem: (path) => readFileSync(path, 'utf8'),
+    log: (level, _plugin, message) => log(level, message),
   });
   return {
-    http,
-    tokens,
-    directories,
+    capabilities: loaded.list,
     close: () => {
-      tokens.close();
-      directories.close();
+      loaded.close();
       void http.close();
     },
   };

@@ -1,13 +1,10 @@
-/** The tables of a plugin's config that its schema marks `x-gw-credentials`: opened at load, and hidden from the plugin. */
+/** The tables of a plugin's config that its schema marks `x-gw-credentials`: read at load, and hidden from the plugin. */
 import type { ArtifactPlugin, CredentialsMark, Json, JsonObject } from '../artifact/format.ts';
-import { CredentialTable } from '../capabilities/credentials/credential-table.ts';
-import { HmacKeyTable } from '../capabilities/hmac/hmac-key-table.ts';
-import { passwordHash } from '../capabilities/passwords/password-hash.ts';
-import { PasswordTable } from '../capabilities/passwords/password-table.ts';
 import { marked } from '../compiler/config-marks.ts';
-import { messageOf } from '../message-of.ts';
 import { pointerTokens } from '../spec/pointer.ts';
 import { PluginLoadError } from './plugin.ts';
+
+export type CredentialKind = NonNullable<CredentialsMark['kind']>;
 
 /** One credential of a config. */
 export interface CredentialEntry {
@@ -20,34 +17,34 @@ export interface CredentialEntry {
   readonly name: string;
 }
 
-/** By the pointer under which the plugin names them. */
-export interface CredentialTables {
-  readonly keys: ReadonlyMap<string, CredentialTable>;
-  readonly passwords: ReadonlyMap<string, PasswordTable>;
-  readonly hmac: ReadonlyMap<string, HmacKeyTable>;
+export interface MarkedTable {
+  readonly kind: CredentialKind;
+  /** Under which the plugin names it. */
+  readonly pointer: string;
+  readonly entries: readonly CredentialEntry[];
+}
+
+export interface MarkedCredentials {
+  readonly tables: readonly MarkedTable[];
   /** The config without what they hold. */
   readonly visible: JsonObject;
 }
 
-/** Throws PluginLoadError where an entry has no credential or name, or one that another entry has too. */
-export function credentialTables(plugin: ArtifactPlugin, config: JsonObject): CredentialTables {
-  const keys = new Map<string, CredentialTable>();
-  const passwords = new Map<string, PasswordTable>();
-  const hmac = new Map<string, HmacKeyTable>();
+/** Throws PluginLoadError where an entry has no credential or name, or a name that another entry has too. */
+export function markedCredentials(plugin: ArtifactPlugin, config: JsonObject): MarkedCredentials {
+  const tables: MarkedTable[] = [];
   let visible: Json = config;
   for (const mark of plugin.config_marks?.credentials ?? []) {
     for (const { pointer, value: table } of marked(config, mark.pointer)) {
       if (!Array.isArray(table)) throw new PluginLoadError(`config ${pointer} must be an array`);
       const entries = table.map((entry: Json, index) => entryOf(entry, `config ${pointer}/${index}`, mark));
       if (mark.name !== undefined) checkNames(entries, mark.name);
-      if (mark.kind === 'password') passwords.set(pointer, passwordTable(entries));
-      else if (mark.kind === 'hmac') hmac.set(pointer, hmacTable(pointer, entries));
-      else keys.set(pointer, new CredentialTable(entries));
+      tables.push({ kind: mark.kind ?? 'key', pointer, entries });
       const hidden = table.map((entry) => without(entry, mark.property));
       visible = replaceAt(visible, pointerTokens(pointer) ?? [], hidden);
     }
   }
-  return { keys, passwords, hmac, visible: visible as JsonObject };
+  return { tables, visible: visible as JsonObject };
 }
 
 function entryOf(entry: Json, at: string, { property, name: nameProperty }: CredentialsMark): CredentialEntry {
@@ -71,26 +68,6 @@ function checkNames(entries: readonly CredentialEntry[], property: string): void
       throw new PluginLoadError(`${at} has the same ${property} as entry ${other}: use each once`);
     seen.set(name, index);
   });
-}
-
-function hmacTable(pointer: string, entries: readonly CredentialEntry[]): HmacKeyTable {
-  try {
-    return new HmacKeyTable(entries);
-  } catch (error) {
-    throw new PluginLoadError(`config ${pointer}: a secret ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function passwordTable(entries: readonly CredentialEntry[]): PasswordTable {
-  return new PasswordTable(
-    entries.map(({ at, property, name, secret }) => {
-      try {
-        return { name, hash: passwordHash(secret) };
-      } catch (error) {
-        throw new PluginLoadError(`${at}: ${property} ${messageOf(error)}`, { cause: error });
-      }
-    }),
-  );
 }
 
 function isList(value: Json): value is readonly Json[] {

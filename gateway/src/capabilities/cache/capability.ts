@@ -2,7 +2,7 @@
 
 import type { Call } from '../../wasm/call.ts';
 import { HostCallError } from '../../wasm/failures.ts';
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { Maybe } from './response-store.ts';
 
@@ -12,44 +12,58 @@ const DIGEST = 3_000;
 const DEADLINE_MS = 300_000;
 const MOST_CACHES = 16;
 
-export const cacheFunctions: HostFunctions = {
-  host_cache_open: {
-    signature: 'ii:i',
-    declared: true,
-    make: (call) => (rules, length) => {
-      if (call.hook !== 'init') throw new HostCallError('host_cache_open is for init');
-      const { config, services, name } = call.binding;
-      if (config.caches.length >= MOST_CACHES) throw new HostCallError('host_cache_open: too many caches');
-      const cache = new ResponseCache(call.memory.text(rules, length), {
-        store: services.state.cache,
-        log: (message) => services.log('error', name, message, null),
-      });
-      return config.caches.push(cache) - 1;
+export const cache = capability({
+  open: ({ state }) => state,
+  /** What `init` has opened. */
+  bind: (): ResponseCache[] => [],
+  functions: {
+    host_cache_open: {
+      signature: 'ii:i',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        (rules, length) => {
+          if (call.hook !== 'init') throw new HostCallError('host_cache_open is for init');
+          const { services, name } = call.binding;
+          const caches = bound();
+          if (caches.length >= MOST_CACHES) throw new HostCallError('host_cache_open: too many caches');
+          const cache = new ResponseCache(call.memory.text(rules, length), {
+            store: loaded.cache,
+            log: (message) => services.log('error', name, message, null),
+          });
+          return caches.push(cache) - 1;
+        },
+    },
+    host_cache_lookup: {
+      signature: 'iii:i',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound }) =>
+        (handle, partition, length) => {
+          if (call.hook !== 'on_request')
+            throw new HostCallError(`host_cache_lookup is for on_request, not ${call.hook}`);
+          const x = call.request();
+          call.burn(DIGEST);
+          call.charge(length + x.target.length);
+          const cache = cacheAt(bound(), handle);
+          return answered(call, cache.lookup(x, call.binding.owner, call.memory.text(partition, length)));
+        },
+    },
+    host_cache_settle: {
+      signature: 'i:i',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound }) =>
+        (handle) =>
+          answered(call, cacheAt(bound(), handle).settle(call.response())),
     },
   },
-  host_cache_lookup: {
-    signature: 'iii:i',
-    waits: true,
-    declared: true,
-    make: (call) => (handle, partition, length) => {
-      if (call.hook !== 'on_request') throw new HostCallError(`host_cache_lookup is for on_request, not ${call.hook}`);
-      const x = call.request();
-      call.burn(DIGEST);
-      call.charge(length + x.target.length);
-      const cache = cacheAt(call, handle);
-      return answered(call, cache.lookup(x, call.binding.owner, call.memory.text(partition, length)));
-    },
-  },
-  host_cache_settle: {
-    signature: 'i:i',
-    waits: true,
-    declared: true,
-    make: (call) => (handle) => answered(call, cacheAt(call, handle).settle(call.response())),
-  },
-};
+});
 
-function cacheAt(call: Call, handle: number): ResponseCache {
-  const cache = call.binding.config.caches[handle];
+function cacheAt(caches: readonly ResponseCache[], handle: number): ResponseCache {
+  const cache = caches[handle];
   if (cache === undefined) throw new HostCallError(`there is no cache ${handle}`);
   return cache;
 }

@@ -1,7 +1,7 @@
 /** `host_client_certificate_get` and `…_name`: who the client is by its TLS handshake. */
 import type { ClientCertificate } from '../../transport/shown-certificate.ts';
 import type { Call } from '../../wasm/call.ts';
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 
 const FIELDS: readonly ((certificate: ClientCertificate) => string | undefined)[] = [
   ({ subject }) => subject,
@@ -18,24 +18,26 @@ const NAMES: readonly ((certificate: ClientCertificate) => readonly string[])[] 
   ({ emails }) => emails,
 ];
 
-export const clientCertificateFunctions: HostFunctions = {
-  host_client_certificate_get: {
-    signature: 'iii:i',
-    declared: true,
-    make: (call) => (field, buf, cap) => {
-      const certificate = shown(call);
-      return call.memory.writeText(certificate === null ? undefined : FIELDS[field]?.(certificate), buf, cap);
+export const clientCertificate = capability({
+  functions: {
+    host_client_certificate_get: {
+      signature: 'iii:i',
+      declared: true,
+      make: (call) => (field, buf, cap) => {
+        const certificate = shown(call);
+        return call.memory.writeText(certificate === null ? undefined : FIELDS[field]?.(certificate), buf, cap);
+      },
+    },
+    host_client_certificate_name: {
+      signature: 'iiii:i',
+      declared: true,
+      make: (call) => (kind, index, buf, cap) => {
+        const certificate = shown(call);
+        return call.memory.writeText(certificate === null ? undefined : NAMES[kind]?.(certificate)[index], buf, cap);
+      },
     },
   },
-  host_client_certificate_name: {
-    signature: 'iiii:i',
-    declared: true,
-    make: (call) => (kind, index, buf, cap) => {
-      const certificate = shown(call);
-      return call.memory.writeText(certificate === null ? undefined : NAMES[kind]?.(certificate)[index], buf, cap);
-    },
-  },
-};
+});
 
 /** None once it has expired, however long the connection lasts. */
 function shown(call: Call): ClientCertificate | null {

@@ -1,10 +1,12 @@
 /** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
 
 import type { Call } from '../../wasm/call.ts';
+import type { CallState } from '../../wasm/capability.ts';
 import { HostCallError } from '../../wasm/failures.ts';
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 import { DirectoryUnavailable } from './connection.ts';
-import type { DirectoryUser, Verdict } from './directory.ts';
+import { Directories } from './directories.ts';
+import type { Directory, DirectoryUser, Verdict } from './directory.ts';
 
 const VERIFIED = 0;
 const REJECTED = 1;
@@ -16,55 +18,94 @@ const DIGESTS = 10_000;
 /** Each operation has its own time-out, which is shorter. */
 const DEADLINE_MS = 300_000;
 
-export const directoryFunctions: HostFunctions = {
-  host_directory_open: {
-    signature: ':i',
-    declared: true,
-    make: (call) => () => {
-      if (call.hook !== 'init') throw new HostCallError('host_directory_open is for init');
-      const { config, services } = call.binding;
-      config.directory ??= services.directories.open(config.whole);
-      return 0;
-    },
-  },
-  host_directory_verify: {
-    signature: 'iiii:i',
-    waits: true,
-    declared: true,
-    make: (call) => (name, nameLength, password, passwordLength) => {
-      call.request();
-      const { directory } = call.binding.config;
-      if (directory === null) throw new HostCallError('host_directory_verify: call host_directory_open in init');
-      call.burn(DIGESTS);
-      call.charge(nameLength + passwordLength);
-      call.directoryUser = null;
-      const verdict = directory.verify(call.memory.text(name, nameLength), call.memory.text(password, passwordLength));
-      if (!(verdict instanceof Promise)) return told(call, verdict);
-      const settled = verdict.catch((error: unknown) => away(call, error));
-      return call.wait(settled, DEADLINE_MS, (each) => (each === null ? UNAVAILABLE : told(call, each)));
-    },
-  },
-  directory_user_get: {
-    signature: 'iii:i',
-    make: (call) => (field, buf, cap) => {
-      const { dn, consumer } = userOf(call);
-      return call.memory.writeText(field === 0 ? dn : field === 1 ? consumer : undefined, buf, cap);
-    },
-  },
-  directory_group_count: { signature: ':i', make: (call) => () => userOf(call).groups.length },
-  directory_group_get: {
-    signature: 'iii:i',
-    make: (call) => (index, buf, cap) => call.memory.writeText(userOf(call).groups[index], buf, cap),
-  },
-};
-
-function userOf(call: Call): DirectoryUser {
-  if (call.directoryUser === null) throw new HostCallError('nobody is verified: call host_directory_verify first');
-  return call.directoryUser;
+/** What `init` has opened. */
+interface Opened {
+  directory: Directory | null;
 }
 
-function told(call: Call, { user }: Verdict): number {
-  call.directoryUser = user;
+/** Whom the call has verified. */
+class LastUser implements CallState {
+  user: DirectoryUser | null = null;
+
+  end(): void {
+    this.user = null;
+  }
+}
+
+export const directory = capability({
+  open: ({ guard, state }) => ({ guard, cache: state.cache }),
+  load: (process, artifact) => new Directories({ ...process, ...artifact }),
+  bind: (): Opened => ({ directory: null }),
+  call: () => new LastUser(),
+  close: (directories) => directories.close(),
+  functions: {
+    host_directory_open: {
+      signature: ':i',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_directory_open is for init');
+          const { config, name } = call.binding;
+          bound().directory ??= loaded.open(config.whole, name);
+          return 0;
+        },
+    },
+    host_directory_verify: {
+      signature: 'iiii:i',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound, state }) =>
+        (name, nameLength, password, passwordLength) => {
+          call.request();
+          const { directory } = bound();
+          if (directory === null) throw new HostCallError('host_directory_verify: call host_directory_open in init');
+          call.burn(DIGESTS);
+          call.charge(nameLength + passwordLength);
+          state.user = null;
+          const verdict = directory.verify(
+            call.memory.text(name, nameLength),
+            call.memory.text(password, passwordLength),
+          );
+          if (!(verdict instanceof Promise)) return told(state, verdict);
+          const settled = verdict.catch((error: unknown) => away(call, error));
+          return call.wait(settled, DEADLINE_MS, (each) => (each === null ? UNAVAILABLE : told(state, each)));
+        },
+    },
+    directory_user_get: {
+      signature: 'iii:i',
+      make:
+        (call, { state }) =>
+        (field, buf, cap) => {
+          const { dn, consumer } = userOf(state);
+          return call.memory.writeText(field === 0 ? dn : field === 1 ? consumer : undefined, buf, cap);
+        },
+    },
+    directory_group_count: {
+      signature: ':i',
+      make:
+        (_, { state }) =>
+        () =>
+          userOf(state).groups.length,
+    },
+    directory_group_get: {
+      signature: 'iii:i',
+      make:
+        (call, { state }) =>
+        (index, buf, cap) =>
+          call.memory.writeText(userOf(state).groups[index], buf, cap),
+    },
+  },
+});
+
+function userOf({ user }: LastUser): DirectoryUser {
+  if (user === null) throw new HostCallError('nobody is verified: call host_directory_verify first');
+  return user;
+}
+
+function told(last: LastUser, { user }: Verdict): number {
+  last.user = user;
   return user === null ? REJECTED : VERIFIED;
 }
 

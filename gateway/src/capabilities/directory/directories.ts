@@ -5,8 +5,10 @@ import type { ReadPem } from '../../egress/upstream.ts';
 import { Directory, type DirectoryDeps } from './directory.ts';
 import { readDirectorySettings } from './directory-settings.ts';
 
-export interface DirectoriesDeps extends Omit<DirectoryDeps, 'secureContext'> {
+export interface DirectoriesDeps extends Omit<DirectoryDeps, 'secureContext' | 'log'> {
   readonly readPem: ReadPem;
+  /** `plugin`: in whose name. */
+  log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 
 export class Directories {
@@ -17,13 +19,14 @@ export class Directories {
     this.#deps = deps;
   }
 
-  /** Throws DirectorySettingsError, or SecretError for a PEM file. */
-  open(config: JsonObject): Directory {
+  /** `plugin` is who asks; what is wrong with a directory is logged for the first. Throws DirectorySettingsError, or SecretError for a PEM file. */
+  open(config: JsonObject, plugin: string): Directory {
     const settings = readDirectorySettings(config);
     const key = JSON.stringify(settings);
     let directory = this.#open.get(key);
     if (!directory) {
-      const { guard, cache, log, readPem } = this.#deps;
+      const { guard, cache, readPem } = this.#deps;
+      const log: DirectoryDeps['log'] = (level, message) => this.#deps.log(level, plugin, message);
       const ca = settings.ca === undefined ? undefined : [...rootCertificates, readPem(settings.ca)];
       const secureContext = ca && createSecureContext({ ca });
       directory = new Directory(settings, { guard, cache, log, ...(secureContext ? { secureContext } : {}) });

@@ -2,7 +2,7 @@
 import type { NonceVerdict } from '../../state/nonce-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import { HostCallError } from '../../wasm/failures.ts';
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 
 const ANSWERS = { new: 1, used: 0, forgotten: -2 } as const satisfies Record<NonceVerdict, number>;
 /** The store is away. */
@@ -11,30 +11,35 @@ const UNAVAILABLE = -1;
 /** A store that lives elsewhere must answer within this. */
 const DEADLINE_MS = 5_000;
 
-export const nonceFunctions: HostFunctions = {
-  host_nonce_enter: {
-    signature: 'iiiidi:i',
-    waits: ({ state }) => state.nonces.immediate !== true,
-    declared: true,
-    make: (call) => (credential, credentialLength, nonce, nonceLength, created, keepSeconds) => {
-      if (!Number.isSafeInteger(created) || keepSeconds < 1) {
-        throw new HostCallError('host_nonce_enter: created must be whole seconds, and keep 1 or more');
-      }
-      call.request();
-      call.charge(credentialLength + nonceLength);
-      const verdict = call.binding.services.state.nonces.enter({
-        credential: call.memory.text(credential, credentialLength),
-        nonce: call.memory.text(nonce, nonceLength),
-        created,
-        keepSeconds,
-      });
-      const answer = (each: NonceVerdict | null) => (each === null ? UNAVAILABLE : ANSWERS[each]);
-      return verdict instanceof Promise
-        ? call.wait(verdict.catch(nullWhereAway), DEADLINE_MS, answer)
-        : answer(verdict);
+export const nonces = capability({
+  open: ({ state }) => state,
+  functions: {
+    host_nonce_enter: {
+      signature: 'iiiidi:i',
+      waits: (state) => state.nonces.immediate !== true,
+      declared: true,
+      make:
+        (call, { loaded }) =>
+        (credential, credentialLength, nonce, nonceLength, created, keepSeconds) => {
+          if (!Number.isSafeInteger(created) || keepSeconds < 1) {
+            throw new HostCallError('host_nonce_enter: created must be whole seconds, and keep 1 or more');
+          }
+          call.request();
+          call.charge(credentialLength + nonceLength);
+          const verdict = loaded.nonces.enter({
+            credential: call.memory.text(credential, credentialLength),
+            nonce: call.memory.text(nonce, nonceLength),
+            created,
+            keepSeconds,
+          });
+          const answer = (each: NonceVerdict | null) => (each === null ? UNAVAILABLE : ANSWERS[each]);
+          return verdict instanceof Promise
+            ? call.wait(verdict.catch(nullWhereAway), DEADLINE_MS, answer)
+            : answer(verdict);
+        },
     },
   },
-};
+});
 
 function nullWhereAway(error: unknown): null {
   if (error instanceof StateUnavailable) return null;

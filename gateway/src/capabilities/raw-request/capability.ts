@@ -2,17 +2,19 @@
  * `host_request_raw`: the headers as the client sent them, before admission
  * (docs/reference/gateway.md#header-admission, docs/decisions.md#raw-request).
  */
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 
-export const requestRawFunctions: HostFunctions = {
-  host_request_raw: {
-    signature: 'iiii:i',
-    declared: true,
-    make: (call) => (index, part, buf, cap) => {
-      const { rawHeaders } = call.request();
-      const value = rawHeaders[(index >>> 0) * 2 + (part & 1)];
-      if (value !== undefined) call.charge(value.length);
-      return call.memory.writeText(value, buf, cap);
+export const rawRequest = capability({
+  functions: {
+    host_request_raw: {
+      signature: 'iiii:i',
+      declared: true,
+      make: (call) => (index, part, buf, cap) => {
+        const { rawHeaders } = call.request();
+        const value = rawHeaders[(index >>> 0) * 2 + (part & 1)];
+        if (value !== undefined) call.charge(value.length);
+        return call.memory.writeText(value, buf, cap);
+      },
     },
   },
-};
+});

@@ -1,7 +1,7 @@
 /** `host_verify_signature`: signatures over bytes, for plugins that speak a protocol of their own. */
 import { type KeyObject, verify } from 'node:crypto';
 import { HostCallError } from '../../wasm/failures.ts';
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 import { isAlgorithm } from '../tokens/jws.ts';
 import { algorithmsOf, KeyError, publicKey } from '../tokens/public-key.ts';
 
@@ -15,31 +15,33 @@ const MAX_KEY = 16_384;
 const known = new Map<string, KeyObject>();
 const MOST_KNOWN = 100;
 
-export const signatureFunctions: HostFunctions = {
-  host_verify_signature: {
-    signature: 'iiiiiiii:i',
-    declared: true,
-    make: (call) => (algorithm, algorithmLength, key, keyLength, data, dataLength, signature, signatureLength) => {
-      const { memory } = call;
-      call.burn(SIGNATURE);
-      call.charge(keyLength + dataLength + signatureLength);
-      const alg = memory.text(algorithm, algorithmLength);
-      if (!isAlgorithm(alg)) throw new HostCallError(`host_verify_signature: "${alg}" is no algorithm that it knows`);
-      if (keyLength >>> 0 > MAX_KEY) throw new HostCallError('host_verify_signature: the key is too long');
-      const found = keyOf(memory.text(key, keyLength));
-      if (!algorithmsOf(found)?.has(alg))
-        throw new HostCallError(`host_verify_signature: the key is not one for ${alg}`);
-      const options = { key: found, dsaEncoding: 'ieee-p1363' } as const;
-      const holds = verify(
-        `sha${alg.slice(2)}`,
-        memory.copy(data, dataLength),
-        options,
-        memory.copy(signature, signatureLength),
-      );
-      return holds ? VALID : NOT_VALID;
+export const signatures = capability({
+  functions: {
+    host_verify_signature: {
+      signature: 'iiiiiiii:i',
+      declared: true,
+      make: (call) => (algorithm, algorithmLength, key, keyLength, data, dataLength, signature, signatureLength) => {
+        const { memory } = call;
+        call.burn(SIGNATURE);
+        call.charge(keyLength + dataLength + signatureLength);
+        const alg = memory.text(algorithm, algorithmLength);
+        if (!isAlgorithm(alg)) throw new HostCallError(`host_verify_signature: "${alg}" is no algorithm that it knows`);
+        if (keyLength >>> 0 > MAX_KEY) throw new HostCallError('host_verify_signature: the key is too long');
+        const found = keyOf(memory.text(key, keyLength));
+        if (!algorithmsOf(found)?.has(alg))
+          throw new HostCallError(`host_verify_signature: the key is not one for ${alg}`);
+        const options = { key: found, dsaEncoding: 'ieee-p1363' } as const;
+        const holds = verify(
+          `sha${alg.slice(2)}`,
+          memory.copy(data, dataLength),
+          options,
+          memory.copy(signature, signatureLength),
+        );
+        return holds ? VALID : NOT_VALID;
+      },
     },
   },
-};
+});
 
 function keyOf(pem: string): KeyObject {
   const before = known.get(pem);

@@ -1,11 +1,13 @@
 /** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read what they claim. */
 
 import { messageOf } from '../../message-of.ts';
-import type { Call } from '../../wasm/call.ts';
+import type { CallState } from '../../wasm/capability.ts';
 import { HostCallError } from '../../wasm/failures.ts';
-import type { HostFunctions } from '../../wasm/host/host-function.ts';
+import { capability } from '../capability.ts';
 import type { TokenClaims } from './token-claims.ts';
 import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { Tokens } from './tokens.ts';
 
 const HOLDS = 0;
 const REFUSED = 1;
@@ -18,66 +20,99 @@ const DIGEST = 3_000;
 const DEADLINE_MS = 300_000;
 const MOST_VERIFIERS = 16;
 
-export const tokenFunctions: HostFunctions = {
-  host_token_open: {
-    signature: 'ii:i',
-    declared: true,
-    make: (call) => (rules, length) => {
-      if (call.hook !== 'init') throw new HostCallError('host_token_open is for init');
-      const { config, services } = call.binding;
-      if (config.verifiers.length >= MOST_VERIFIERS) throw new HostCallError('host_token_open: too many verifiers');
-      return config.verifiers.push(services.tokens.open(call.memory.text(rules, length), config.whole)) - 1;
-    },
-  },
-  host_token_verify: {
-    signature: 'iii:i',
-    waits: true,
-    declared: true,
-    make: (call) => (handle, token, length) => {
-      const x = call.request();
-      const verifier = call.binding.config.verifiers[handle];
-      if (verifier === undefined) throw new HostCallError(`host_token_verify: there is no verifier ${handle}`);
-      call.burn(DIGEST);
-      call.charge(length);
-      call.tokenClaims = null;
-      try {
-        const claims = verifier.verify(call.memory.text(token, length), x);
-        if (!(claims instanceof Promise)) return holds(call, claims);
-        const result = claims.catch((error: unknown) => fails(error));
-        return call.wait(result, DEADLINE_MS, (each) =>
-          each instanceof Failure ? each.tell(call) : holds(call, each),
-        );
-      } catch (error) {
-        return fails(error).tell(call);
-      }
-    },
-  },
-  token_claim_get: {
-    signature: 'iiii:i',
-    make: (call) => (pointer, length, buf, cap) => {
-      const text = claimsOf(call).text(call.memory.text(pointer, length));
-      if (text !== undefined) call.charge(text.length);
-      return call.memory.writeText(text, buf, cap);
-    },
-  },
-  token_claim_count: {
-    signature: 'ii:i',
-    make: (call) => (pointer, length) => claimsOf(call).count(call.memory.text(pointer, length)),
-  },
-  token_refusal_get: {
-    signature: 'ii:i',
-    make: (call) => (buf, cap) => call.memory.writeText(call.tokenRefusal ?? undefined, buf, cap),
-  },
-};
+/** The token that the call verified last. */
+class LastToken implements CallState {
+  /** Where it holds. */
+  claims: TokenClaims | null = null;
+  /** Why it does not. */
+  refusal: string | null = null;
 
-function claimsOf(call: Call): TokenClaims {
-  if (call.tokenClaims === null) throw new HostCallError('there is no token that holds: call host_token_verify first');
-  return call.tokenClaims;
+  end(): void {
+    this.claims = null;
+    this.refusal = null;
+  }
 }
 
-function holds(call: Call, claims: TokenClaims): number {
-  call.tokenClaims = claims;
-  call.tokenRefusal = null;
+export const tokens = capability({
+  open: ({ http, log }) => new Tokens(http, log),
+  load: (tokens) => tokens.scope(),
+  /** What `init` has opened. */
+  bind: (): TokenVerifier[] => [],
+  call: () => new LastToken(),
+  close: (scope) => scope.close(),
+  functions: {
+    host_token_open: {
+      signature: 'ii:i',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        (rules, length) => {
+          if (call.hook !== 'init') throw new HostCallError('host_token_open is for init');
+          const verifiers = bound();
+          if (verifiers.length >= MOST_VERIFIERS) throw new HostCallError('host_token_open: too many verifiers');
+          return verifiers.push(loaded.open(call.memory.text(rules, length), call.binding.config.whole)) - 1;
+        },
+    },
+    host_token_verify: {
+      signature: 'iii:i',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound, state }) =>
+        (handle, token, length) => {
+          const x = call.request();
+          const verifier = bound()[handle];
+          if (verifier === undefined) throw new HostCallError(`host_token_verify: there is no verifier ${handle}`);
+          call.burn(DIGEST);
+          call.charge(length);
+          state.claims = null;
+          try {
+            const claims = verifier.verify(call.memory.text(token, length), x);
+            if (!(claims instanceof Promise)) return holds(state, claims);
+            const result = claims.catch((error: unknown) => fails(error));
+            return call.wait(result, DEADLINE_MS, (each) =>
+              each instanceof Failure ? each.tell(state) : holds(state, each),
+            );
+          } catch (error) {
+            return fails(error).tell(state);
+          }
+        },
+    },
+    token_claim_get: {
+      signature: 'iiii:i',
+      make:
+        (call, { state }) =>
+        (pointer, length, buf, cap) => {
+          const text = claimsOf(state).text(call.memory.text(pointer, length));
+          if (text !== undefined) call.charge(text.length);
+          return call.memory.writeText(text, buf, cap);
+        },
+    },
+    token_claim_count: {
+      signature: 'ii:i',
+      make:
+        (call, { state }) =>
+        (pointer, length) =>
+          claimsOf(state).count(call.memory.text(pointer, length)),
+    },
+    token_refusal_get: {
+      signature: 'ii:i',
+      make:
+        (call, { state }) =>
+        (buf, cap) =>
+          call.memory.writeText(state.refusal ?? undefined, buf, cap),
+    },
+  },
+});
+
+function claimsOf({ claims }: LastToken): TokenClaims {
+  if (claims === null) throw new HostCallError('there is no token that holds: call host_token_verify first');
+  return claims;
+}
+
+function holds(last: LastToken, claims: TokenClaims): number {
+  last.claims = claims;
+  last.refusal = null;
   return HOLDS;
 }
 
@@ -90,8 +125,8 @@ class Failure {
     this.#reason = reason;
   }
 
-  tell(call: Call): number {
-    call.tokenRefusal = this.#reason;
+  tell(last: LastToken): number {
+    last.refusal = this.#reason;
     return this.#result;
   }
 }

@@ -6,15 +6,13 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { readPluginFolder } from '../../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../../sdk/testing/recorder.ts';
-import { MemoryState } from '../../state/memory-state.ts';
 import { createPluginRuntime } from '../../wasm/index.ts';
-import { standaloneOutside } from '../standalone.ts';
+import { standaloneCapabilities } from '../standalone.ts';
 
 const ROUNDS = 7;
-const outside = standaloneOutside();
+const standalone = standaloneCapabilities();
 const runtime = createPluginRuntime({
-  state: new MemoryState(),
-  ...outside,
+  capabilities: standalone.capabilities,
   openUpstream: (url) => ({ name: url }),
   log: (level, plugin, message) => process.stderr.write(`${level} ${plugin}: ${message}\n`),
   observe: () => () => {},
@@ -62,4 +60,4 @@ async function measure(alg: string, pair: { readonly publicKey: KeyObject; reado
 await measure('RS256', generateKeyPairSync('rsa', { modulusLength: 2048 }));
 await measure('ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' }));
 runtime.close();
-outside.close();
+standalone.close();

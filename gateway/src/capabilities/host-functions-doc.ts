@@ -1,7 +1,8 @@
 /** docs/host-functions.md, from the registry of host functions. */
-import { signatureOf } from './abi.ts';
-import type { HostFunction } from './host/host-function.ts';
-import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
+import { signatureOf } from '../wasm/abi.ts';
+import type { HostFunctionInfo } from '../wasm/host/host-function.ts';
+import { ABI_MODULE } from '../wasm/host-functions.ts';
+import { HOST_FUNCTIONS } from './host-functions.ts';
 
 export function renderHostFunctions(): string {
   const all = [...HOST_FUNCTIONS].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -21,7 +22,7 @@ Under \`[capabilities]\` of \`plugin.toml\`, in \`host_functions\`: a module tha
 ${table(declared)}`;
 }
 
-function table(functions: readonly (readonly [string, HostFunction])[]): string {
+function table(functions: readonly (readonly [string, HostFunctionInfo])[]): string {
   const rows = functions.map(
     ([name, fn]) =>
       `| \`${name}\` | \`${signatureOf(fn)}\` | ${fn.waits ? 'yes' : ''} | ${fn.body ? `\`${fn.body} = "buffer"\`` : ''} |`,

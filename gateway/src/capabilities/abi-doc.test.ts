@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manifestFrom, wasmFileOf } from '../plugins/package.ts';
-import { transportHeaders } from './host/header-rules.ts';
-import { HOST_FUNCTIONS } from './host/registry.ts';
+import { transportHeaders } from '../wasm/host/header-rules.ts';
+import { HOST_FUNCTIONS } from './host-functions.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'sdk', 'ABI.md'), 'utf8');
 const rows = page
