@@ -135,6 +135,7 @@ export class LocalTraffic implements Traffic {
       state: deps.state,
       http: this.#http,
       guard: this.#guard,
+      counter: (name, info) => this.#metrics.counter(name, info),
       log: (level, message) => deps.log.logger[level](message),
     });
     this.#metrics.state = deps.state;

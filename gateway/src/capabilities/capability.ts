@@ -7,6 +7,8 @@ import type { EgressGuard } from '../egress/guard.ts';
 import type { HttpCaller } from '../egress/http-client.ts';
 import type { ReadPem } from '../egress/upstream.ts';
 import type { State } from '../state/state.ts';
+import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
+import type { CounterInfo } from '../telemetry/metric-table.ts';
 import type { CallState, HostCapability } from '../wasm/capability.ts';
 import type { ConfigView } from '../wasm/config-view.ts';
 import type { HostFunctionInfo, HostFunctions } from '../wasm/host/host-function.ts';
@@ -17,6 +19,8 @@ export interface ProcessServices {
   /** Calls out, through the egress guard. */
   readonly http: HttpCaller;
   readonly guard: EgressGuard;
+  /** Registers a counter out of `metrics`; once a process. */
+  counter(name: string, info: CounterInfo): LabelledCounter;
   log(level: 'info' | 'error', message: string): void;
 }
 
@@ -26,6 +30,8 @@ export interface ArtifactServices {
   readonly readPem: ReadPem;
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
+
+export type CapabilityMetrics = Readonly<Record<string, CounterInfo>>;
 
 /** What its functions have in an instance. */
 export interface Own<Loaded, Bound = undefined, State = undefined> {
@@ -37,6 +43,8 @@ export interface Own<Loaded, Bound = undefined, State = undefined> {
 }
 
 interface Definition<Opened, Loaded, Bound, State> {
+  /** What it counts, by name; registered in `open`. */
+  readonly metrics?: CapabilityMetrics;
   readonly functions: HostFunctions<Own<Loaded, Bound, State>, Loaded>;
   /** Once for a process. */
   open?(process: ProcessServices): Opened;
@@ -60,6 +68,7 @@ export interface OpenedCapability {
 
 /** With its types left in its folder. */
 export interface Capability {
+  readonly metrics: CapabilityMetrics;
   readonly functions: { readonly [name: string]: HostFunctionInfo };
   open(process: ProcessServices): OpenedCapability;
 }
@@ -71,9 +80,10 @@ export function capability<
   Bound = undefined,
   State extends CallState | undefined = undefined,
 >(definition: Definition<Opened, Loaded, Bound, State>): Capability {
-  const { functions } = definition;
+  const { functions, metrics = {} } = definition;
   return {
     functions,
+    metrics,
     open(process) {
       const opened = definition.open?.(process) as Opened;
       return { load: (artifact) => loaded(definition, (definition.load?.(opened, artifact) ?? opened) as Loaded) };

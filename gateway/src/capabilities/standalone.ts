@@ -5,6 +5,7 @@ import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
+import { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import { openCapabilities } from './capabilities.ts';
 import type { LoadedCapability, ProcessServices } from './capability.ts';
 
@@ -31,7 +32,8 @@ export function standaloneCapabilities({
     maxResponseBytes: 16 << 20,
     budget: new BufferBudget(256 << 20),
   });
-  const loaded = openCapabilities({ state, http, guard, log }).load({
+  const counter: ProcessServices['counter'] = (_, { label }) => new LabelledCounter(label);
+  const loaded = openCapabilities({ state, http, guard, counter, log }).load({
     readPem: (path) => readFileSync(path, 'utf8'),
     log: (level, _plugin, message) => log(level, message),
   });

@@ -3,6 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { MemoryState } from '../state/memory-state.ts';
+import { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
 
 /**
@@ -15,6 +16,7 @@ export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly c
     state: new MemoryState(),
     http: { call: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),
+    counter: (_, { label }) => new LabelledCounter(label),
     log: () => {},
   }).load({
     // Some certificate: which one it will be is not known here.

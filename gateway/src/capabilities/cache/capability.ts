@@ -1,5 +1,6 @@
 /** `host_cache_*`: responses that are stored as they pass, and answered from the store (RFC 9111). */
 
+import type { CounterInfo } from '../../telemetry/metric-table.ts';
 import type { Call } from '../../wasm/call.ts';
 import { HostCallError } from '../../wasm/failures.ts';
 import { capability } from '../capability.ts';
@@ -12,8 +13,16 @@ const DIGEST = 3_000;
 const DEADLINE_MS = 300_000;
 const MOST_CACHES = 16;
 
+const REQUESTS: CounterInfo = {
+  help: 'Requests that a cache plugin has seen',
+  label: 'cache',
+  values:
+    '`hit`, or why the upstream was asked, as `Cache-Status` has it: `uri-miss`, `vary-miss`, `stale`, `request`, `method`, `bypass`',
+};
+
 export const cache = capability({
-  open: ({ state }) => state,
+  metrics: { gw_cache_requests_total: REQUESTS },
+  open: ({ state, counter }) => ({ store: state.cache, requests: counter('gw_cache_requests_total', REQUESTS) }),
   /** What `init` has opened. */
   bind: (): ResponseCache[] => [],
   functions: {
@@ -28,7 +37,8 @@ export const cache = capability({
           const caches = bound();
           if (caches.length >= MOST_CACHES) throw new HostCallError('host_cache_open: too many caches');
           const cache = new ResponseCache(call.memory.text(rules, length), {
-            store: loaded.cache,
+            store: loaded.store,
+            count: (result) => loaded.requests.count(result),
             log: (message) => services.log('error', name, message, null),
           });
           return caches.push(cache) - 1;

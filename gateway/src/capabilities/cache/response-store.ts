@@ -9,7 +9,7 @@ import type { CacheRules } from './cache-rules.ts';
 import { variesBy } from './storable.ts';
 import { decodeStoredKeys, encodeStoredKeys } from './stored-keys.ts';
 import { decodeStored, encodeStored, newVariants, type StoredResponse, type Variants } from './stored-response.ts';
-import type { Found, Visit } from './visit.ts';
+import type { Found, Transaction } from './transaction.ts';
 
 /** A result that is there at once where the store waits for nothing. */
 export type Maybe<T> = T | Promise<T>;
@@ -35,21 +35,21 @@ export class ResponseStore {
   }
 
   /** Null where the store is away. */
-  find(visit: Visit): Maybe<Found | null> {
-    const first = this.#store.get(visit.key);
-    const epoch = this.#rules.invalidate ? this.#store.get(visit.epochKey) : null;
-    if (!(first instanceof Promise) && !(epoch instanceof Promise)) return this.#found(visit, first, epoch);
+  find(transaction: Transaction): Maybe<Found | null> {
+    const first = this.#store.get(transaction.key);
+    const epoch = this.#rules.invalidate ? this.#store.get(transaction.epochKey) : null;
+    if (!(first instanceof Promise) && !(epoch instanceof Promise)) return this.#found(transaction, first, epoch);
     return Promise.all([first, epoch])
-      .then(([bytes, now]) => this.#found(visit, bytes, now))
+      .then(([bytes, now]) => this.#found(transaction, bytes, now))
       .catch(nullWhereAway);
   }
 
-  #found(visit: Visit, bytes: Uint8Array | null, epochBytes: Uint8Array | null): Maybe<Found> {
+  #found(transaction: Transaction, bytes: Uint8Array | null, epochBytes: Uint8Array | null): Maybe<Found> {
     const epoch = epochBytes === null ? '' : Buffer.from(epochBytes).toString('latin1');
     const stored = decodeStored(bytes);
     if (stored?.kind !== 'variants')
-      return { key: visit.key, stored: unlessOlder(stored, epoch), epoch, varies: false };
-    const key = variantKey(visit, stored);
+      return { key: transaction.key, stored: unlessOlder(stored, epoch), epoch, varies: false };
+    const key = variantKey(transaction, stored);
     return after(this.#store.get(key), (variant) => {
       const response = decodeStored(variant);
       return { key, stored: response?.kind === 'response' ? unlessOlder(response, epoch) : null, epoch, varies: true };
@@ -64,38 +64,38 @@ export class ResponseStore {
   }
 
   /** Rejects with StateUnavailable. */
-  put(visit: Visit, response: StoredResponse): Promise<void> {
+  put(transaction: Transaction, response: StoredResponse): Promise<void> {
     // One after another: two that read the list at once would each forget what the other has put there.
-    return this.#turns.run(visit.urlKey, () => this.#put(visit, response));
+    return this.#turns.run(transaction.urlKey, () => this.#put(transaction, response));
   }
 
-  async #put(visit: Visit, response: StoredResponse): Promise<void> {
+  async #put(transaction: Transaction, response: StoredResponse): Promise<void> {
     const names = variesBy(response.headers);
-    let key = visit.key;
+    let key = transaction.key;
     if (names.length > 0) {
-      const variants = await this.#withVariant(visit, names);
-      await this.#store.set(visit.key, encodeStored(variants), this.#longest);
-      key = variantKey(visit, variants);
+      const variants = await this.#withVariant(transaction, names);
+      await this.#store.set(transaction.key, encodeStored(variants), this.#longest);
+      key = variantKey(transaction, variants);
     }
     await this.#store.set(key, encodeStored(response), this.keeps(response));
-    if (visit.keyHasHeaders || names.length > 0) await this.#list(visit, key);
+    if (transaction.keyHasHeaders || names.length > 0) await this.#list(transaction, key);
   }
 
   /** Forgets the oldest where there are too many: clients choose request headers, and so how many there are. */
-  async #list(visit: Visit, key: string): Promise<void> {
-    const entry = { first: visit.key, key };
-    const before = decodeStoredKeys(await this.#store.get(visit.urlKey));
+  async #list(transaction: Transaction, key: string): Promise<void> {
+    const entry = { first: transaction.key, key };
+    const before = decodeStoredKeys(await this.#store.get(transaction.urlKey));
     const list = [...before.filter((each) => each.key !== key), entry];
     const oldest = list.splice(0, list.length - Math.max(1, this.#rules.maxVariants));
     for (const each of oldest) {
       await this.#store.delete(each.key);
       if (!list.some(({ first }) => first === each.first)) await this.#store.delete(each.first);
     }
-    await this.#store.set(visit.urlKey, encodeStoredKeys(list), this.#longest);
+    await this.#store.set(transaction.urlKey, encodeStoredKeys(list), this.#longest);
   }
 
-  async #withVariant(visit: Visit, names: readonly string[]): Promise<Variants> {
-    const before = decodeStored(await this.#store.get(visit.key));
+  async #withVariant(transaction: Transaction, names: readonly string[]): Promise<Variants> {
+    const before = decodeStored(await this.#store.get(transaction.key));
     const known = before?.kind === 'variants' ? before : null;
     const all = [...new Set([...names, ...(known?.names ?? [])])].sort();
     return known !== null && known.names.length === all.length ? known : newVariants(all);
@@ -115,8 +115,8 @@ function unlessOlder(stored: StoredResponse | null, epoch: string): StoredRespon
   return stored?.epoch === epoch ? stored : null;
 }
 
-function variantKey(visit: Visit, { id, names }: Variants): string {
-  return `${visit.key}:${id}:${variantDigest(names, visit.request)}`;
+function variantKey(transaction: Transaction, { id, names }: Variants): string {
+  return `${transaction.key}:${id}:${variantDigest(names, transaction.request)}`;
 }
 
 function nullWhereAway(error: unknown): null {

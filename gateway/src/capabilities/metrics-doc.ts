@@ -1,12 +1,14 @@
 /** docs/metrics.md, from the table of metrics. */
-import { LABELS, METRICS } from './metric-table.ts';
+import { LABELS } from '../telemetry/metric-table.ts';
+import { CAPABILITY_METRICS, METRICS } from './metrics.ts';
 
 export function renderMetrics(): string {
   const code = (texts: readonly string[]) => texts.map((each) => `\`${each}\``).join(', ') || 'none';
   const metrics = Object.entries(METRICS).map(
     ([name, { type, labels, help }]) => `| \`${name}\` | ${type} | ${code(labels)} | ${help} |`,
   );
-  const labels = Object.entries(LABELS).map(([name, values]) => `| \`${name}\` | ${values} |`);
+  const ofCapabilities = Object.values(CAPABILITY_METRICS).map(({ label, values }) => [label, values] as const);
+  const labels = [...Object.entries(LABELS), ...ofCapabilities].map(([name, values]) => `| \`${name}\` | ${values} |`);
   const buckets = Object.entries(METRICS).flatMap(([name, { buckets }]) =>
     buckets ? [`| \`${name}\` | ${buckets.join(', ')} |`] : [],
   );

@@ -1,9 +1,9 @@
 /** What a cache knows of one request between its request hook and its response hook. */
-import type { Exchange, HeaderList, StagedHeader } from '../../exchange.ts';
-import type { BoundPlugin } from '../../wasm/plugin.ts';
+import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../exchange.ts';
+import { RequestSlot } from '../../request-slot.ts';
 import { type Directives, directivesOf } from './cache-control.ts';
 import type { Flight } from './flights.ts';
-import type { Recording } from './recording.ts';
+import { type Recording, RecordingSink } from './recording.ts';
 import type { StoredResponse } from './stored-response.ts';
 
 /** What the store has for a request. */
@@ -23,11 +23,16 @@ export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' |
 /** What a cache did with a request, for the access log and the metrics. */
 export type CacheResult = 'hit' | Forward;
 
-export class Visit {
-  /** The cache whose visit it is. */
-  readonly cache: object;
+/** The cache whose transaction it is. */
+export interface TransactionCache {
+  /** One more request had this result. */
+  count(result: CacheResult): void;
+}
+
+export class Transaction implements RequestPart {
+  readonly cache: TransactionCache;
   /** Where in the chain the cache stands. */
-  readonly owner: BoundPlugin | null;
+  readonly owner: object | null;
   /** Who may see what is stored; empty: everyone. */
   readonly partition: string;
   /** The request's headers as the cache saw them. */
@@ -62,13 +67,13 @@ export class Visit {
   /** `Flights.stored` when it was looked for. */
   lookedAt = 0;
   /** What it is answered with from the store. */
-  answer: Uint8Array | null = null;
+  stored: Uint8Array | null = null;
   /** Set where the response that streams is to be recorded. */
   recording: Recording | null = null;
   /** Its response is whole, and on its way into the store. */
   stores = false;
 
-  constructor(cache: object, owner: BoundPlugin | null, partition: string, x: Exchange) {
+  constructor(cache: TransactionCache, owner: object | null, partition: string, x: Exchange) {
     this.cache = cache;
     this.owner = owner;
     this.partition = partition;
@@ -80,6 +85,19 @@ export class Visit {
     return this.hit ? 'hit' : this.forward;
   }
 
+  get logged(): string {
+    return `,"cache":"${this.result}"`;
+  }
+
+  get tap(): ((sink: ResponseSink) => ResponseSink) | null {
+    const { recording } = this;
+    return recording && ((sink) => new RecordingSink(sink, recording));
+  }
+
+  finished(): void {
+    this.cache.count(this.result);
+  }
+
   /** The client has gone, or has its answer: what is not whole by now never will be. */
   close(): void {
     if (this.stores) return;
@@ -87,3 +105,6 @@ export class Visit {
     this.recording?.drop();
   }
 }
+
+/** Of the one cache in the chain that the request belongs to. */
+export const TRANSACTION = new RequestSlot<Transaction>();
