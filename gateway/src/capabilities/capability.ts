@@ -11,7 +11,7 @@ import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import type { CounterInfo } from '../telemetry/metric-table.ts';
 import type { CallState, HostCapability } from '../wasm/capability.ts';
 import type { ConfigView } from '../wasm/config-view.ts';
-import type { HostFunctionInfo, HostFunctions } from '../wasm/host/host-function.ts';
+import type { HostFunction, HostFunctionInfo } from '../wasm/host/host-function.ts';
 
 /** What the process around it gives to a capability. */
 export interface ProcessServices {
@@ -33,6 +33,18 @@ export interface ArtifactServices {
 
 export type CapabilityMetrics = Readonly<Record<string, CounterInfo>>;
 
+/** What authors of plugins read of a function. */
+interface FunctionText {
+  /** Parameters and result by name, as in sdk/ABI.md: `len` is the length of what stands before it, `cap` the room there. */
+  readonly parameters: string;
+  /** Markdown, for a row of sdk/ABI.md. */
+  readonly meaning: string;
+}
+
+export interface CapabilityFunctionInfo extends HostFunctionInfo, FunctionText {}
+
+interface CapabilityFunction<Own, Loaded> extends HostFunction<Own, Loaded>, FunctionText {}
+
 /** What its functions have in an instance. */
 export interface Own<Loaded, Bound = undefined, State = undefined> {
   readonly loaded: Loaded;
@@ -45,7 +57,7 @@ export interface Own<Loaded, Bound = undefined, State = undefined> {
 interface Definition<Opened, Loaded, Bound, State> {
   /** What it counts, by name; registered in `open`. */
   readonly metrics?: CapabilityMetrics;
-  readonly functions: HostFunctions<Own<Loaded, Bound, State>, Loaded>;
+  readonly functions: { readonly [name: string]: CapabilityFunction<Own<Loaded, Bound, State>, Loaded> };
   /** Once for a process. */
   open?(process: ProcessServices): Opened;
   /** Once for an artifact; default: what `open` has made. */
@@ -69,7 +81,7 @@ export interface OpenedCapability {
 /** With its types left in its folder. */
 export interface Capability {
   readonly metrics: CapabilityMetrics;
-  readonly functions: { readonly [name: string]: HostFunctionInfo };
+  readonly functions: { readonly [name: string]: CapabilityFunctionInfo };
   open(process: ProcessServices): OpenedCapability;
 }
 

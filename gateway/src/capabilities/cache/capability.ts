@@ -28,6 +28,9 @@ export const cache = capability({
   functions: {
     host_cache_open: {
       signature: 'ii:i',
+      parameters: '(rules, len) -> cache',
+      meaning:
+        'in `init`: a shared HTTP cache (RFC 9111) by rules: JSON as the config of the [cache plugin](../plugins/cache/README.md); rules that are not usable refuse the config',
       declared: true,
       make:
         (call, { loaded, bound }) =>
@@ -46,6 +49,9 @@ export const cache = capability({
     },
     host_cache_lookup: {
       signature: 'iii:i',
+      parameters: '(cache, partition, len) -> answered',
+      meaning:
+        "in `on_request`. 1: a stored response is the answer; 0: the request goes on, after another one's fetch of the same has been waited for. What is stored in one partition is seen in no other; the empty one is everyone's",
       waits: true,
       declared: true,
       make:
@@ -62,6 +68,9 @@ export const cache = capability({
     },
     host_cache_settle: {
       signature: 'i:i',
+      parameters: '(cache) -> answered',
+      meaning:
+        'in `on_response`, always: stores the response where it may be, its body as it goes by, and invalidates what an unsafe request has changed. 1: a stored response has taken its place; change no header of it in this call',
       waits: true,
       declared: true,
       make:

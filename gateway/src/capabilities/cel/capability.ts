@@ -29,6 +29,9 @@ export const cel = capability({
   functions: {
     host_cel_compile: {
       signature: 'ii:i',
+      parameters: '(text, len) -> handle',
+      meaning:
+        'in `init`: a condition in the Common Expression Language, as `cel` has it; -1 where it is not right: then return anything but 0, the host says why',
       waits: true,
       declared: true,
       make:
@@ -45,6 +48,9 @@ export const cel = capability({
     },
     host_cel_evaluate: {
       signature: 'i:i',
+      parameters: '(handle) -> result',
+      meaning:
+        '1: it is true for this request, 0: it is not, -1: it could not be evaluated, and the log says why. Needs `request_body = "buffer"`; waits for the body where the condition reads it',
       waits: true,
       declared: true,
       body: 'request_body',

@@ -22,6 +22,9 @@ export const clientCertificate = capability({
   functions: {
     host_client_certificate_get: {
       signature: 'iii:i',
+      parameters: '(field, buf, cap) -> len',
+      meaning:
+        "the client's certificate, where TLS verified one and it has not expired: 0 subject (RFC 4514), 1 common name, 2 issuer, 3 serial (hex), 4 SHA-256 (hex in lower case), 5 not before, 6 not after (ISO 8601)",
       declared: true,
       make: (call) => (field, buf, cap) => {
         const certificate = shown(call);
@@ -30,6 +33,8 @@ export const clientCertificate = capability({
     },
     host_client_certificate_name: {
       signature: 'iiii:i',
+      parameters: '(kind, index, buf, cap) -> len',
+      meaning: 'its alternative names: 0 URIs, 1 DNS names, 2 email addresses',
       declared: true,
       make: (call) => (kind, index, buf, cap) => {
         const certificate = shown(call);

@@ -11,6 +11,9 @@ export const credentials = capability({
   functions: {
     host_credential_find: {
       signature: 'iiii:i',
+      parameters: '(table, len, value, len) -> index',
+      meaning:
+        'the entry of the config table at JSON pointer `table` (marked `x-gw-credentials` in the schema) whose marked property equals the value, or -1; in time that does not depend on how much of it matches. Its other properties are read with `config_get`; the marked one is not readable',
       declared: true,
       make:
         (call, { bound }) =>

@@ -41,6 +41,9 @@ export const directory = capability({
   functions: {
     host_directory_open: {
       signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the directory that the whole config names, with the properties of `ldap-auth`; what cannot be used refuses the config',
       declared: true,
       make:
         (call, { loaded, bound }) =>
@@ -53,6 +56,8 @@ export const directory = capability({
     },
     host_directory_verify: {
       signature: 'iiii:i',
+      parameters: '(name, len, password, len) -> result',
+      meaning: 'asks the directory: 0 verified, 1 rejected, 2 it cannot be asked (its reason is in the log)',
       waits: true,
       declared: true,
       make:
@@ -75,6 +80,8 @@ export const directory = capability({
     },
     directory_user_get: {
       signature: 'iii:i',
+      parameters: '(field, buf, cap) -> len',
+      meaning: 'after `host_directory_verify` gave 0: 0 distinguished name, 1 consumer',
       make:
         (call, { state }) =>
         (field, buf, cap) => {
@@ -84,6 +91,8 @@ export const directory = capability({
     },
     directory_group_count: {
       signature: ':i',
+      parameters: '() -> n',
+      meaning: "number of the user's groups",
       make:
         (_, { state }) =>
         () =>
@@ -91,6 +100,8 @@ export const directory = capability({
     },
     directory_group_get: {
       signature: 'iii:i',
+      parameters: '(index, buf, cap) -> len',
+      meaning: "the user's groups by name",
       make:
         (call, { state }) =>
         (index, buf, cap) =>

@@ -15,6 +15,9 @@ export const hmac = capability({
   functions: {
     host_hmac_verify: {
       signature: 'iiiiiiii:i',
+      parameters: '(table, len, name, len, message, len, code, len) -> index',
+      meaning:
+        "the entry of the table (kind `hmac`) of this name, where `code` is the message's HMAC-SHA256 by its secret, else -1; compared in constant time",
       declared: true,
       make:
         (call, { bound }) =>

@@ -31,6 +31,9 @@ export const httpCall = capability({
   functions: {
     host_http_call: {
       signature: 'iiiiiiiiiii:i',
+      parameters: '(method, len, url, len, headers, len, body, len, timeout_ms, max_bytes, redirects) -> status',
+      meaning:
+        'a whole HTTP call through the egress guard ([request and answer](#http-calls)). Below 0 where there is no answer: -1 no connection or no HTTP, -2 no connection within 10 s or no answer within `timeout_ms`, -3 not allowed (an address, plaintext, not http(s), no valid URL, credentials in it), -4 a body of more than `max_bytes`; why is in the log',
       waits: true,
       declared: true,
       make:
@@ -77,6 +80,8 @@ export const httpCall = capability({
     },
     http_call_header_get: {
       signature: 'iiii:i',
+      parameters: '(name, len, buf, cap) -> len',
+      meaning: 'of the answer to the last `host_http_call` of this call; several values joined with `, `',
       make:
         (call, { state }) =>
         (name, length, buf, cap) =>
@@ -84,6 +89,8 @@ export const httpCall = capability({
     },
     http_call_body_length: {
       signature: ':i',
+      parameters: '() -> len',
+      meaning: 'bytes of its body',
       make:
         (_, { state }) =>
         () =>
@@ -91,6 +98,8 @@ export const httpCall = capability({
     },
     http_call_body_read: {
       signature: 'iii:i',
+      parameters: '(offset, buf, cap) -> n',
+      meaning: 'its body',
       make:
         (call, { state }) =>
         (offset, buf, cap) => {

@@ -10,6 +10,9 @@ export const httpStream = capability({
   functions: {
     host_http_stream: {
       signature: 'iiiii:i',
+      parameters: '(upstream, len, path, len, timeout_ms) -> 0',
+      meaning:
+        "hands the request off: the host proxies it, both bodies streaming, to the upstream whose URL stands in the config at JSON pointer `upstream` (marked `x-gw-upstream`); `path` (with query) is appended to that URL's path; empty means path and query as the client sent them",
       declared: true,
       make: (call) => (upstream, upstreamLength, path, pathLength, timeoutMs) => {
         if (call.hook !== 'dispatch') throw new HostCallError(`host_http_stream is for dispatchers, not ${call.hook}`);

@@ -25,6 +25,8 @@ export const log = capability({
   functions: {
     host_log: {
       signature: 'iii:',
+      parameters: '(level, msg, len)',
+      meaning: '0 trace, 1 debug, 2 info, 3 warn, 4 error',
       declared: true,
       make:
         (call, { state }) =>

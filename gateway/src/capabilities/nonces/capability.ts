@@ -16,6 +16,9 @@ export const nonces = capability({
   functions: {
     host_nonce_enter: {
       signature: 'iiiidi:i',
+      parameters: '(credential, len, nonce, len, created, keep) -> state',
+      meaning:
+        'enters the nonce of a verified signature of the credential, made at `created` (f64, Unix time in whole seconds), which could hold for `keep` seconds: 1 where it was not there, 0 where it was, -2 where the signature is older than what the store remembers, -1 where the store is away',
       waits: (state) => state.nonces.immediate !== true,
       declared: true,
       make:

@@ -21,6 +21,9 @@ export const passwords = capability({
   functions: {
     host_password_verify: {
       signature: 'iiiiii:i',
+      parameters: '(table, len, name, len, password, len) -> index',
+      meaning:
+        'the entry of the config table at JSON pointer `table` (marked `x-gw-credentials` with kind `password`) whose name and password they are, or -1; -2 where too many wait to be verified. A name that nobody has takes as long as one that somebody has',
       waits: true,
       declared: true,
       make:

@@ -17,6 +17,9 @@ export const rateLimits = capability({
   functions: {
     host_rate_limit_take: {
       signature: 'iiiii:i',
+      parameters: '(bucket, len, quota, window, out) -> allowed',
+      meaning:
+        'takes one from a sliding window of `window` seconds; writes four f64 at `out`: remaining, reset (Unix seconds), retry-after (seconds), quota; -1 where the store is away',
       waits: (state) => state.rateLimits.immediate !== true,
       declared: true,
       make:

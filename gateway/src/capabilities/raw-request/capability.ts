@@ -8,6 +8,9 @@ export const rawRequest = capability({
   functions: {
     host_request_raw: {
       signature: 'iiii:i',
+      parameters: '(index, part, buf, cap) -> len',
+      meaning:
+        "header number `index` as the client sent it, admitted or not: its name (part 0, in the client's spelling) or value (part 1)",
       declared: true,
       make: (call) => (index, part, buf, cap) => {
         const { rawHeaders } = call.request();

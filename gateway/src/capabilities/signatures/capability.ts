@@ -19,6 +19,9 @@ export const signatures = capability({
   functions: {
     host_verify_signature: {
       signature: 'iiiiiiii:i',
+      parameters: '(alg, len, key, len, data, len, signature, len) -> valid',
+      meaning:
+        "whether `signature` (in the form of JWS: for ES* the two numbers one after the other) is that of `data` by `key`, a public key in PEM; `alg` is RS256, RS384, RS512, ES256, ES384 or ES512, and must be one of the key's type: 1 or 0",
       declared: true,
       make: (call) => (algorithm, algorithmLength, key, keyLength, data, dataLength, signature, signatureLength) => {
         const { memory } = call;

@@ -43,6 +43,9 @@ export const tokens = capability({
   functions: {
     host_token_open: {
       signature: 'ii:i',
+      parameters: '(rules, len) -> verifier',
+      meaning:
+        'in `init`: what tokens have to be ([rules](#rules-of-tokens)); rules that are not usable refuse the config',
       declared: true,
       make:
         (call, { loaded, bound }) =>
@@ -55,6 +58,9 @@ export const tokens = capability({
     },
     host_token_verify: {
       signature: 'iii:i',
+      parameters: '(verifier, token, len) -> result',
+      meaning:
+        '0: the token holds, and `token_claim_get` reads it; 1: it does not (`token_refusal_get`); 2: nobody can say, since the issuer is away, slow or answers nonsense',
       waits: true,
       declared: true,
       make:
@@ -80,6 +86,9 @@ export const tokens = capability({
     },
     token_claim_get: {
       signature: 'iiii:i',
+      parameters: '(pointer, len, buf, cap) -> len',
+      meaning:
+        'the claim at a JSON pointer of the token that `host_token_verify` last found to hold: strings as they are, all else as JSON text; the empty pointer: all claims',
       make:
         (call, { state }) =>
         (pointer, length, buf, cap) => {
@@ -90,6 +99,8 @@ export const tokens = capability({
     },
     token_claim_count: {
       signature: 'ii:i',
+      parameters: '(pointer, len) -> n',
+      meaning: 'elements of an array or members of an object among them, -1 for others',
       make:
         (call, { state }) =>
         (pointer, length) =>
@@ -97,6 +108,8 @@ export const tokens = capability({
     },
     token_refusal_get: {
       signature: 'ii:i',
+      parameters: '(buf, cap) -> len',
+      meaning: "why the last token does not hold: a text of the gateway's for the client",
       make:
         (call, { state }) =>
         (buf, cap) =>
