@@ -4,13 +4,14 @@ import { dirname, join } from 'node:path';
 import { renderControlCli } from '../control/src/cli/cli-doc.ts';
 import { renderPaths } from '../control/src/client/paths-gen.ts';
 import { renderControlMetrics } from '../control/src/telemetry/metrics-doc.ts';
+import { renderAbiRows, renderSdkImports } from '../gateway/src/capabilities/abi-page.ts';
+import { renderHostFunctions } from '../gateway/src/capabilities/host-functions-doc.ts';
+import { renderMetrics } from '../gateway/src/capabilities/metrics-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
 import { renderLimits, renderServeOptions } from '../gateway/src/serve/option-docs.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
-import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
-import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generalDashboard } from '../operator/src/objects/dashboard.ts';
@@ -42,6 +43,15 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
+  () => [
+    { path: 'gateway/sdk/ABI.md', content: withCapabilities('gateway/sdk/ABI.md', ['<!-- ', ' -->'], renderAbiRows()) },
+  ],
+  () => [
+    {
+      path: 'gateway/sdk/assembly/host.ts',
+      content: withCapabilities('gateway/sdk/assembly/host.ts', ['// ', ''], renderSdkImports()),
+    },
+  ],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),
   () =>
@@ -55,6 +65,12 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
 function withLimits(page: string): string {
   const first = '<!-- limits: made by `npm run generate` from the table of options -->';
   return between(page, first, '<!-- end of limits -->', `\n${renderLimits()}\n`);
+}
+
+/** The part of a file that capabilities bring, between two comments. */
+function withCapabilities(path: string, [open, close]: readonly [string, string], content: string): string {
+  const first = `${open}capabilities: made by \`npm run generate\` from gateway/src/capabilities${close}`;
+  return between(readFileSync(join(root, path), 'utf8'), first, `${open}end of capabilities${close}`, content);
 }
 
 function withPodFields(page: string): string {

@@ -3,11 +3,9 @@
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
 import type { Readable, Writable } from 'node:stream';
-import type { Visit } from './cache/visit.ts';
 import type { Problem } from './problems.ts';
 import type { RequestTrace } from './telemetry/request-trace.ts';
 import type { ClientCertificate } from './transport/shown-certificate.ts';
-import type { BoundPlugin } from './wasm/plugin.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];
@@ -89,6 +87,20 @@ export interface StagedHeader {
   readonly value: string;
 }
 
+/** What a capability keeps of a request, and does when its response passes and when it has ended. */
+export interface RequestPart {
+  /** The plugin, as it is bound, for which it acts: its place in the chain. Null where it has none. */
+  readonly owner: object | null;
+  /** A body that it keeps and has answered with: plugins before `owner` see it as they see every body that streams. */
+  readonly stored: Uint8Array | null;
+  /** Set where it wants to see a body that streams past `owner`: puts itself before the sink. */
+  readonly tap: ((sink: ResponseSink) => ResponseSink) | null;
+  /** Members of the line in the access log, each with a comma before it; empty for none. */
+  readonly logged: string;
+  /** The request has ended. */
+  finished(): void;
+}
+
 /** Thrown out of a plugin's wait when the request has got its answer meanwhile (an invalid body, a client that left). */
 export class Interrupted extends Error {}
 
@@ -153,15 +165,15 @@ export class Exchange {
   patternSteps = 0;
   /** What plugins tell each other; made on first use. */
   context: Map<string, string> | null = null;
-  /** What one plugin keeps for itself between its hooks of this request. */
-  states: Map<BoundPlugin, Map<string, Uint8Array>> | null = null;
+  /** What one plugin, as it is bound, keeps for itself between its hooks of this request. */
+  states: Map<object, Map<string, Uint8Array>> | null = null;
 
   /** The plugin that made the answer, or in whose call it was made; null where it is the upstream's, or the gateway's. */
   decidedBy: string | null = null;
   decision: PluginDecision = 'answered';
 
-  /** What a cache in the chain knows of it; null where there is none. */
-  caching: Visit | null = null;
+  /** What capabilities keep of it, each in a `RequestSlot` of its own; null where there is nothing. */
+  parts: (RequestPart | null | undefined)[] | null = null;
 
   staged: StagedHeader[] | null = null;
   answer: Answer | null = null;
@@ -234,6 +246,11 @@ export class Exchange {
     this.#closeListeners = null;
     if (listeners) for (const listener of listeners) listener();
   }
+}
+
+/** The problem of an answer that is one. */
+export function problemOf(answer: Answer | null): Problem | null {
+  return answer !== null && 'problem' in answer ? answer.problem : null;
 }
 
 function refusesNothing(): boolean {

@@ -2,8 +2,7 @@
 
 import type { JsonObject, Operation, PluginUse } from './artifact/format.ts';
 import type { Artifact } from './artifact/index.ts';
-import { Directories } from './directory/directories.ts';
-import type { HttpClient } from './egress/http-client.ts';
+import type { OpenCapabilities } from './capabilities/capabilities.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from './egress/upstream.ts';
 import type { Exchange, MatchedOperation, Upstream } from './exchange.ts';
 import { Admission } from './headers/admission.ts';
@@ -13,9 +12,7 @@ import { SpecLibrary } from './reserved/spec-library.ts';
 import { Router } from './router/router.ts';
 import { parseTemplate } from './router/template.ts';
 import type { Secrets } from './secrets/secrets.ts';
-import type { State } from './state/state.ts';
 import type { Cell, Metrics, OperationMetrics } from './telemetry/metrics.ts';
-import type { Tokens } from './tokens/tokens.ts';
 import { AcceptCheck } from './validation/accept.ts';
 import { BodyValidator } from './validation/body.ts';
 import { ParameterValidator } from './validation/parameters.ts';
@@ -99,11 +96,8 @@ export class Generation {
 export interface GenerationDeps {
   readonly secrets: Secrets;
   readonly metrics: Metrics;
-  readonly state: State;
   readonly upstreams: UpstreamOptions;
-  /** Of the process: keys of issuers outlive an artifact. */
-  readonly http: HttpClient;
-  readonly tokens: Tokens;
+  readonly capabilities: OpenCapabilities;
   readonly limits: PluginLimits;
   readonly dev: boolean;
   /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
@@ -116,18 +110,13 @@ export interface GenerationDeps {
 /** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
 export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
   const upstreams = new Upstreams(deps.upstreams);
-  const tokens = deps.tokens.scope();
-  const directories = new Directories({
-    ...deps.upstreams,
-    cache: deps.state.cache,
-    log: (level, message) => deps.log(level, 'ldap-auth', message, null),
+  const capabilities = deps.capabilities.load({
+    readPem: deps.upstreams.readPem,
+    log: (level, plugin, message) => deps.log(level, plugin, message, null),
   });
   const runtime = createPluginRuntime(
     {
-      state: deps.state,
-      http: deps.http,
-      tokens,
-      directories,
+      capabilities: capabilities.list,
       openUpstream: (url, config) => upstreams.open(url, config),
       log: deps.log,
       observe: (plugin, fn) => {
@@ -150,14 +139,12 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     return new Generation(artifact, router, () => {
       deps.metrics.runtimes.delete(runtime);
       runtime.close();
-      tokens.close();
-      directories.close();
+      capabilities.close();
       void upstreams.close();
     });
   } catch (error) {
     runtime.close();
-    tokens.close();
-    directories.close();
+    capabilities.close();
     await upstreams.close();
     throw error;
   }

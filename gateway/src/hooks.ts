@@ -1,5 +1,5 @@
 /** Runs the hooks of middlewares: each is timed for the metrics and, where the request is traced, has a span. */
-import { type Exchange, headerOf } from './exchange.ts';
+import { type Exchange, headerOf, problemOf } from './exchange.ts';
 import type { LoadedOperation, Step } from './generation.ts';
 import type { Span } from './telemetry/span.ts';
 import { ANSWERED, type Outcome } from './wasm/plugin.ts';
@@ -52,6 +52,10 @@ function timed(
 ): Outcome {
   time.observe((performance.now() - from) / 1000);
   if (span)
-    x.trace?.ended(span, outcome === ANSWERED ? 'answered' : 'continue', outcome === ANSWERED ? x.answer : null);
+    x.trace?.ended(
+      span,
+      outcome === ANSWERED ? 'answered' : 'continue',
+      outcome === ANSWERED ? problemOf(x.answer) : null,
+    );
   return outcome;
 }

@@ -15,6 +15,7 @@ import {
   headerOf,
   Interrupted,
   joinedHeader,
+  problemOf,
   type ResponseSink,
 } from './exchange.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
@@ -197,7 +198,7 @@ class Course implements ProxyEvents, BodyReading {
     const { handOff } = x;
     if (outcome !== HANDED_OFF || handOff === null) {
       op.dispatchTime(null).observe((performance.now() - this.#dispatchedAt) / 1000);
-      x.trace?.dispatched('answered', x.answer);
+      x.trace?.dispatched('answered', problemOf(x.answer));
       const unread = x.bodyStream !== null && mustBeRead(x, x.bodyStream) ? await readToLimit(x, x.bodyStream) : null;
       const refused = unread ?? this.#check?.answer(x, x.answer) ?? null;
       if (refused) x.decided(null);
@@ -270,7 +271,7 @@ class Course implements ProxyEvents, BodyReading {
   failed(x: Exchange, answer: Problem, cause: string): void {
     if (x.closed) return this.#record(CLIENT_CLOSED, 0);
     this.#options.recorder.upstreamFailed(x, cause);
-    x.trace?.dispatched('failed', { problem: answer });
+    x.trace?.dispatched('failed', answer);
     this.#answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
   }
 
@@ -415,7 +416,7 @@ class Course implements ProxyEvents, BodyReading {
     this.#recorded = true;
     this.#gw.release();
     const counted = this.#x.closedWith || status;
-    this.#x.trace?.finish(counted);
+    this.#x.trace?.finish(counted === CLIENT_CLOSED ? null : counted);
     this.#options.recorder.finished(this.#x, this.#metrics, counted, responseBytes);
   }
 }

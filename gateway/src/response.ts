@@ -1,10 +1,10 @@
 /** What stands in an exchange as its response, before it is sent. */
-import { type Answer, changeHeader, type Exchange } from './exchange.ts';
+import { type Answer, changeHeader, type Exchange, problemOf } from './exchange.ts';
 import { renderProblem } from './problems.ts';
 
 /** Puts an answer in place as the response. `dev`: with the errors of a problem document. */
 export function setResponse(x: Exchange, answer: Answer, dev: boolean): void {
-  x.trace?.answered(answer);
+  x.trace?.answered(problemOf(answer));
   if ('problem' in answer) {
     const { errors: _, ...plain } = answer.problem;
     x.responseStatus = answer.problem.status;

@@ -2,7 +2,6 @@
  * Passes a streaming body through the chunk hooks of plugins, one chunk at a time (docs/reference/plugins.md#bodies).
  */
 import { Transform } from 'node:stream';
-import { RecordingSink } from './cache/recording.ts';
 import type { Exchange, ResponseSink } from './exchange.ts';
 import type { BoundPlugin } from './wasm/plugin.ts';
 
@@ -22,24 +21,41 @@ export function transformedBody(x: Exchange, middlewares: readonly Ran[]): Trans
   return transform;
 }
 
-/** Where a response's body goes on its way to `sink`: through the hooks of plugins, and past a cache that stores it. */
+/** Where a response's body goes on its way to `sink`: through the hooks of plugins, and past what taps it in between. */
 export function responseBody(x: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
   const plugins = lastFirst(ran);
-  const { recording = null, owner = null } = x.caching ?? {};
-  if (recording === null || owner === null) return hooked(x, plugins, sink);
-  // What is stored is what the cache's place in the chain sees.
-  const place = plugins.indexOf(owner);
-  const recorded = new RecordingSink(hooked(x, plugins.slice(place + 1), sink), recording);
-  return hooked(x, plugins.slice(0, place), recorded);
+  if (x.parts === null) return hooked(x, plugins, sink);
+  let target = sink;
+  let end = plugins.length;
+  // Who taps sees what its place in the chain sees; the last place first, as the sink is behind it.
+  for (const { tap, place } of taps(x.parts, plugins)) {
+    target = tap(hooked(x, plugins.slice(place + 1, end), target));
+    end = place;
+  }
+  return hooked(x, plugins.slice(0, end), target);
 }
 
-/** Sends what a cache has stored through the plugins before it, which see every body that streams; false where none does. */
+function taps(parts: NonNullable<Exchange['parts']>, plugins: readonly BoundPlugin[]) {
+  return parts
+    .flatMap((part) => {
+      const tap = part?.tap ?? null;
+      return part == null || tap === null || part.owner === null ? [] : [{ tap, place: placeOf(part.owner, plugins) }];
+    })
+    .sort((one, other) => other.place - one.place);
+}
+
+function placeOf(owner: object, plugins: readonly object[]): number {
+  return plugins.indexOf(owner);
+}
+
+/** Sends a stored body that is the answer through the plugins before it, which see every body that streams; false where none does. */
 export function streamStored(x: Exchange, ran: readonly Ran[]): boolean {
-  const { responseBody: body, caching } = x;
-  const owner = caching?.owner ?? null;
-  if (owner === null || body === null || caching?.answer !== body || x.method === 'HEAD') return false;
+  const { responseBody: body, parts } = x;
+  if (parts === null || body === null || x.method === 'HEAD') return false;
+  const owner = parts.find((part) => part?.stored === body)?.owner ?? null;
+  if (owner === null) return false;
   const plugins = lastFirst(ran);
-  const before = plugins.slice(plugins.indexOf(owner) + 1);
+  const before = plugins.slice(placeOf(owner, plugins) + 1);
   if (!before.some(({ hasResponseChunks }) => hasResponseChunks)) return false;
   hooked(x, before, x.responder.stream(x, x.responseStatus, x.responseHeaders)).end(body);
   return true;

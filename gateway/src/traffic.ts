@@ -4,6 +4,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Artifact } from './artifact/index.ts';
 import { BufferBudget } from './buffer-budget.ts';
+import { type OpenCapabilities, openCapabilities } from './capabilities/capabilities.ts';
 import { EgressGuard } from './egress/guard.ts';
 import { HttpClient } from './egress/http-client.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,7 +20,6 @@ import type { Level, Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Recorder } from './telemetry/recorder.ts';
 import { createTracing, type Tracing } from './telemetry/tracing.ts';
-import { Tokens } from './tokens/tokens.ts';
 import type { TraceReport } from './trace/report.ts';
 import type { TraceRequest } from './trace/request.ts';
 import type { ConnectionSlots } from './transport/connection-slots.ts';
@@ -106,7 +106,7 @@ export class LocalTraffic implements Traffic {
   readonly #arriving: ArrivingBodies;
   readonly #sweeping: NodeJS.Timeout;
   readonly #http: HttpClient;
-  readonly #tokens: Tokens;
+  readonly #capabilities: OpenCapabilities;
   readonly #recorder: Recorder;
   readonly #transport: Transport;
   #tracing: Tracing | null = null;
@@ -131,7 +131,13 @@ export class LocalTraffic implements Traffic {
       allowPlaintext: options.allowPlaintextUpstream || options.dev,
       maxResponseBytes: options.maxUpstreamResponseBytes,
     });
-    this.#tokens = new Tokens(this.#http, (level, message) => deps.log.logger[level](message));
+    this.#capabilities = openCapabilities({
+      state: deps.state,
+      http: this.#http,
+      guard: this.#guard,
+      counter: (name, info) => this.#metrics.counter(name, info),
+      log: (level, message) => deps.log.logger[level](message),
+    });
     this.#metrics.state = deps.state;
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
@@ -255,15 +261,13 @@ export class LocalTraffic implements Traffic {
     return {
       secrets,
       metrics: this.#metrics,
-      state: this.#deps.state,
       upstreams: {
         guard: this.#guard,
         readPem: (path) => secrets.readFile(path),
         allowPlaintext: options.allowPlaintextUpstream || options.dev,
         appPort: options.appPort,
       },
-      http: this.#http,
-      tokens: this.#tokens,
+      capabilities: this.#capabilities,
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
       maxPatternSteps: options.maxPatternSteps,

@@ -6,8 +6,7 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { recordedExchange } from '../../gateway/sdk/testing/recorder.ts';
-import { MemoryState } from '../../gateway/src/state/memory-state.ts';
-import { standaloneOutside } from '../../gateway/src/tokens/standalone.ts';
+import { standaloneCapabilities } from '../../gateway/src/capabilities/standalone.ts';
 import { moduleOf, plugin } from '../../gateway/src/wasm/binary/module-of.ts';
 import { SHAPES, type Shape } from '../../gateway/src/wasm/binary/module-shapes.ts';
 import { type BoundPlugin, createPluginRuntime } from '../../gateway/src/wasm/index.ts';
@@ -17,8 +16,7 @@ const ONLY = process.argv[3] ?? '';
 const AT_ONCE = [1, 8, 64];
 
 const runtime = createPluginRuntime({
-  state: new MemoryState(),
-  ...standaloneOutside(),
+  ...standaloneCapabilities(),
   openUpstream: (url) => ({ name: url }),
   log: () => {},
   observe: () => () => {},

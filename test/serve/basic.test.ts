@@ -1,8 +1,8 @@
 /** basic-auth, apikey-auth and hashed credentials through the compiler and a real `gw serve`. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeHash } from '../../gateway/src/capabilities/credentials/make-hash.ts';
 import { compile } from '../../gateway/src/compiler/index.ts';
-import { makeHash } from '../../gateway/src/passwords/make-hash.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';
 import { startUpstream, type Upstream } from './upstream.ts';

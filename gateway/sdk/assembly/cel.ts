@@ -2,6 +2,7 @@
 // @ts-nocheck
 import { Text } from "./text";
 
+// Not those of ./host: the order of a module's imports goes by where they are declared, and so does the hash of plugin cel.
 @external("gw_abi_1", "host_cel_compile") declare function host_cel_compile(p: usize, n: i32): i32;
 @external("gw_abi_1", "host_cel_evaluate") declare function host_cel_evaluate(handle: i32): i32;
 

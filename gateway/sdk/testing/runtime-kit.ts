@@ -6,7 +6,7 @@ import {
   createPluginRuntime,
   type Exchange,
   type Outcome,
-  standaloneOutside,
+  standaloneCapabilities,
 } from '@gw/gateway/plugin-testing';
 import type { HookCall, HookResult, KitOptions, LogLine, PluginKit } from './kit.ts';
 import { readPluginFolder } from './plugin-folder.ts';
@@ -23,13 +23,13 @@ const outcomes: Readonly<Record<Outcome, HookResult['outcome']>> = { 0: 'continu
 export async function openKit(folder: string, options: KitOptions = {}): Promise<RuntimeKit> {
   const { plugin, wasm, complete } = await readPluginFolder(folder);
   const logs: LogLine[] = [];
-  const outside = standaloneOutside((level, message) => logs.push({ level, message }));
+  const standalone = standaloneCapabilities({
+    state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
+    log: (level, message) => logs.push({ level, message }),
+  });
   const runtime = createPluginRuntime(
     {
-      state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
-      http: outside.http,
-      tokens: outside.tokens,
-      directories: outside.directories,
+      capabilities: standalone.capabilities,
       openUpstream: (url) => ({ name: url }),
       log: (level, _plugin, message) => logs.push({ level, message }),
       observe: () => () => {},
@@ -82,7 +82,7 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
     },
     close() {
       runtime.close();
-      outside.close();
+      standalone.close();
     },
   };
 }

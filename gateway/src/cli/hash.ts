@@ -1,7 +1,7 @@
 /** `gw hash`: hashes of passwords and API keys, for config that may hold them in the open. */
 import { Command } from 'commander';
+import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../capabilities/credentials/make-hash.ts';
 import { messageOf } from '../message-of.ts';
-import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../passwords/make-hash.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { option } from './variables.ts';
 

@@ -1,7 +1,7 @@
 /** What `gw plugin test` says beside a case: what does in a plugin not what it does elsewhere. */
 import { isDeepStrictEqual } from 'node:util';
 import type { HookCall, HookResult, PluginKit } from '../../sdk/testing/index.ts';
-import { HOST_FUNCTIONS } from '../wasm/index.ts';
+import { HOST_FUNCTIONS } from '../capabilities/host-functions.ts';
 import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../wasm/instead.ts';
 import { type CaseRun, firstDifference } from './plugin-case-run.ts';
 

@@ -6,8 +6,8 @@
 import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import { sortedMembers } from '../artifact/canonical-json.ts';
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
-import { isKeyHash } from '../passwords/key-hash.ts';
-import { isPasswordHash } from '../passwords/password-hash.ts';
+import { isKeyHash } from '../capabilities/credentials/key-hash.ts';
+import { isPasswordHash } from '../capabilities/passwords/password-hash.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { member, placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';

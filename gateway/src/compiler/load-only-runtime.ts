@@ -1,10 +1,9 @@
 /** A plugin runtime that loads modules and binds configs, and serves nothing. */
 import { rootCertificates } from 'node:tls';
-import { Directories } from '../directory/directories.ts';
+import { openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
-import { MemoryCacheStore } from '../state/memory-cache-store.ts';
 import { MemoryState } from '../state/memory-state.ts';
-import { Tokens } from '../tokens/tokens.ts';
+import { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
 
 /**
@@ -13,20 +12,19 @@ import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
  */
 export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly close: () => void } {
   const never = new Promise<never>(() => {});
-  const http = { call: () => never };
-  const tokens = new Tokens(http, () => {}).scope();
-  const directories = new Directories({
+  const capabilities = openCapabilities({
+    state: new MemoryState(),
+    http: { call: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),
+    counter: (_, { label }) => new LabelledCounter(label),
     log: () => {},
-    cache: new MemoryCacheStore(),
+  }).load({
     // Some certificate: which one it will be is not known here.
     readPem: () => rootCertificates[0] ?? '',
+    log: () => {},
   });
   const runtime = createPluginRuntime({
-    state: new MemoryState(),
-    http,
-    tokens,
-    directories,
+    capabilities: capabilities.list,
     openUpstream: (url) => ({ name: url }),
     log: () => {},
     observe: () => () => {},
@@ -35,8 +33,7 @@ export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly c
     runtime,
     close: () => {
       runtime.close();
-      tokens.close();
-      directories.close();
+      capabilities.close();
     },
   };
 }

@@ -34,10 +34,11 @@ function timestamp(now: number): string {
   return `${prefix}${String(now % 1000).padStart(3, '0')}Z`;
 }
 
-/** Only what is there: most requests have no cache, and an answer of their upstream. */
-function decisions({ caching, decidedBy, decision }: Exchange): string {
-  const cache = caching === null ? '' : `,"cache":"${caching.result}"`;
-  return decidedBy === null ? cache : `${cache},"plugin":${text(decidedBy)},"decision":"${decision}"`;
+/** Only what is there: most requests have nothing that a capability logs, and an answer of their upstream. */
+function decisions({ parts, decidedBy, decision }: Exchange): string {
+  let logged = '';
+  if (parts !== null) for (const part of parts) logged += part?.logged ?? '';
+  return decidedBy === null ? logged : `${logged},"plugin":${text(decidedBy)},"decision":"${decision}"`;
 }
 
 export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: AccessEntry): string {

@@ -2,8 +2,9 @@
 import type { createExporter, Exporter } from './otlp.ts';
 
 export type { Exporter } from './otlp.ts';
+export { randomHex } from './random-hex.ts';
 export { SERVER, Span } from './span.ts';
-export { randomHex, SAMPLED, type Traced, takeTraceContext } from './trace-context.ts';
+export { SAMPLED, type Traced, takeTraceContext } from './trace-context.ts';
 export { type TracingOptions, TracingOptionsError, tracingOptions } from './tracing-options.ts';
 
 /** Loads what exports spans. It takes time and memory: not asked for where nothing is traced. */

@@ -1,4 +1,7 @@
-/** Every metric that the gateway exposes (docs/reference/gateway.md#metrics); docs/metrics.md is generated from it. */
+/**
+ * Every metric that the gateway exposes (docs/reference/gateway.md#metrics), but for those that capabilities bring
+ * (capabilities/metrics.ts); docs/metrics.md is generated from both.
+ */
 
 /** Seconds, for everything that takes time. */
 export const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -40,13 +43,19 @@ export const LABELS = {
   plugin: 'name of the plugin',
   decision:
     '`answered`, `failed` (it trapped, or used up its CPU time or memory) or `overloaded` (there was no instance of it)',
-  cache:
-    '`hit`, or why the upstream was asked, as `Cache-Status` has it: `uri-miss`, `vary-miss`, `stale`, `request`, `method`, `bypass`',
   reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
   result: '`applied` or `refused`',
   status: 'status code of the answer; 499 where the client left before it',
   upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
 } as const;
+
+/** A counter that a capability brings. */
+export interface CounterInfo {
+  readonly help: string;
+  readonly label: string;
+  /** What the label's values are: a closed set. */
+  readonly values: string;
+}
 
 export interface MetricInfo {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -106,7 +115,6 @@ const table = {
   gw_plugin_instances: { type: 'gauge', help: 'Plugin instances that exist, idle ones too', labels: [] },
   gw_plugin_instances_busy: { type: 'gauge', help: 'Plugin instances that run a call, or wait in one', labels: [] },
   gw_plugin_queue: { type: 'gauge', help: 'Calls that wait for a plugin instance', labels: [] },
-  gw_cache_requests_total: { type: 'counter', help: 'Requests that a cache plugin has seen', labels: ['cache'] },
   gw_state_away: {
     type: 'gauge',
     help: '1 while the state server does not answer, else 0; only with --state',

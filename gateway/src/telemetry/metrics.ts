@@ -3,15 +3,17 @@
  * counting through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 import { Registry } from 'prom-client';
-import type { CacheResult } from '../cache/visit.ts';
 import type { PluginDecision } from '../exchange.ts';
 import type { State } from '../state/state.ts';
 import type { PluginFigures, PluginRuntime } from '../wasm/plugin.ts';
+import { LabelledCounter } from './labelled-counter.ts';
 import {
+  type CounterInfo,
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
   KNOWN_METHODS,
   METRICS,
+  type MetricInfo,
   type MetricName,
   SIZE_BUCKETS,
   type ValidationReason,
@@ -92,7 +94,6 @@ export class Metrics {
   readonly #families = new Map<string, Map<string, { labels: Labels; cell: Cell }>>();
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
-  readonly #cached = new Map<CacheResult, Sample>();
   /** Of the artifacts that serve, and of those whose last requests end. */
   readonly runtimes = new Set<Pick<PluginRuntime, 'figures'>>();
   /** Null where the state is in the process. */
@@ -125,7 +126,6 @@ export class Metrics {
     this.#register('gw_connections_total', () => one(this.connections));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
     this.#register('gw_plugin_decisions_total', () => [...this.#decisions.values()]);
-    this.#register('gw_cache_requests_total', () => [...this.#cached.values()]);
     const instances = (pick: (figures: PluginFigures) => number) => () =>
       one([...this.runtimes].reduce((sum, { figures }) => sum + pick(figures), 0));
     this.#register(
@@ -181,10 +181,11 @@ export class Metrics {
     this.#decisions.set(key, sample);
   }
 
-  cached(cache: CacheResult): void {
-    const sample = this.#cached.get(cache) ?? { labels: { cache }, value: 0 };
-    sample.value++;
-    this.#cached.set(cache, sample);
+  /** Registers a counter that is not in the table here: a capability's. */
+  counter(name: string, { help, label }: CounterInfo): LabelledCounter {
+    const counter = new LabelledCounter(label);
+    this.#registerAs(name, { type: 'counter', help, labels: [] }, () => counter.samples);
+    return counter;
   }
 
   middleware(middleware: string, phase: 'request' | 'response'): Cell {
@@ -224,7 +225,11 @@ export class Metrics {
   }
 
   #register(name: MetricName, values: (name: string) => Sample[]): void {
-    const { type, help, aggregator = 'sum' } = METRICS[name];
+    this.#registerAs(name, METRICS[name], values);
+  }
+
+  #registerAs(name: string, info: MetricInfo, values: (name: string) => Sample[]): void {
+    const { type, help, aggregator = 'sum' } = info;
     const metric = {
       name,
       help,

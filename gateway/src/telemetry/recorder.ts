@@ -26,7 +26,7 @@ export class Recorder {
     const requestBytes = x.bodyStream === null ? 0 : x.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
     if (x.decidedBy !== null) this.metrics.decided(x.decidedBy, x.decision);
-    if (x.caching !== null) this.metrics.cached(x.caching.result);
+    if (x.parts !== null) for (const part of x.parts) part?.finished();
     if (!this.#log.informs) return;
     // Probes ask all the time, and it is no news that all is well.
     if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;

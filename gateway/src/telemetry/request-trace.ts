@@ -3,19 +3,34 @@
  * No attribute holds a header, a query or a body: credentials travel there.
  */
 import type { Attributes, SpanContext, SpanKind, TraceState } from '@opentelemetry/api';
-import { type Answer, CLIENT_CLOSED, type Exchange } from '../exchange.ts';
-import { PROBLEM_PREFIX } from '../problems.ts';
+import { PROBLEM_PREFIX, type Problem } from '../problems.ts';
 import { KNOWN_METHODS } from './metric-table.ts';
+import { randomHex } from './random-hex.ts';
 import { CLIENT, INTERNAL, SERVER, Span, type SpanSink } from './span.ts';
-import { randomHex } from './trace-context.ts';
 
 /** Longest client-given text in an attribute. */
 const MOST_TEXT = 1024;
 
+/** The request, as far as its spans tell of it. */
+export interface TracedRequest {
+  readonly traceId: string;
+  readonly traceFlags: number;
+  readonly parentSpanId: string | null;
+  /** Milliseconds, on the monotonic clock. */
+  readonly startedAt: number;
+  readonly requestId: string;
+  readonly clientIp: string;
+  readonly method: string;
+  readonly scheme: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly operation: { readonly path: string } | null;
+}
+
 export class RequestTrace {
   readonly #sink: SpanSink;
   readonly #epoch = epoch();
-  readonly #x: Exchange;
+  readonly #x: TracedRequest;
   readonly #traceState: TraceState | undefined;
   readonly #root: Span;
   /** What spans that begin now are children of. */
@@ -24,7 +39,7 @@ export class RequestTrace {
   /** Type of the problem document that was sent. */
   #problem: string | null = null;
 
-  constructor(sink: SpanSink, x: Exchange, traceState: TraceState | undefined) {
+  constructor(sink: SpanSink, x: TracedRequest, traceState: TraceState | undefined) {
     this.#sink = sink;
     this.#x = x;
     this.#traceState = traceState;
@@ -41,10 +56,10 @@ export class RequestTrace {
     return this.#current;
   }
 
-  /** Ends a step; `outcome` says how it decided, and `answer` with what. */
-  ended(step: Span, outcome: string, answer: Answer | null = null): void {
+  /** Ends a step; `outcome` says how it decided, and `problem` with which, if any. */
+  ended(step: Span, outcome: string, problem: Problem | null = null): void {
     step.attributes['gw.outcome'] = outcome;
-    if (answer !== null && 'problem' in answer && answer.problem.status >= 500) step.failed(shortType(answer));
+    if (problem !== null && problem.status >= 500) step.failed(shortType(problem));
     if (this.#current === step) this.#current = this.#root;
     step.end();
   }
@@ -55,8 +70,8 @@ export class RequestTrace {
   }
 
   /** The dispatcher has answered or failed; nothing where that was said already. */
-  dispatched(outcome: string, answer: Answer | null): void {
-    if (this.#dispatch !== null) this.ended(this.#dispatch, outcome, answer);
+  dispatched(outcome: string, problem: Problem | null): void {
+    if (this.#dispatch !== null) this.ended(this.#dispatch, outcome, problem);
     this.#dispatch = null;
   }
 
@@ -78,13 +93,13 @@ export class RequestTrace {
     return this.#span({ name: method, kind: CLIENT, parent, attributes, startedAt: performance.now() });
   }
 
-  /** What is about to be sent. */
-  answered(answer: Answer): void {
-    this.#problem = 'problem' in answer ? shortType(answer) : null;
+  /** What is about to be sent is this problem; null: it is none. */
+  answered(problem: Problem | null): void {
+    this.#problem = problem && shortType(problem);
   }
 
-  /** The request has ended; `status` is 499 where its client left before. */
-  finish(status: number): void {
+  /** The request has ended; `status` is null where its client left before it had an answer. */
+  finish(status: number | null): void {
     const x = this.#x;
     this.dispatched('handed off', null);
     // What was under way when the client left, or the gateway failed.
@@ -101,10 +116,10 @@ export class RequestTrace {
     if (route !== undefined) attributes['http.route'] = route;
     attributes['client.address'] = x.clientIp;
     attributes['gw.request_id'] = x.requestId;
-    if (status === CLIENT_CLOSED) attributes['error.type'] = 'client-closed';
+    if (status === null) attributes['error.type'] = 'client-closed';
     else attributes['http.response.status_code'] = status;
     if (this.#problem !== null) attributes['gw.problem'] = this.#problem;
-    if (status >= 500) root.failed(this.#problem ?? String(status));
+    if (status !== null && status >= 500) root.failed(this.#problem ?? String(status));
     root.end();
   }
 
@@ -123,7 +138,7 @@ export class RequestTrace {
 }
 
 /** The problem's name, or the whole type where it is a plugin's own. */
-function shortType({ problem: { type } }: Extract<Answer, { problem: unknown }>): string {
+function shortType({ type }: Problem): string {
   return bounded(type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type);
 }
 

@@ -1,6 +1,6 @@
 /** W3C Trace Context (https://www.w3.org/TR/trace-context/): what comes in, and what goes on to the next hop. */
-import { randomFillSync } from 'node:crypto';
 import { changeHeader, type Exchange, headerOf, joinedHeader } from '../exchange.ts';
+import { randomHex } from './random-hex.ts';
 
 /** Version, trace id, parent id, flags; versions after 00 may go on after them. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
@@ -43,18 +43,4 @@ function isValid([text, traceId, spanId]: RegExpExecArray): boolean {
 export function traceparentOf(x: Traced, spanId: string | null): string | null {
   const parent = spanId ?? x.parentSpanId;
   return parent === null ? null : `00-${x.traceId}-${parent}-0${x.traceFlags}`;
-}
-
-const pool = Buffer.allocUnsafeSlow(8192);
-let used = pool.length;
-
-/** Random bytes as hexadecimal text, from a pool, for identifiers (not for secrets). */
-export function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const text = pool.toString('hex', used, used + bytes);
-  used += bytes;
-  return text;
 }

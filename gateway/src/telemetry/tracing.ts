@@ -3,8 +3,9 @@ import type { TraceState } from '@opentelemetry/api';
 import { type Exchange, joinedHeader } from '../exchange.ts';
 import type { Log } from './log.ts';
 import type { Exporter } from './otlp.ts';
+import { randomHex } from './random-hex.ts';
 import { RequestTrace } from './request-trace.ts';
-import { randomHex, SAMPLED } from './trace-context.ts';
+import { SAMPLED } from './trace-context.ts';
 import type { TracingOptions } from './tracing-options.ts';
 
 export class Tracing {

@@ -1,7 +1,7 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (docs/decisions.md#request-order). */
 import type { BufferBudget } from '../buffer-budget.ts';
 import type { BodyStream, Exchange } from '../exchange.ts';
-import { headerOf, Interrupted } from '../exchange.ts';
+import { headerOf, Interrupted, problemOf } from '../exchange.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
 import { repeatsName } from '../json/member-names.ts';
 import { type Problem, problem } from '../problems.ts';
@@ -70,7 +70,7 @@ async function tracedRead(x: Exchange, reading: BodyReading, trace: RequestTrace
     trace.ended(span, 'valid');
     return body;
   } catch (error) {
-    trace.ended(span, 'refused', x.answer);
+    trace.ended(span, 'refused', problemOf(x.answer));
     throw error;
   }
 }

@@ -3,8 +3,8 @@ import type { ArtifactPlugin } from '../artifact/format.ts';
 import { describeSignature, type FunctionImport, type ModuleExport, type ValueType } from './binary/types.ts';
 import type { Hook } from './call.ts';
 import { describeForeignImports } from './foreign-imports.ts';
-import type { HostFunction } from './host/host-function.ts';
-import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
+import type { HostFunctionInfo } from './host/host-function.ts';
+import { ABI_MODULE, type HostFunctionTable } from './host-functions.ts';
 import { NOTHING_TO_AWAIT } from './instead.ts';
 import { PluginLoadError } from './plugin.ts';
 
@@ -22,13 +22,17 @@ const middlewareHooks: readonly Hook[] = [
 const allHooks: readonly Hook[] = ['init', 'dispatch', ...middlewareHooks];
 
 /** Throws PluginLoadError where an import is unknown, undeclared, or of another type. */
-export function checkImports(plugin: ArtifactPlugin, imports: readonly FunctionImport[]): void {
+export function checkImports(
+  plugin: ArtifactPlugin,
+  imports: readonly FunctionImport[],
+  table: HostFunctionTable,
+): void {
   const declared = new Set(plugin.capabilities.host_functions);
   for (const name of declared) {
-    if (!HOST_FUNCTIONS.get(name)?.declared) {
+    if (!table.get(name)?.declared) {
       throw new PluginLoadError(
         `plugin "${plugin.name}" declares the host function ${name}, which this gateway does not have: known are ${[
-          ...HOST_FUNCTIONS,
+          ...table,
         ]
           .flatMap(([known, { declared }]) => (declared ? [known] : []))
           .join(', ')}`,
@@ -39,7 +43,7 @@ export function checkImports(plugin: ArtifactPlugin, imports: readonly FunctionI
   if (foreign.length > 0) throw foreignModules(plugin, foreign);
   for (const { module, name, signature } of imports) {
     const says = `plugin "${plugin.name}" imports ${module}.${name}`;
-    const fn = HOST_FUNCTIONS.get(name);
+    const fn = table.get(name);
     if (fn === undefined) throw new PluginLoadError(`${says}, which this gateway does not have: see the plugin ABI`);
     if (fn.declared && !declared.has(name)) {
       throw new PluginLoadError(
@@ -68,7 +72,7 @@ function foreignModules({ name }: ArtifactPlugin, imports: readonly FunctionImpo
 }
 
 /** The signature in words, as describeSignature gives it. */
-export function signatureOf({ signature }: HostFunction): string {
+export function signatureOf({ signature }: HostFunctionInfo): string {
   const [params = '', results = ''] = signature.split(':');
   const types = (letters: string): ValueType[] => [...letters].map((letter) => (letter === 'd' ? 'f64' : 'i32'));
   return describeSignature({ params: types(params), results: types(results) });

@@ -23,6 +23,7 @@ import type { Snapshot } from './snapshot.ts';
 export interface Configured {
   readonly config: ConfigView;
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly bound: readonly unknown[];
   readonly snapshot: Snapshot;
   /** `init` said that it needs no body of responses. */
   readonly passesResponse: boolean;
@@ -82,6 +83,7 @@ export class ModuleBinding implements BoundPlugin {
       config: configured.config,
       upstreams: configured.upstreams,
       services,
+      bound: configured.bound,
       owner: this,
       cpuMs: options.cpuMs,
     };

@@ -8,9 +8,8 @@ import { getHeapStatistics } from 'node:v8';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../artifact/format.ts';
+import { standaloneCapabilities } from '../capabilities/standalone.ts';
 import type { Exchange } from '../exchange.ts';
-import { MemoryState } from '../state/memory-state.ts';
-import { standaloneOutside } from '../tokens/standalone.ts';
 import { ByteWriter } from './binary/bytes.ts';
 import { moduleOf, plugin as named } from './binary/module-of.ts';
 import { createPluginRuntime, type PluginServices } from './index.ts';
@@ -20,8 +19,7 @@ const ROUNDS = 7;
 const CALLS = 30_000;
 
 const services: PluginServices = {
-  state: new MemoryState(),
-  ...standaloneOutside(),
+  ...standaloneCapabilities(),
   openUpstream: (url) => ({ name: url }),
   log: (level, plugin, message) => process.stderr.write(`${level} ${plugin}: ${message}\n`),
   observe: () => () => {},

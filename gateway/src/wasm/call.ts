@@ -1,9 +1,7 @@
 /** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
 
-import type { DirectoryUser } from '../directory/directory.ts';
-import type { HttpAnswer } from '../egress/http-client.ts';
 import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../exchange.ts';
-import type { TokenClaims } from '../tokens/token-claims.ts';
+import type { CallState } from './capability.ts';
 import type { ConfigView } from './config-view.ts';
 import { CpuClock } from './cpu.ts';
 import { HostCallError, Overloaded, WaitExceeded } from './failures.ts';
@@ -29,6 +27,8 @@ export interface Binding {
   /** By the JSON pointer of the property that names them. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly services: PluginServices;
+  /** What capabilities keep for the config, in the order of their list. */
+  readonly bound: readonly unknown[];
   /** Owner of the state that the plugin keeps for a request; absent while `init` runs. */
   readonly owner: BoundPlugin | null;
   /** CPU milliseconds a call. */
@@ -76,17 +76,10 @@ export class Call {
   writtenBytes = 0;
   /** In `on_response`: changes made, for a response that replaces the one at hand. */
   changes: StagedHeader[] | null = null;
-  logLines = 0;
-  /** Of the last `host_http_call`. */
-  httpAnswer: HttpAnswer | null = null;
-  /** Of the last token, where it holds; and why it does not. */
-  tokenClaims: TokenClaims | null = null;
-  tokenRefusal: string | null = null;
-  /** Of `host_directory_verify`. */
-  directoryUser: DirectoryUser | null = null;
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
   readonly #holder: Holder;
+  #states: readonly CallState[] = [];
   #giveUp: ((error: Error) => void) | null = null;
 
   constructor(binding: Binding, suspends: boolean, holder: Holder) {
@@ -96,9 +89,10 @@ export class Call {
   }
 
   /** Imports are made before the instance, and the memory comes with it. */
-  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global): void {
+  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global, states: readonly CallState[]): void {
     this.memory = new GuestMemory(memory, (length) => this.charge(length));
     this.#fuel = fuel;
+    this.#states = states;
   }
 
   begin(binding: Binding, hook: Hook, exchange: Exchange | null): void {
@@ -112,10 +106,8 @@ export class Call {
     this.bodyNeed = 'none';
     this.chunk = NO_BYTES;
     this.written = null;
-    this.directoryUser = null;
     this.writtenBytes = 0;
     this.changes = null;
-    this.logLines = 0;
   }
 
   /** Lets go of the request, so that an idle instance holds nothing of it. */
@@ -123,11 +115,8 @@ export class Call {
     this.exchange = null;
     this.chunk = NO_BYTES;
     this.written = null;
-    this.directoryUser = null;
     this.changes = null;
-    this.httpAnswer = null;
-    this.tokenClaims = null;
-    this.tokenRefusal = null;
+    for (const state of this.#states) state.end();
   }
 
   /** The request; an error in `init`, which has none. */

@@ -1,31 +1,32 @@
 /** A plugin's config as the plugin sees it, by JSON pointer (RFC 6901), with credential tables kept in the host. */
 import type { ArtifactPlugin, Json, JsonObject } from '../artifact/format.ts';
-import type { ResponseCache } from '../cache/response-cache.ts';
-import type { Directory } from '../directory/directory.ts';
 import { valueAt } from '../spec/pointer.ts';
-import type { TokenVerifier } from '../tokens/token-verifier.ts';
-import { type CredentialTables, credentialTables } from './credentials.ts';
+import { type CredentialEntry, type CredentialKind, type MarkedTable, markedCredentials } from './credential-marks.ts';
 
 export class ConfigView {
-  /** Keys and passwords, which the plugin does not see. */
-  readonly credentials: CredentialTables;
-  /** What `init` has opened with `host_token_open`. */
-  readonly verifiers: TokenVerifier[] = [];
-  /** What `init` has opened with `host_cache_open`. */
-  readonly caches: ResponseCache[] = [];
-  /** What `init` has opened with `host_directory_open`. */
-  directory: Directory | null = null;
   /** With what the plugin does not see. */
   readonly whole: JsonObject;
   readonly #visible: Json;
+  /** Keys and passwords, which the plugin does not see. */
+  readonly #credentials: readonly MarkedTable[];
   /** Pointers that have been looked up and exist; no larger than the config. */
   readonly #texts = new Map<string, string>();
   readonly #counts = new Map<string, number>();
 
   constructor(plugin: ArtifactPlugin, config: JsonObject) {
     this.whole = config;
-    this.credentials = credentialTables(plugin, config);
-    this.#visible = this.credentials.visible;
+    const { tables, visible } = markedCredentials(plugin, config);
+    this.#credentials = tables;
+    this.#visible = visible;
+  }
+
+  /** The tables of credentials of this kind as `make` has them, by the pointers under which the plugin names them. */
+  credentials<T>(
+    kind: CredentialKind,
+    make: (entries: readonly CredentialEntry[], pointer: string) => T,
+  ): ReadonlyMap<string, T> {
+    const tables = this.#credentials.filter((each) => each.kind === kind);
+    return new Map(tables.map(({ pointer, entries }) => [pointer, make(entries, pointer)]));
   }
 
   /** Strings as they are, all else as JSON text; undefined where there is nothing. */

@@ -2,6 +2,6 @@
 
 export { rewriteModule as inspectModule } from './binary/rewrite.ts';
 export { isCpuExceeded } from './failures.ts';
-export { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
+export { ABI_MODULE } from './host-functions.ts';
 export * from './plugin.ts';
 export { createPluginRuntime } from './runtime.ts';

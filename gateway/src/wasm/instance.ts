@@ -4,7 +4,7 @@ import { REFUEL } from './binary/injected.ts';
 import { ENTER, FUEL, GLOBAL } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
 import { type Binding, Call, type Holder, type Hook } from './call.ts';
-import { ABI_MODULE, HOST_FUNCTIONS } from './host/registry.ts';
+import { ABI_MODULE, type RuntimeFunctions } from './host-functions.ts';
 import { failed, logFailure, outcomeOf } from './outcome.ts';
 import { ANSWERED, type ChunkResult, type Outcome, PluginLoadError } from './plugin.ts';
 import { Snapshot } from './snapshot.ts';
@@ -12,6 +12,7 @@ import { Snapshot } from './snapshot.ts';
 /** What instances of one module have in common. */
 export interface ModuleCode {
   readonly module: WebAssembly.Module;
+  readonly functions: RuntimeFunctions;
   /** Names of the host functions that it imports. */
   readonly imports: readonly string[];
   /** Exported functions that the host may call. */
@@ -49,13 +50,14 @@ export class Instance {
   constructor(code: ModuleCode, binding: Binding, home: Home, direct: boolean) {
     const [refuel, wait] = REFUEL.names;
     const call = new Call(binding, !direct, home);
+    const { imports, states } = code.functions.importsFor(code.imports, call);
     const { exports } = new WebAssembly.Instance(code.module, {
-      [ABI_MODULE]: importsFor(code, call),
+      [ABI_MODULE]: imports,
       [REFUEL.module]: { [refuel]: call.refuel, [wait]: new WebAssembly.Suspending(call.nextTurn) },
     });
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
-    call.attach(memory, exportedGlobal(exports, FUEL));
+    call.attach(memory, exportedGlobal(exports, FUEL), states);
     this.call = call;
     this.#home = home;
     this.#enter = exportedFunction(exports, ENTER);
@@ -107,8 +109,10 @@ export class Instance {
   }
 
   /** Runs an initialiser or `init`: rejects where it traps. The instance stays the caller's. */
-  initialise(name: string, binding: Binding, from: Snapshot | null): Promise<number> {
-    return this.#start(name, binding, from, 'init', null);
+  async initialise(name: string, binding: Binding, from: Snapshot | null): Promise<number> {
+    const result = await this.#start(name, binding, from, 'init', null);
+    this.call.end();
+    return result;
   }
 
   /** Runs a hook for a request, then goes home. Ends always, at once where the instance is a direct one. */
@@ -184,17 +188,6 @@ export class Instance {
     if (this.size === this.#size) this.#home.release(this);
     else this.#home.drop(this);
   }
-}
-
-function importsFor(code: ModuleCode, call: Call): Record<string, WebAssembly.ImportValue> {
-  const imports: Record<string, WebAssembly.ImportValue> = {};
-  for (const name of code.imports) {
-    const host = HOST_FUNCTIONS.get(name);
-    if (host === undefined) throw new PluginLoadError(`there is no host function ${name}`);
-    const fn = host.make(call);
-    imports[name] = host.waits && call.suspends ? new WebAssembly.Suspending(fn) : fn;
-  }
-  return imports;
 }
 
 function exportedGlobal(exports: WebAssembly.Instance['exports'], name: string): WebAssembly.Global {

@@ -1,16 +1,14 @@
 /** What does not load, and how it is told. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ArtifactPlugin } from '../artifact/format.ts';
-import { MemoryState } from '../state/memory-state.ts';
-import { standaloneOutside } from '../tokens/standalone.ts';
+import { standaloneCapabilities } from '../capabilities/standalone.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 
 let runtime: PluginRuntime;
 beforeAll(() => {
   runtime = createPluginRuntime({
-    state: new MemoryState(),
-    ...standaloneOutside(),
+    ...standaloneCapabilities(),
     openUpstream: (url) => {
       if (url.startsWith('http:')) throw new Error('plaintext upstreams are not allowed');
       return { name: url };

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { MemoryState } from '../state/memory-state.ts';
-import { standaloneOutside } from '../tokens/standalone.ts';
+import { standaloneCapabilities } from '../capabilities/standalone.ts';
 import { generatedModule } from './binary/generated-module.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';
@@ -16,8 +15,7 @@ import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './inde
 let runtime: PluginRuntime;
 beforeAll(() => {
   runtime = createPluginRuntime({
-    state: new MemoryState(),
-    ...standaloneOutside(),
+    ...standaloneCapabilities(),
     openUpstream: (url) => ({ name: url }),
     log: () => {},
     observe: () => () => {},

@@ -9,8 +9,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
-import { MemoryState } from '../state/memory-state.ts';
-import { standaloneOutside } from '../tokens/standalone.ts';
+import { standaloneCapabilities } from '../capabilities/standalone.ts';
 import { generatedModule } from './binary/generated-module.ts';
 import { plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError } from './index.ts';
@@ -22,11 +21,10 @@ const MOST_SECONDS = (CPU_MS + 2) / 1000;
 /** Seconds of CPU time that each call of the module took, by its own clock. */
 async function callsOf(wasm: Uint8Array, count: number): Promise<number[]> {
   const seconds: number[] = [];
-  const outside = standaloneOutside();
+  const standalone = standaloneCapabilities();
   const runtime = createPluginRuntime(
     {
-      state: new MemoryState(),
-      ...outside,
+      capabilities: standalone.capabilities,
       openUpstream: (url) => ({ name: url }),
       log: () => {},
       observe: () => (spent) => {
@@ -44,7 +42,7 @@ async function callsOf(wasm: Uint8Array, count: number): Promise<number[]> {
     expect(error).toBeInstanceOf(PluginLoadError);
   } finally {
     runtime.close();
-    outside.close();
+    standalone.close();
   }
   return seconds;
 }

@@ -1,10 +1,7 @@
 /** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
-import type { Directories } from '../directory/directories.ts';
-import type { HttpClient } from '../egress/http-client.ts';
 import type { Exchange, Upstream } from '../exchange.ts';
-import type { State } from '../state/state.ts';
-import type { TokenScope } from '../tokens/tokens.ts';
+import type { HostCapability } from './capability.ts';
 
 /** What a hook decided. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
@@ -22,11 +19,8 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /** What the runtime needs of the gateway around it. */
 export interface PluginServices {
-  readonly state: State;
-  /** For `host_http_call`. */
-  readonly http: Pick<HttpClient, 'call'>;
-  readonly tokens: Pick<TokenScope, 'open'>;
-  readonly directories: Pick<Directories, 'open'>;
+  /** What plugins may declare; in the order of which the runtime keeps what each has for a config. */
+  readonly capabilities: readonly HostCapability[];
   /**
    * Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses plaintext and addresses
    * that are not open (docs/reference/gateway.md#egress).

@@ -7,12 +7,12 @@ import type { KitOptions } from '../../sdk/testing/kit.ts';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { openKit, type RuntimeKit } from '../../sdk/testing/runtime-kit.ts';
+import { standaloneCapabilities } from '../capabilities/standalone.ts';
 import { Interrupted } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { RateLimitStore } from '../state/rate-limit-store.ts';
 import type { State } from '../state/state.ts';
-import { standaloneOutside } from '../tokens/standalone.ts';
 import { plugin as growing } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';
 import { createPluginRuntime, PluginLoadError, type PluginServices } from './index.ts';
@@ -32,8 +32,7 @@ afterEach(() => {
 });
 
 const services: PluginServices = {
-  state: new MemoryState(),
-  ...standaloneOutside(),
+  ...standaloneCapabilities(),
   openUpstream: (url) => ({ name: url }),
   log: () => {},
   observe: () => () => {},
@@ -449,7 +448,10 @@ describe('instances', () => {
           return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
         },
       };
-      const runtime = createPluginRuntime({ ...services, state: stateOf(rateLimits) }, { instances });
+      const runtime = createPluginRuntime(
+        { ...services, ...standaloneCapabilities({ state: stateOf(rateLimits) }) },
+        { instances },
+      );
       const load = async (folder: string, config: object) => {
         const { plugin, wasm, complete } = await readPluginFolder(folder);
         return (await runtime.load(plugin, wasm)).bind(complete(config as never));

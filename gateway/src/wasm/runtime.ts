@@ -9,7 +9,7 @@ import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding, Hook } from './call.ts';
 import { compileModule } from './compile-module.ts';
 import { ConfigView } from './config-view.ts';
-import { HOST_FUNCTIONS } from './host/registry.ts';
+import { RuntimeFunctions } from './host-functions.ts';
 import type { Instance } from './instance.ts';
 import { reasonOf } from './outcome.ts';
 import {
@@ -40,12 +40,14 @@ export function createPluginRuntime(services: PluginServices, limits: Partial<Pl
 
 class Runtime implements PluginRuntime {
   readonly #services: PluginServices;
+  readonly #functions: RuntimeFunctions;
   readonly #limits: PluginLimits;
   readonly #cap: InstanceCap;
   readonly #trim: NodeJS.Timeout;
 
   constructor(services: PluginServices, limits: PluginLimits) {
     this.#services = services;
+    this.#functions = new RuntimeFunctions(services.capabilities);
     this.#limits = limits;
     this.#cap = new InstanceCap(limits.instances, limits.queue);
     this.#trim = setInterval(() => this.#cap.trim(), TRIM_MS).unref();
@@ -57,22 +59,25 @@ class Runtime implements PluginRuntime {
 
   async load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule> {
     const services = this.#services;
+    const functions = this.#functions;
     return named(plugin, async () => {
       const { bytes, imports, exports, mutableGlobals } = rewriteModule(wasm, this.#limits.memoryBytes);
-      checkImports(plugin, imports);
+      checkImports(plugin, imports, functions.table);
       const hooks = checkExports(plugin, exports);
       const initialiser = exports.some(({ name }) => name === INITIALIZE);
       const code = {
         module: await compileModule(bytes),
+        functions,
         imports: imports.map(({ name }) => name),
         entries: [...hooks, ...(initialiser ? [INITIALIZE] : [])],
         mutableGlobals,
       };
-      const binding = initBinding(plugin, services, new ConfigView(plugin, {}), new Map());
-      const direct = this.#limits.cpuMs <= MOST_DIRECT_MS && !code.imports.some((name) => mayWait(name, services));
+      const config = new ConfigView(plugin, {});
+      const binding = initBinding(plugin, services, { config, bound: functions.bind(config), upstreams: new Map() });
+      const direct = this.#limits.cpuMs <= MOST_DIRECT_MS && !code.imports.some((name) => functions.mayWait(name));
       const pool = new ModulePool(code, binding, this.#cap, direct);
       const pristine = await firstSnapshot(pool, binding, initialiser);
-      return new Module(plugin, hooks, pool, pristine, services, this.#limits.cpuMs);
+      return new Module(plugin, hooks, { pool, pristine, services, functions, cpuMs: this.#limits.cpuMs });
     });
   }
 
@@ -80,12 +85,6 @@ class Runtime implements PluginRuntime {
     clearInterval(this.#trim);
     this.#cap.close();
   }
-}
-
-/** Whether a call of this host function may have to suspend the plugin, as the services are now. */
-function mayWait(name: string, services: PluginServices): boolean {
-  const waits = HOST_FUNCTIONS.get(name)?.waits;
-  return typeof waits === 'function' ? waits(services) : waits === true;
 }
 
 /** Puts the plugin's name before what is wrong with it. */
@@ -102,11 +101,10 @@ async function named<T>(plugin: ArtifactPlugin, work: () => Promise<T>): Promise
 function initBinding(
   plugin: ArtifactPlugin,
   services: PluginServices,
-  config: ConfigView,
-  upstreams: ReadonlyMap<string, Upstream>,
+  ofConfig: Pick<Binding, 'config' | 'bound' | 'upstreams'>,
 ): Binding {
   const authenticates = plugin.authenticates ?? false;
-  return { name: plugin.name, authenticates, config, upstreams, services, owner: null, cpuMs: INIT_CPU_MS };
+  return { name: plugin.name, authenticates, ...ofConfig, services, owner: null, cpuMs: INIT_CPU_MS };
 }
 
 /** The state before `init`, after the initialisers that the toolchain wants to run. */
@@ -130,12 +128,21 @@ async function borrow<T>(pool: ModulePool, from: Snapshot | null, use: (instance
   }
 }
 
+interface ModuleDeps {
+  readonly pool: ModulePool;
+  readonly pristine: Snapshot;
+  readonly services: PluginServices;
+  readonly functions: RuntimeFunctions;
+  readonly cpuMs: number;
+}
+
 class Module implements LoadedModule {
   readonly #plugin: ArtifactPlugin;
   readonly #hooks: ReadonlySet<Hook>;
   readonly #pool: ModulePool;
   readonly #pristine: Snapshot;
   readonly #services: PluginServices;
+  readonly #functions: RuntimeFunctions;
   readonly #cpuMs: number;
   /** By digest of the config. */
   readonly #configured = new Map<string, Promise<Configured>>();
@@ -144,16 +151,14 @@ class Module implements LoadedModule {
   constructor(
     plugin: ArtifactPlugin,
     hooks: ReadonlySet<Hook>,
-    pool: ModulePool,
-    pristine: Snapshot,
-    services: PluginServices,
-    cpuMs: number,
+    { pool, pristine, services, functions, cpuMs }: ModuleDeps,
   ) {
     this.#plugin = plugin;
     this.#hooks = hooks;
     this.#pool = pool;
     this.#pristine = pristine;
     this.#services = services;
+    this.#functions = functions;
     this.#cpuMs = Math.min(plugin.capabilities.cpu_ms ?? cpuMs, cpuMs);
   }
 
@@ -182,8 +187,9 @@ class Module implements LoadedModule {
 
   async #configure(config: JsonObject): Promise<Configured> {
     const view = new ConfigView(this.#plugin, config);
+    const bound = this.#functions.bind(view);
     const upstreams = openUpstreams(this.#plugin, config, this.#services);
-    const binding = initBinding(this.#plugin, this.#services, view, upstreams);
+    const binding = initBinding(this.#plugin, this.#services, { config: view, bound, upstreams });
     const ready = await borrow(this.#pool, this.#pristine, async (instance) => {
       const result = await instance.initialise('init', binding, this.#pristine);
       const { refusal, passesResponse, bodyNeed } = instance.call;
@@ -192,7 +198,7 @@ class Module implements LoadedModule {
       }
       return { snapshot: instance.snapshot(), passesResponse, bodyNeed };
     });
-    return { config: view, upstreams, ...ready };
+    return { config: view, bound, upstreams, ...ready };
   }
 }
 

@@ -1,0 +1,54 @@
+/** `Cache-Control` and the other fields that caches go by, as RFC 9111 (section 5) reads them. */
+import { type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
+
+/** Directives by lower-case name; the first of several with one name holds. An argument is text, without its quotes. */
+export type Directives = ReadonlyMap<string, string>;
+
+const NONE: Directives = new Map();
+/** A name, and an argument as a token or a quoted string. Every alternative begins with another character. */
+const DIRECTIVE = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
+/** Greater ones are this (RFC 9111, section 1.2.2). */
+const MOST_SECONDS = 2 ** 31;
+
+/** Of `Cache-Control`, all its lines together. */
+export function directivesOf(headers: HeaderList): Directives {
+  const value = joinedHeader(headers, 'cache-control');
+  if (value === undefined) return NONE;
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, plain] of value.matchAll(DIRECTIVE)) {
+    const key = name.toLowerCase();
+    if (!found.has(key)) found.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '');
+  }
+  return found;
+}
+
+/** Seconds of a directive; null where it is absent, 0 where it is no number: then nothing counts as fresh. */
+export function secondsOf(directives: Directives, name: string): number | null {
+  const value = directives.get(name);
+  if (value === undefined) return null;
+  return wholeSeconds(value) ?? 0;
+}
+
+/** Null for what is no `delta-seconds`. */
+export function wholeSeconds(text: string): number | null {
+  return /^\d+$/.test(text) ? Math.min(Number(text), MOST_SECONDS) : null;
+}
+
+/** Days and months have three letters, or are written out in the form of RFC 850 (RFC 9110, section 5.6.7). */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
+
+/** Milliseconds since the epoch of a field that holds an HTTP-date; null where it is absent or no date. */
+export function dateOf(headers: HeaderList, name: string): number | null {
+  const text = headerOf(headers, name);
+  if (text === undefined || !HTTP_DATE.test(text)) return null;
+  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(time) ? null : time;
+}
+
+/** The members of a field that is a list of names, in lower case, each once. */
+export function namesOf(headers: HeaderList, field: string): string[] {
+  const value = joinedHeader(headers, field);
+  if (value === undefined) return [];
+  return [...new Set(value.split(',').map((name) => name.trim().toLowerCase()))].filter((name) => name !== '');
+}

@@ -1,0 +1,123 @@
+/**
+ * What requests must have in common to get one stored response. Everything that a client can say and an upstream can
+ * hear is either part of the key or taken out of the request, save headers of the baseline, which an upstream names
+ * in `Vary` (RFC 9111, section 4.1).
+ */
+import { hash } from 'node:crypto';
+import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
+import type { CacheRules } from './cache-rules.ts';
+
+/** A change of what is stored, or of what a key is made of, has another number. */
+const VERSION = 2;
+
+/** `partition`: who may see what is stored; empty: everyone. `query`: as `keyedQuery` gives it. */
+export interface KeyScope {
+  readonly rules: CacheRules;
+  /** Of the cache's config. */
+  readonly id: string;
+  readonly partition: string;
+  readonly query: string | undefined;
+}
+
+export function cacheKey(x: Exchange, scope: KeyScope): string {
+  const parts = urlParts(x, scope);
+  parts.push(forwardedTo(x.headers));
+  for (const name of scope.rules.vary) parts.push(name, variantValue(x.headers, name));
+  for (const name of x.operation?.admitted ?? []) pushAdmitted(parts, x.headers, name, scope.rules);
+  return `cache:${VERSION}:${digest(JSON.stringify(parts))}`;
+}
+
+/** Under it stands which responses of a URL are stored, whatever headers their requests had. */
+export function urlKey(x: Exchange, scope: KeyScope): string {
+  return `cache:${VERSION}:url:${digest(JSON.stringify(urlParts(x, scope)))}`;
+}
+
+/** Requests of one URL can have several keys, by their headers. */
+export function keyHasHeaders({ headers, operation }: Exchange, { vary, ignoreHeaders }: CacheRules): boolean {
+  if (vary.length > 0 || forwardedTo(headers) !== '') return true;
+  return operation?.admitted.some((name) => name !== 'authorization' && !ignoreHeaders.has(name)) ?? false;
+}
+
+function urlParts(x: Exchange, { id, partition, query }: KeyScope): (string | undefined)[] {
+  const { operation } = x;
+  return [
+    id,
+    ...[operation?.api, operation?.path, x.scheme, headerOf(x.headers, 'host')?.toLowerCase(), x.path],
+    ...[query ?? '', query === undefined ? '' : '?', partition],
+  ];
+}
+
+/** A name beyond the baseline, or with `*` the beginning of several. */
+function pushAdmitted(parts: (string | undefined)[], headers: HeaderList, name: string, rules: CacheRules): void {
+  if (!name.endsWith('*')) {
+    if (name !== 'authorization' && !rules.ignoreHeaders.has(name)) parts.push(name, joinedHeader(headers, name));
+    return;
+  }
+  const start = name.slice(0, -1);
+  for (let i = 0; i < headers.length; i += 2) {
+    const each = headers[i] ?? '';
+    if (each.startsWith(start) && !rules.ignoreHeaders.has(each)) parts.push(each, headers[i + 1]);
+  }
+}
+
+/** Host and scheme that a proxy before this gateway says: upstreams make links of them. */
+function forwardedTo(headers: HeaderList): string {
+  const forwarded = joinedHeader(headers, 'forwarded');
+  const named = forwarded === undefined ? [] : [...forwarded.matchAll(/\b(?:host|proto)=("[^"]*"|[^;,\s]*)/gi)];
+  const [host, proto] = [joinedHeader(headers, 'x-forwarded-host'), joinedHeader(headers, 'x-forwarded-proto')];
+  if (named.length === 0 && host === undefined && proto === undefined) return '';
+  return [...named.map(([text]) => text), host ?? '', proto ?? ''].join('|').toLowerCase();
+}
+
+/** What invalidates all that is stored for a path of an API, whatever its query, headers and partition. */
+export function epochKey(api: string, path: string): string {
+  return `cache:${VERSION}:epoch:${digest(JSON.stringify([api, path]))}`;
+}
+
+/** The key of one of several responses of a URL: `names` are those of its `Vary`. */
+export function variantDigest(names: readonly string[], request: HeaderList): string {
+  return digest(JSON.stringify(names.map((name) => [name, variantValue(request, name)])));
+}
+
+/** Spaces around commas say nothing, and content codings are in no order (RFC 9111, section 4.1). */
+function variantValue(headers: HeaderList, name: string): string | undefined {
+  const value = joinedHeader(headers, name);
+  if (value === undefined) return undefined;
+  const members = value.split(',').map((member) => member.trim());
+  return name === 'accept-encoding' ? members.join(',').toLowerCase().split(',').sort().join(',') : members.join(',');
+}
+
+/**
+ * The query that is part of the key, and that the upstream gets: without what the rules leave out, sorted by name.
+ * Parameters of one name stay in their order, and each stays as it was sent.
+ */
+export function keyedQuery(query: string | undefined, rules: CacheRules): string | undefined {
+  if (query === undefined) return undefined;
+  const pairs = query.split('&').filter((pair) => pair !== '');
+  if (pairs.length < 2 && rules.queryParameters === null && rules.ignoreQueryParameters.length === 0) return query;
+  const named = pairs.map((pair) => ({ pair, name: parameterName(pair) }));
+  const kept = named.filter(({ name }) => isKeyed(name, rules));
+  kept.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return kept.length === 0 ? undefined : kept.map(({ pair }) => pair).join('&');
+}
+
+function isKeyed(name: string, { queryParameters, ignoreQueryParameters }: CacheRules): boolean {
+  if (queryParameters !== null && !queryParameters.has(name)) return false;
+  return !ignoreQueryParameters.some((ignored) =>
+    ignored.endsWith('*') ? name.startsWith(ignored.slice(0, -1)) : name === ignored,
+  );
+}
+
+function parameterName(pair: string): string {
+  const equals = pair.indexOf('=');
+  const name = (equals < 0 ? pair : pair.slice(0, equals)).replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+export function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}

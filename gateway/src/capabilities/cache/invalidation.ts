@@ -1,0 +1,22 @@
+/** What a successful unsafe request invalidates (RFC 9111, section 4.4): its own path, and those that its response names. */
+import { type Exchange, headerOf } from '../../exchange.ts';
+import { epochKey } from './cache-key.ts';
+import type { Maybe, ResponseStore } from './response-store.ts';
+
+export function invalidate(x: Exchange, store: ResponseStore): Maybe<void> {
+  const origin = `${x.scheme}://${headerOf(x.headers, 'host') ?? ''}`;
+  const paths = new Set([x.path]);
+  for (const name of ['location', 'content-location']) {
+    const path = pathAt(origin, x.path, headerOf(x.responseHeaders, name));
+    if (path !== null) paths.add(path);
+  }
+  const done = [...paths].map((path) => store.invalidate(epochKey(x.operation?.api ?? '', path)));
+  return done.some((each) => each instanceof Promise) ? Promise.all(done).then(() => {}) : undefined;
+}
+
+/** The path of a URL reference; null where it is none, or of another origin: nobody else may invalidate. */
+function pathAt(origin: string, base: string, reference: string | undefined): string | null {
+  if (reference === undefined || !URL.canParse(reference, origin + base)) return null;
+  const url = new URL(reference, origin + base);
+  return url.origin === new URL(origin).origin ? url.pathname : null;
+}

@@ -1,0 +1,110 @@
+/** What a cache knows of one request between its request hook and its response hook. */
+import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../exchange.ts';
+import { RequestSlot } from '../../request-slot.ts';
+import { type Directives, directivesOf } from './cache-control.ts';
+import type { Flight } from './flights.ts';
+import { type Recording, RecordingSink } from './recording.ts';
+import type { StoredResponse } from './stored-response.ts';
+
+/** What the store has for a request. */
+export interface Found {
+  /** Where it lies, or would lie as far as is known before there is a response. */
+  readonly key: string;
+  /** Null where there is none, or it has been invalidated. */
+  readonly stored: StoredResponse | null;
+  /** Of the path, as it is now. */
+  readonly epoch: string;
+  /** There are responses of this URL, for other request headers. */
+  readonly varies: boolean;
+}
+
+/** Why a request goes on to the upstream (RFC 9211, section 2.2). */
+export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' | 'request';
+/** What a cache did with a request, for the access log and the metrics. */
+export type CacheResult = 'hit' | Forward;
+
+/** The cache whose transaction it is. */
+export interface TransactionCache {
+  /** One more request had this result. */
+  count(result: CacheResult): void;
+}
+
+export class Transaction implements RequestPart {
+  readonly cache: TransactionCache;
+  /** Where in the chain the cache stands. */
+  readonly owner: object | null;
+  /** Who may see what is stored; empty: everyone. */
+  readonly partition: string;
+  /** The request's headers as the cache saw them. */
+  readonly request: HeaderList;
+  readonly directives: Directives;
+  key = '';
+  /** Of the list of all that is stored for its URL; set where its response may be stored. */
+  urlKey = '';
+  /** Others of its URL may have other keys. */
+  keyHasHeaders = false;
+  epochKey = '';
+  query: string | undefined;
+  forward: Forward = 'bypass';
+  /** Answered from the store, without the upstream. */
+  hit = false;
+  /** A token for `Cache-Status`; empty: nothing. */
+  detail = '';
+  /** Another request's fetch was waited for. */
+  collapsed = false;
+  found: Found | null = null;
+  /** Its response hook has run. */
+  settled = false;
+  /** Its response may be stored, and answered from the store. */
+  fetches = false;
+  /** The upstream is asked whether `found` still holds. */
+  validates = false;
+  flight: Flight | null = null;
+  /** Milliseconds since the epoch. */
+  sentAt = 0;
+  /** Headers that plugins before the cache have staged: theirs to say anew for each request. */
+  staged: StagedHeader[] | null = null;
+  /** `Flights.stored` when it was looked for. */
+  lookedAt = 0;
+  /** What it is answered with from the store. */
+  stored: Uint8Array | null = null;
+  /** Set where the response that streams is to be recorded. */
+  recording: Recording | null = null;
+  /** Its response is whole, and on its way into the store. */
+  stores = false;
+
+  constructor(cache: TransactionCache, owner: object | null, partition: string, x: Exchange) {
+    this.cache = cache;
+    this.owner = owner;
+    this.partition = partition;
+    this.request = [...x.headers];
+    this.directives = directivesOf(x.headers);
+  }
+
+  get result(): CacheResult {
+    return this.hit ? 'hit' : this.forward;
+  }
+
+  get logged(): string {
+    return `,"cache":"${this.result}"`;
+  }
+
+  get tap(): ((sink: ResponseSink) => ResponseSink) | null {
+    const { recording } = this;
+    return recording && ((sink) => new RecordingSink(sink, recording));
+  }
+
+  finished(): void {
+    this.cache.count(this.result);
+  }
+
+  /** The client has gone, or has its answer: what is not whole by now never will be. */
+  close(): void {
+    if (this.stores) return;
+    this.flight?.land('abandoned');
+    this.recording?.drop();
+  }
+}
+
+/** Of the one cache in the chain that the request belongs to. */
+export const TRANSACTION = new RequestSlot<Transaction>();

@@ -1,0 +1,62 @@
+/** Every capability of the host: adding one is its folder and one line here. */
+import { cache } from './cache/capability.ts';
+import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from './capability.ts';
+import { cel } from './cel/capability.ts';
+import { clientCertificate } from './client-certificate/capability.ts';
+import { credentials } from './credentials/capability.ts';
+import { directory } from './directory/capability.ts';
+import { hmac } from './hmac/capability.ts';
+import { httpCall } from './http-call/capability.ts';
+import { httpStream } from './http-stream/capability.ts';
+import { log } from './log/capability.ts';
+import { nonces } from './nonces/capability.ts';
+import { passwords } from './passwords/capability.ts';
+import { rateLimits } from './rate-limits/capability.ts';
+import { rawRequest } from './raw-request/capability.ts';
+import { signatures } from './signatures/capability.ts';
+import { tokens } from './tokens/capability.ts';
+
+export const CAPABILITIES: readonly Capability[] = [
+  rawRequest,
+  log,
+  nonces,
+  rateLimits,
+  cache,
+  credentials,
+  cel,
+  passwords,
+  directory,
+  hmac,
+  clientCertificate,
+  httpStream,
+  httpCall,
+  tokens,
+  signatures,
+];
+
+/** Those of a process, open until it ends. */
+export interface OpenCapabilities {
+  load(artifact: ArtifactServices): LoadedCapabilities;
+}
+
+/** Those of an artifact that is loaded. */
+export interface LoadedCapabilities {
+  readonly list: readonly LoadedCapability[];
+  /** The artifact's last request has ended. */
+  close(): void;
+}
+
+export function openCapabilities(process: ProcessServices): OpenCapabilities {
+  const opened = CAPABILITIES.map((each) => each.open(process));
+  return {
+    load(artifact) {
+      const list = opened.map((each) => each.load(artifact));
+      return {
+        list,
+        close: () => {
+          for (const each of list) each.close();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * A capability of the host: an engine that plugins declare. Its folder says what it keeps for a process, an artifact, a
+ * config and a call, each of a type of its own, and which host functions lead to it; `capabilities.ts` lists it.
+ */
+
+import type { EgressGuard } from '../egress/guard.ts';
+import type { HttpCaller } from '../egress/http-client.ts';
+import type { ReadPem } from '../egress/upstream.ts';
+import type { State } from '../state/state.ts';
+import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
+import type { CounterInfo } from '../telemetry/metric-table.ts';
+import type { CallState, HostCapability } from '../wasm/capability.ts';
+import type { ConfigView } from '../wasm/config-view.ts';
+import type { HostFunction, HostFunctionInfo } from '../wasm/host/host-function.ts';
+
+/** What the process around it gives to a capability. */
+export interface ProcessServices {
+  readonly state: State;
+  /** Calls out, through the egress guard. */
+  readonly http: HttpCaller;
+  readonly guard: EgressGuard;
+  /** Registers a counter out of `metrics`; once a process. */
+  counter(name: string, info: CounterInfo): LabelledCounter;
+  log(level: 'info' | 'error', message: string): void;
+}
+
+/** What the artifact that is loaded gives to it. */
+export interface ArtifactServices {
+  /** Of files that its secrets may be in. */
+  readonly readPem: ReadPem;
+  log(level: 'info' | 'error', plugin: string, message: string): void;
+}
+
+export type CapabilityMetrics = Readonly<Record<string, CounterInfo>>;
+
+/** What authors of plugins read of a function. */
+interface FunctionText {
+  /** Parameters and result by name, as in sdk/ABI.md: `len` is the length of what stands before it, `cap` the room there. */
+  readonly parameters: string;
+  /** Markdown, for a row of sdk/ABI.md. */
+  readonly meaning: string;
+}
+
+export interface CapabilityFunctionInfo extends HostFunctionInfo, FunctionText {}
+
+interface CapabilityFunction<Own, Loaded> extends HostFunction<Own, Loaded>, FunctionText {}
+
+/** What its functions have in an instance. */
+export interface Own<Loaded, Bound = undefined, State = undefined> {
+  readonly loaded: Loaded;
+  /** For the config of the call at hand. */
+  readonly bound: () => Bound;
+  /** For the call at hand; one object for all calls of an instance. */
+  readonly state: State;
+}
+
+interface Definition<Opened, Loaded, Bound, State> {
+  /** What it counts, by name; registered in `open`. */
+  readonly metrics?: CapabilityMetrics;
+  readonly functions: { readonly [name: string]: CapabilityFunction<Own<Loaded, Bound, State>, Loaded> };
+  /** Once for a process. */
+  open?(process: ProcessServices): Opened;
+  /** Once for an artifact; default: what `open` has made. */
+  load?(opened: Opened, artifact: ArtifactServices): Loaded;
+  /** Once for a config, before the plugin's `init`. Throws where the config cannot be used. */
+  bind?(loaded: Loaded, config: ConfigView): Bound;
+  /** Once for an instance. */
+  call?(): State;
+  /** The artifact's last request has ended. */
+  close?(loaded: Loaded): void;
+}
+
+export interface LoadedCapability extends HostCapability {
+  close(): void;
+}
+
+export interface OpenedCapability {
+  load(artifact: ArtifactServices): LoadedCapability;
+}
+
+/** With its types left in its folder. */
+export interface Capability {
+  readonly metrics: CapabilityMetrics;
+  readonly functions: { readonly [name: string]: CapabilityFunctionInfo };
+  open(process: ProcessServices): OpenedCapability;
+}
+
+/** What a definition leaves out is undefined, as its type parameters are then: what is asserted here are those. */
+export function capability<
+  Opened = undefined,
+  Loaded = Opened,
+  Bound = undefined,
+  State extends CallState | undefined = undefined,
+>(definition: Definition<Opened, Loaded, Bound, State>): Capability {
+  const { functions, metrics = {} } = definition;
+  return {
+    functions,
+    metrics,
+    open(process) {
+      const opened = definition.open?.(process) as Opened;
+      return { load: (artifact) => loaded(definition, (definition.load?.(opened, artifact) ?? opened) as Loaded) };
+    },
+  };
+}
+
+function loaded<Opened, Loaded, Bound, State extends CallState | undefined>(
+  definition: Definition<Opened, Loaded, Bound, State>,
+  loaded: Loaded,
+): LoadedCapability {
+  const { functions } = definition;
+  return {
+    functions,
+    mayWait(name) {
+      const waits = functions[name]?.waits;
+      return typeof waits === 'function' ? waits(loaded) : waits === true;
+    },
+    bind: (config) => definition.bind?.(loaded, config),
+    instantiate(call, bound) {
+      const state = definition.call?.() as State;
+      const own = { loaded, bound: bound as () => Bound, state };
+      return {
+        state,
+        make(name) {
+          const found = functions[name];
+          if (found === undefined) throw new Error(`the capability has no function ${name}`);
+          return found.make(call, own);
+        },
+      };
+    },
+    close: () => definition.close?.(loaded),
+  };
+}

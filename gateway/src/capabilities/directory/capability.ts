@@ -1,0 +1,129 @@
+/** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
+
+import type { Call } from '../../wasm/call.ts';
+import type { CallState } from '../../wasm/capability.ts';
+import { HostCallError } from '../../wasm/failures.ts';
+import { capability } from '../capability.ts';
+import { DirectoryUnavailable } from './connection.ts';
+import { Directories } from './directories.ts';
+import type { Directory, DirectoryUser, Verdict } from './directory.ts';
+
+const VERIFIED = 0;
+const REJECTED = 1;
+/** The plugin decides what that means for the request. */
+const UNAVAILABLE = 2;
+
+/** What the digests of a verification cost, in instructions. */
+const DIGESTS = 10_000;
+/** Each operation has its own time-out, which is shorter. */
+const DEADLINE_MS = 300_000;
+
+/** What `init` has opened. */
+interface Opened {
+  directory: Directory | null;
+}
+
+/** Whom the call has verified. */
+class LastUser implements CallState {
+  user: DirectoryUser | null = null;
+
+  end(): void {
+    this.user = null;
+  }
+}
+
+export const directory = capability({
+  open: ({ guard, state }) => ({ guard, cache: state.cache }),
+  load: (process, artifact) => new Directories({ ...process, ...artifact }),
+  bind: (): Opened => ({ directory: null }),
+  call: () => new LastUser(),
+  close: (directories) => directories.close(),
+  functions: {
+    host_directory_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the directory that the whole config describes, with the properties of `ldap-auth`; unusable settings reject the config',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_directory_open is for init');
+          const { config, name } = call.binding;
+          bound().directory ??= loaded.open(config.whole, name);
+          return 0;
+        },
+    },
+    host_directory_verify: {
+      signature: 'iiii:i',
+      parameters: '(name, len, password, len) -> result',
+      meaning: 'asks the directory: 0 verified, 1 rejected, 2 it cannot be reached (the reason is in the log)',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound, state }) =>
+        (name, nameLength, password, passwordLength) => {
+          call.request();
+          const { directory } = bound();
+          if (directory === null) throw new HostCallError('host_directory_verify: call host_directory_open in init');
+          call.burn(DIGESTS);
+          call.charge(nameLength + passwordLength);
+          state.user = null;
+          const verdict = directory.verify(
+            call.memory.text(name, nameLength),
+            call.memory.text(password, passwordLength),
+          );
+          if (!(verdict instanceof Promise)) return told(state, verdict);
+          const settled = verdict.catch((error: unknown) => away(call, error));
+          return call.wait(settled, DEADLINE_MS, (each) => (each === null ? UNAVAILABLE : told(state, each)));
+        },
+    },
+    directory_user_get: {
+      signature: 'iii:i',
+      parameters: '(field, buf, cap) -> len',
+      meaning: 'after `host_directory_verify` returned 0: 0 distinguished name, 1 consumer',
+      make:
+        (call, { state }) =>
+        (field, buf, cap) => {
+          const { dn, consumer } = userOf(state);
+          return call.memory.writeText(field === 0 ? dn : field === 1 ? consumer : undefined, buf, cap);
+        },
+    },
+    directory_group_count: {
+      signature: ':i',
+      parameters: '() -> n',
+      meaning: "number of the user's groups",
+      make:
+        (_, { state }) =>
+        () =>
+          userOf(state).groups.length,
+    },
+    directory_group_get: {
+      signature: 'iii:i',
+      parameters: '(index, buf, cap) -> len',
+      meaning: "the user's groups by name",
+      make:
+        (call, { state }) =>
+        (index, buf, cap) =>
+          call.memory.writeText(userOf(state).groups[index], buf, cap),
+    },
+  },
+});
+
+function userOf({ user }: LastUser): DirectoryUser {
+  if (user === null) throw new HostCallError('nobody is verified: call host_directory_verify first');
+  return user;
+}
+
+function told(last: LastUser, { user }: Verdict): number {
+  last.user = user;
+  return user === null ? REJECTED : VERIFIED;
+}
+
+/** What is wrong is in the log once; which requests it concerned, at level debug. */
+function away(call: Call, error: unknown): null {
+  if (!(error instanceof DirectoryUnavailable)) throw error;
+  const { services, name } = call.binding;
+  services.log('debug', name, `the directory cannot be asked: ${error.message}`, call.exchange);
+  return null;
+}

@@ -1,0 +1,173 @@
+/** Verifies a name and password by a directory: search as the service account, then bind as the entry found. */
+import { randomBytes } from 'node:crypto';
+import type { Entry } from 'ldapts';
+import type { CacheStore } from '../../state/cache-store.ts';
+import { QueueFull, VerificationQueue } from '../passwords/verification-queue.ts';
+import { Outage } from '../tokens/outage.ts';
+import { type ConnectionOptions, DirectoryConnection, DirectoryUnavailable } from './connection.ts';
+import type { DirectorySettings } from './directory-settings.ts';
+import { filterOf, firstRdnValue } from './escape.ts';
+import { ServiceConnection } from './service-connection.ts';
+import { VerifiedCredentials } from './verified-credentials.ts';
+
+/** Who it is. */
+export interface DirectoryUser {
+  readonly dn: string;
+  readonly consumer: string;
+  readonly groups: readonly string[];
+}
+
+/** Null: unknown, or the password is wrong; nobody is told which. */
+export type Verdict = { readonly user: DirectoryUser | null };
+
+export interface DirectoryDeps extends ConnectionOptions {
+  readonly cache: CacheStore;
+  readonly log: (level: 'info' | 'error', message: string) => void;
+}
+
+/** Bytes; longer ones are nobody's. */
+const MOST_NAME = 1024;
+/** Verifications at once, and those that wait: each has a connection of its own. */
+const AT_ONCE = { atOnce: 16, mostWaiting: 256 };
+const MOST_GROUPS = 1000;
+const REJECTED: Verdict = { user: null };
+
+export class Directory {
+  readonly #settings: DirectorySettings;
+  readonly #deps: DirectoryDeps;
+  readonly #service: ServiceConnection;
+  readonly #verified: VerifiedCredentials;
+  readonly #outage: Outage;
+  readonly #queue = new VerificationQueue(AT_ONCE);
+  readonly #underWay = new Map<string, Promise<Verdict>>();
+
+  constructor(settings: DirectorySettings, deps: DirectoryDeps) {
+    this.#settings = settings;
+    this.#deps = deps;
+    this.#service = new ServiceConnection(settings, deps);
+    const { bindPassword, cacheTtlSeconds } = settings;
+    // Without a secret of their own, gateways share nothing.
+    const secret = bindPassword === '' ? randomBytes(32) : bindPassword;
+    const scope = JSON.stringify({ ...settings, bindPassword: '' });
+    this.#verified = new VerifiedCredentials(deps.cache, cacheTtlSeconds, secret, scope);
+    this.#outage = new Outage(`directory ${settings.name}`, deps.log);
+  }
+
+  /** Rejects with DirectoryUnavailable. */
+  verify(username: string, password: string): Verdict | Promise<Verdict> {
+    // An empty password never reaches the directory, which would take it for an anonymous bind.
+    if (password === '' || username === '' || Buffer.byteLength(username) > MOST_NAME) return REJECTED;
+    const { name, secure, starttls, allowPlaintext } = this.#settings;
+    if (!secure && !starttls && !allowPlaintext) {
+      const reason = `plaintext_refused: ${name} would get passwords in the clear: use ldaps:// or starttls, or allow_plaintext where the network is trusted`;
+      this.#outage.failed(reason);
+      return Promise.reject(new DirectoryUnavailable(reason));
+    }
+    const key = this.#verified.keyOf(username, password);
+    const known = this.#verified.get(key);
+    if (known instanceof Promise) return known.then((verdict) => verdict ?? this.#once(key, username, password));
+    return known ?? this.#once(key, username, password);
+  }
+
+  close(): void {
+    this.#service.close();
+  }
+
+  /** The same credentials are asked about once at a time. */
+  #once(key: string, username: string, password: string): Promise<Verdict> {
+    const before = this.#underWay.get(key);
+    if (before) return before;
+    const asked = this.#queue
+      .run(() => this.#ask(username, password))
+      .then(async (verdict) => {
+        this.#outage.succeeded();
+        await this.#verified.set(key, verdict);
+        return verdict;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof QueueFull) throw new DirectoryUnavailable('too many verifications wait', { cause: error });
+        if (error instanceof DirectoryUnavailable) this.#outage.failed(error.message);
+        throw error;
+      })
+      .finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, asked);
+    return asked;
+  }
+
+  async #ask(username: string, password: string): Promise<Verdict> {
+    const { userBaseDn, userFilter, userAttr, groupAttr, groupBaseDn } = this.#settings;
+    const attributes = groupBaseDn === '' ? [userAttr, groupAttr] : [userAttr];
+    const filter = filterOf(userFilter, { username });
+    const entries = await this.#service.search(userBaseDn, { scope: 'sub', filter, attributes, sizeLimit: 2 });
+    const [entry, another] = entries;
+    if (another !== undefined) {
+      this.#deps.log(
+        'error',
+        'ambiguous_user: the filter of users finds several entries for one name: nobody is let in',
+      );
+    }
+    const found = entry !== undefined && another === undefined && entry.dn !== '' ? entry : null;
+    if (found === null) {
+      await this.#bindInstead();
+      return REJECTED;
+    }
+    if (!(await this.#accepts(found.dn, password))) return REJECTED;
+    const [consumer = username] = valuesOf(found, userAttr);
+    return { user: { dn: found.dn, consumer, groups: await this.#groupsOf(found, username) } };
+  }
+
+  /**
+   * Who is not there costs a bind, too, so that it takes as long. As an entry that is there, since servers hash no
+   * password for others; with its right password, since wrong ones might lock it.
+   */
+  async #bindInstead(): Promise<void> {
+    const { bindDn, bindPassword, userBaseDn } = this.#settings;
+    const isAnonymous = bindDn === '' || bindPassword === '';
+    const dn = isAnonymous ? `cn=${randomBytes(12).toString('hex')},${userBaseDn}` : bindDn;
+    await this.#accepts(dn, isAnonymous ? randomBytes(12).toString('hex') : bindPassword);
+  }
+
+  /** On a connection of its own: the service account's stays what it is. */
+  async #accepts(dn: string, password: string): Promise<boolean> {
+    const connection = await DirectoryConnection.open(this.#settings, this.#deps);
+    try {
+      return await connection.bind(dn, password);
+    } finally {
+      connection.close();
+    }
+  }
+
+  async #groupsOf(user: Entry, username: string): Promise<readonly string[]> {
+    const { groupAttr, groupBaseDn, groupFilter, groupNameAttr, groupNameFromDn } = this.#settings;
+    if (groupBaseDn === '') {
+      const names = valuesOf(user, groupAttr).map((dn) => (groupNameFromDn ? firstRdnValue(dn) : dn));
+      return atMost(names);
+    }
+    const filter = filterOf(groupFilter, { username, dn: user.dn });
+    const sizeLimit = MOST_GROUPS + 1;
+    const groups = await this.#service.search(groupBaseDn, {
+      scope: 'sub',
+      filter,
+      attributes: [groupNameAttr],
+      sizeLimit,
+    });
+    return atMost(groups.flatMap((group) => valuesOf(group, groupNameAttr).slice(0, 1)));
+  }
+}
+
+/** Groups left out could be those that a later plugin refuses: rather nobody is let in. */
+function atMost(groups: readonly string[]): readonly string[] {
+  if (groups.length <= MOST_GROUPS) return groups.filter((each) => each !== '');
+  throw new DirectoryUnavailable(
+    `too_many_groups: more than ${MOST_GROUPS}: narrow them by group_base_dn and group_filter`,
+  );
+}
+
+/** Names of attributes have no case. */
+function valuesOf(entry: Entry, attribute: string): readonly string[] {
+  const wanted = attribute.toLowerCase();
+  const [, value = []] = Object.entries(entry).find(([name]) => name.toLowerCase() === wanted) ?? [];
+  return (Array.isArray(value) ? value : [value]).map((each) =>
+    typeof each === 'string' ? each : each.toString('utf8'),
+  );
+}

@@ -1,0 +1,31 @@
+/** docs/host-functions.md, from the registry of host functions. */
+import { signatureOf } from '../wasm/abi.ts';
+import type { HostFunctionInfo } from '../wasm/host/host-function.ts';
+import { ABI_MODULE } from '../wasm/host-functions.ts';
+import { HOST_FUNCTIONS } from './host-functions.ts';
+
+export function renderHostFunctions(): string {
+  const all = [...HOST_FUNCTIONS].sort(([one], [other]) => (one < other ? -1 : 1));
+  const always = all.filter(([, { declared }]) => !declared);
+  const declared = all.filter(([, each]) => each.declared);
+  return `# Host functions
+
+Generated from the registry: what plugins can import from \`${ABI_MODULE}\`, version 1 of the ABI. What each does, and what its parameters are, says [ABI.md](../gateway/sdk/ABI.md); the SDK has a function for each. One that may wait suspends the plugin meanwhile, and other requests go on.
+
+## Always there
+
+${table(always)}
+## To be declared
+
+Under \`[capabilities]\` of \`plugin.toml\`, in \`host_functions\`: a module that imports one without that does not load.
+
+${table(declared)}`;
+}
+
+function table(functions: readonly (readonly [string, HostFunctionInfo])[]): string {
+  const rows = functions.map(
+    ([name, fn]) =>
+      `| \`${name}\` | \`${signatureOf(fn)}\` | ${fn.waits ? 'yes' : ''} | ${fn.body ? `\`${fn.body} = "buffer"\`` : ''} |`,
+  );
+  return `| function | type | may wait | needs |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+}

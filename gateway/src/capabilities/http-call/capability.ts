@@ -1,0 +1,141 @@
+/** `host_http_call`: a whole HTTP call, and the small calls that read its answer. */
+import { type HttpAnswer, HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
+import type { Exchange, HeaderList } from '../../exchange.ts';
+import type { Binding } from '../../wasm/call.ts';
+import type { CallState } from '../../wasm/capability.ts';
+import { HostCallError } from '../../wasm/failures.ts';
+import { MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../wasm/host/header-rules.ts';
+import { readHeader } from '../../wasm/host/request-headers.ts';
+import { capability } from '../capability.ts';
+
+/** Results below 0; a status otherwise. */
+const FAILURES: Readonly<Record<HttpCallFailure, number>> = { failed: -1, timeout: -2, refused: -3, 'too-large': -4 };
+const MAX_TIMEOUT_MS = 300_000;
+/** What the wait may take beyond the call's own time, so that its end is an answer to the plugin. */
+const GRACE_MS = 1_000;
+
+const METHOD = /^[A-Z]{1,20}$/;
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/;
+
+class LastAnswer implements CallState {
+  answer: HttpAnswer | null = null;
+
+  end(): void {
+    this.answer = null;
+  }
+}
+
+export const httpCall = capability({
+  open: ({ http }) => http,
+  call: () => new LastAnswer(),
+  functions: {
+    host_http_call: {
+      signature: 'iiiiiiiiiii:i',
+      parameters: '(method, len, url, len, headers, len, body, len, timeout_ms, max_bytes, redirects) -> status',
+      meaning:
+        'a complete HTTP call through the egress guard ([request and response](#http-calls)). Below 0 if there is no response: -1 no connection or no HTTP, -2 no connection within 10 s or no response within `timeout_ms`, -3 not allowed (an address, plaintext, not http(s), no valid URL, credentials in it), -4 a body of more than `max_bytes`; the reason is in the log',
+      waits: true,
+      declared: true,
+      make:
+        (call, { loaded, state }) =>
+        (
+          method,
+          methodLength,
+          url,
+          urlLength,
+          headers,
+          headersLength,
+          body,
+          bodyLength,
+          timeoutMs,
+          maxBytes,
+          redirects,
+        ) => {
+          const { memory } = call;
+          const x = call.request();
+          call.charge(urlLength + headersLength + bodyLength);
+          const verb = memory.text(method, methodLength);
+          if (!METHOD.test(verb) || verb === 'CONNECT')
+            throw new HostCallError(`host_http_call: "${verb}" is no method`);
+          const limit = Math.min(Math.max(timeoutMs, 1), MAX_TIMEOUT_MS);
+          const answer = loaded.call({
+            method: verb,
+            url: memory.text(url, urlLength),
+            headers: fieldsOf(memory.text(headers, headersLength)),
+            body: bodyLength === 0 ? null : memory.copy(body, bodyLength),
+            timeoutMs: limit,
+            redirects: Math.max(redirects, 0),
+            ...(maxBytes > 0 ? { maxBytes } : {}),
+            exchange: x,
+          });
+          state.answer = null;
+          const { binding } = call;
+          const settled = answer.catch((error: unknown) => failureOf(binding, x, error));
+          return call.wait(settled, limit + GRACE_MS, (result) => {
+            if (typeof result === 'number') return result;
+            state.answer = result;
+            return result.status;
+          });
+        },
+    },
+    http_call_header_get: {
+      signature: 'iiii:i',
+      parameters: '(name, len, buf, cap) -> len',
+      meaning:
+        'a header of the response to the last `host_http_call` of this call; several values are joined with `, `',
+      make:
+        (call, { state }) =>
+        (name, length, buf, cap) =>
+          readHeader(call, answerOf(state).headers, name, length, buf, cap),
+    },
+    http_call_body_length: {
+      signature: ':i',
+      parameters: '() -> len',
+      meaning: 'bytes of its body',
+      make:
+        (_, { state }) =>
+        () =>
+          answerOf(state).body.length,
+    },
+    http_call_body_read: {
+      signature: 'iii:i',
+      parameters: '(offset, buf, cap) -> n',
+      meaning: 'its body',
+      make:
+        (call, { state }) =>
+        (offset, buf, cap) => {
+          call.charge(cap);
+          return call.memory.writeFrom(answerOf(state).body, offset, buf, cap);
+        },
+    },
+  },
+});
+
+function answerOf({ answer }: LastAnswer): HttpAnswer {
+  if (answer === null) throw new HostCallError('there is no answer of host_http_call to read');
+  return answer;
+}
+
+/** The plugin decides what a failure means for the request; the log says what it was. */
+function failureOf({ services, name }: Binding, x: Exchange, error: unknown): number {
+  if (!(error instanceof HttpCallError)) throw error;
+  if (!x.closed) services.log('warn', name, `host_http_call: ${error.message}`, x);
+  return FAILURES[error.failure];
+}
+
+/** `name: value` lines. */
+function fieldsOf(text: string): HeaderList {
+  const fields: string[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const [, name, value] = FIELD.exec(line) ?? [];
+    if (name === undefined || value === undefined || value.length > MAX_VALUE) {
+      throw new HostCallError('host_http_call: a header is not a line of "name: value"');
+    }
+    const lower = name.toLowerCase();
+    if (transportHeaders.has(lower)) throw new HostCallError(`host_http_call: the header ${lower} is the gateway's`);
+    fields.push(lower, value.trim());
+  }
+  if (fields.length > MAX_HEADERS * 2) throw new HostCallError('host_http_call: too many headers');
+  return fields;
+}

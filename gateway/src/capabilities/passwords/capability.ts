@@ -1,0 +1,65 @@
+/** `host_password_verify`: users and passwords that never enter a plugin's memory. */
+
+import { messageOf } from '../../message-of.ts';
+import type { CredentialEntry } from '../../wasm/credential-marks.ts';
+import { HostCallError } from '../../wasm/failures.ts';
+import { PluginLoadError } from '../../wasm/plugin.ts';
+import { capability } from '../capability.ts';
+import { passwordHash } from './password-hash.ts';
+import { PasswordTable } from './password-table.ts';
+import { QueueFull } from './verification-queue.ts';
+
+/** Too many passwords wait to be verified: the plugin decides what that means. */
+const BUSY = -2;
+/** What the digests of a verification cost, in instructions. */
+const DIGESTS = 3_000;
+/** The queue is short: what it does not get to in this time has failed. */
+const DEADLINE_MS = 60_000;
+
+export const passwords = capability({
+  bind: (_, config) => config.credentials('password', passwordTable),
+  functions: {
+    host_password_verify: {
+      signature: 'iiiiii:i',
+      parameters: '(table, len, name, len, password, len) -> index',
+      meaning:
+        'the entry of the config table at JSON pointer `table` (marked `x-gw-credentials` with kind `password`) with this name and password, or -1; -2 if too many verifications are waiting. An unknown name takes as long as a known one',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound }) =>
+        (table, tableLength, name, nameLength, password, passwordLength) => {
+          call.request();
+          const { memory } = call;
+          const pointer = memory.text(table, tableLength);
+          const users = bound().get(pointer);
+          if (users === undefined) {
+            throw new HostCallError(
+              `host_password_verify: "${pointer}" is no table of passwords: mark it x-gw-credentials`,
+            );
+          }
+          call.burn(DIGESTS);
+          call.charge(nameLength + passwordLength);
+          const found = users.verify(memory.text(name, nameLength), memory.text(password, passwordLength));
+          return found instanceof Promise ? call.wait(found.catch(busy), DEADLINE_MS, (index) => index) : found;
+        },
+    },
+  },
+});
+
+function busy(error: unknown): number {
+  if (error instanceof QueueFull) return BUSY;
+  throw error;
+}
+
+function passwordTable(entries: readonly CredentialEntry[]): PasswordTable {
+  return new PasswordTable(
+    entries.map(({ at, property, name, secret }) => {
+      try {
+        return { name, hash: passwordHash(secret) };
+      } catch (error) {
+        throw new PluginLoadError(`${at}: ${property} ${messageOf(error)}`, { cause: error });
+      }
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+/** Users and passwords of one config: stays in the host, and says of a name and password only whose they are. */
+import { hash, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../bounded-map.ts';
+import type { PasswordHash } from './password-hash.ts';
+import { VerificationQueue } from './verification-queue.ts';
+
+/** One user of the config. */
+export interface PasswordEntry {
+  readonly name: string;
+  readonly hash: PasswordHash;
+}
+
+export interface PasswordTableOptions {
+  /** Shared by all tables of the process where it is not given. */
+  readonly queue?: VerificationQueue;
+  /** Milliseconds, never going back. Default: the monotonic clock. */
+  readonly now?: () => number;
+}
+
+/** A slow hash is verified once in so many milliseconds for the same name and password. */
+export const REMEMBERED_MS = 60_000;
+/** Results kept at once. Two verifications at a time make fewer than this in that time. */
+const MOST_REMEMBERED = 10_000;
+export const NOBODY = -1;
+
+const sharedQueue = new VerificationQueue();
+
+export class PasswordTable {
+  readonly #queue: VerificationQueue;
+  readonly #now: () => number;
+  /** Makes what is kept useless outside this table. */
+  readonly #key = randomBytes(32).toString('base64');
+  readonly #hashes: readonly PasswordHash[];
+  readonly #byName = new Map<string, number>();
+  /** By digest of name and password. */
+  readonly #remembered = new BoundedMap<{ readonly index: number; readonly until: number }>(MOST_REMEMBERED);
+  readonly #underWay = new Map<string, Promise<number>>();
+
+  /** Names must be unique. */
+  constructor(entries: readonly PasswordEntry[], options: PasswordTableOptions = {}) {
+    this.#queue = options.queue ?? sharedQueue;
+    this.#now = options.now ?? (() => performance.now());
+    this.#hashes = entries.map(({ hash }) => hash);
+    for (const [index, { name }] of entries.entries()) this.#byName.set(this.#digest(name), index);
+  }
+
+  /**
+   * Index of the user whose name and password they are, or NOBODY. A name that nobody has takes the time of one that
+   * somebody has. Rejects with QueueFull.
+   */
+  verify(name: string, password: string): number | Promise<number> {
+    const found = this.#byName.get(this.#digest(name));
+    const known = this.#hashes[found ?? this.#standIn(name)];
+    if (known === undefined) return NOBODY;
+    const index = found ?? NOBODY;
+    // Passwords in plain text never wait.
+    if (!known.slow) return known.matches(password) === true ? index : NOBODY;
+    const key = this.#digest(name, password);
+    const before = this.#recall(key) ?? this.#underWay.get(key);
+    if (before !== undefined) return before;
+    const work = this.#queue.run(async () => ((await known.matches(password)) ? index : NOBODY));
+    const settled = work.then((result) => this.#remember(key, result)).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, settled);
+    return settled;
+  }
+
+  /** The same entry each time for a name that nobody has: in a mixed table, some are quick and some slow. */
+  #standIn(name: string): number {
+    const number = Number.parseInt(hash('sha256', `stand-in:${this.#key}${name}`, 'hex').slice(0, 8), 16);
+    return this.#hashes.length === 0 ? NOBODY : number % this.#hashes.length;
+  }
+
+  #digest(name: string, password = ''): string {
+    return hash('sha256', `${this.#key}${name.length}:${name}${password}`, 'base64');
+  }
+
+  #recall(key: string): number | undefined {
+    const known = this.#remembered.get(key);
+    return known !== undefined && known.until > this.#now() ? known.index : undefined;
+  }
+
+  #remember(key: string, index: number): number {
+    this.#remembered.set(key, { index, until: this.#now() + REMEMBERED_MS });
+    return index;
+  }
+}

@@ -1,0 +1,48 @@
+/** `host_rate_limit_take`: counters that every instance, worker or pod shares. */
+import type { RateLimitResult } from '../../state/rate-limit-store.ts';
+import { StateUnavailable } from '../../state/state.ts';
+import { HostCallError } from '../../wasm/failures.ts';
+import { capability } from '../capability.ts';
+
+const ALLOWED = 1;
+const REFUSED = 0;
+/** The store is away: the plugin decides what that means. */
+const UNAVAILABLE = -1;
+
+/** Counters that live elsewhere must answer within this. */
+const DEADLINE_MS = 5_000;
+
+export const rateLimits = capability({
+  open: ({ state }) => state,
+  functions: {
+    host_rate_limit_take: {
+      signature: 'iiiii:i',
+      parameters: '(bucket, len, quota, window, out) -> allowed',
+      meaning:
+        'takes one from a sliding window of `window` seconds; writes four f64 at `out`: remaining, reset (Unix seconds), retry-after (seconds), quota; -1 if the store is unavailable',
+      waits: (state) => state.rateLimits.immediate !== true,
+      declared: true,
+      make:
+        (call, { loaded }) =>
+        (bucket, length, quota, window, out) => {
+          if (quota < 1 || window < 1)
+            throw new HostCallError('host_rate_limit_take: quota and window must be 1 or more');
+          call.request();
+          call.charge(length);
+          const write = (result: RateLimitResult | null): number => {
+            if (result === null) return UNAVAILABLE;
+            const { allowed, remaining, resetAt, retryAfter } = result;
+            call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
+            return allowed ? ALLOWED : REFUSED;
+          };
+          const result = loaded.rateLimits.take(call.memory.text(bucket, length), quota, window);
+          return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
+        },
+    },
+  },
+});
+
+function nullWhereAway(error: unknown): null {
+  if (error instanceof StateUnavailable) return null;
+  throw error;
+}

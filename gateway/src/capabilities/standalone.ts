@@ -1,0 +1,47 @@
+/** The capabilities where no gateway is around them: tests and benchmarks, on open egress. */
+import { readFileSync } from 'node:fs';
+import { BufferBudget } from '../buffer-budget.ts';
+import { EgressGuard } from '../egress/guard.ts';
+import { HttpClient } from '../egress/http-client.ts';
+import { MemoryState } from '../state/memory-state.ts';
+import type { State } from '../state/state.ts';
+import { LabelledCounter } from '../telemetry/labelled-counter.ts';
+import { openCapabilities } from './capabilities.ts';
+import type { LoadedCapability, ProcessServices } from './capability.ts';
+
+export interface StandaloneOptions {
+  /** Default: in this process. */
+  readonly state?: State;
+  /** Default: nothing is logged. */
+  readonly log?: ProcessServices['log'];
+}
+
+export interface Standalone {
+  readonly capabilities: readonly LoadedCapability[];
+  close(): void;
+}
+
+export function standaloneCapabilities({
+  state = new MemoryState(),
+  log = () => {},
+}: StandaloneOptions = {}): Standalone {
+  const guard = new EgressGuard({ allowInternal: true, allow: [] });
+  const http = new HttpClient({
+    guard,
+    allowPlaintext: true,
+    maxResponseBytes: 16 << 20,
+    budget: new BufferBudget(256 << 20),
+  });
+  const counter: ProcessServices['counter'] = (_, { label }) => new LabelledCounter(label);
+  const loaded = openCapabilities({ state, http, guard, counter, log }).load({
+    readPem: (path) => readFileSync(path, 'utf8'),
+    log: (level, _plugin, message) => log(level, message),
+  });
+  return {
+    capabilities: loaded.list,
+    close: () => {
+      loaded.close();
+      void http.close();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/** Asks an authorization server about opaque tokens (RFC 7662). */
+import { CircuitBreaker } from '../../egress/breaker.ts';
+import type { HttpCaller } from '../../egress/http-client.ts';
+import type { Exchange } from '../../exchange.ts';
+import { messageOf } from '../../message-of.ts';
+import { get, type Obj } from '../../spec/json.ts';
+import { checkTime, type Validity } from './claims.ts';
+import { askIssuer, QuestionRefused } from './issuer-client.ts';
+import { MAX_TOKEN } from './jws.ts';
+import type { Outage } from './outage.ts';
+import { TokenClaims } from './token-claims.ts';
+import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { digestOf, VerifiedTokens } from './verified-tokens.ts';
+
+export interface IntrospectionRules {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly timeoutMs: number;
+  /** How long an answer that a token is active is kept, at most until its `exp`; 0: not at all. */
+  readonly cacheMs: number;
+}
+
+/** Bytes of an answer. */
+const MAX_ANSWER = 32 << 10;
+/** Questions under way; more are answered with 503 at once. */
+const MOST_ASKING = 500;
+/** By how much the server's clock may be behind. */
+const CLOCK_SKEW_MS = 60_000;
+/** Statuses by which servers refuse what a token is made of, or its size. */
+const ABOUT_THE_TOKEN = new Set([400, 413, 414, 422, 431]);
+/** What a bearer token may consist of (RFC 6750, section 2.1). */
+const B64TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+export class Introspector implements TokenVerifier {
+  readonly #rules: IntrospectionRules;
+  readonly #client: HttpCaller;
+  readonly #outage: Outage;
+  readonly #breaker = new CircuitBreaker();
+  readonly #authorization: string;
+  readonly #active = new VerifiedTokens();
+  /** By digest: requests with the same token share one question. */
+  readonly #asking = new Map<string, Promise<TokenClaims>>();
+
+  constructor(rules: IntrospectionRules, client: HttpCaller, outage: Outage) {
+    this.#rules = rules;
+    this.#client = client;
+    this.#outage = outage;
+    const credentials = `${formEncoded(rules.clientId)}:${formEncoded(rules.clientSecret)}`;
+    this.#authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  }
+
+  verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims> {
+    if (token.length > MAX_TOKEN) throw new TokenRefused('the token is too long');
+    if (!B64TOKEN.test(token)) throw new TokenRefused('the token holds characters that tokens do not have');
+    const digest = digestOf(token);
+    const known = this.#active.get(digest);
+    if (known && Date.now() < known.validity.until) return known.claims;
+    if (known) this.#active.delete(digest);
+    const asked = this.#asking.get(digest);
+    if (asked) return asked;
+    if (this.#asking.size >= MOST_ASKING || !this.#breaker.admits()) {
+      throw new IssuerUnavailable('the introspection endpoint has failed repeatedly, or is asked too much at once');
+    }
+    const asking = this.#ask(token, digest, x);
+    this.#asking.set(digest, asking);
+    return asking;
+  }
+
+  async #ask(token: string, digest: string, x: Exchange): Promise<TokenClaims> {
+    try {
+      const answer = await this.#introspect(token, x);
+      const validity = activity(answer);
+      const claims = new TokenClaims(answer);
+      const { cacheMs } = this.#rules;
+      const until = Math.min(validity.until, Date.now() + cacheMs);
+      if (cacheMs > 0)
+        this.#active.set(digest, { claims, validity: { ...validity, until } }, JSON.stringify(answer).length);
+      return claims;
+    } finally {
+      this.#asking.delete(digest);
+    }
+  }
+
+  async #introspect(token: string, x: Exchange): Promise<Obj> {
+    try {
+      const answer = await askIssuer(this.#client, {
+        method: 'POST',
+        url: this.#rules.url,
+        headers: ['authorization', this.#authorization, 'content-type', 'application/x-www-form-urlencoded'],
+        body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+        timeoutMs: this.#rules.timeoutMs,
+        maxBytes: MAX_ANSWER,
+        exchange: x,
+        shared: true,
+      });
+      if (typeof get(answer, 'active') !== 'boolean') {
+        throw new IssuerUnavailable('the introspection endpoint answered without "active", true or false');
+      }
+      this.#outage.succeeded();
+      this.#breaker.succeeded();
+      return answer;
+    } catch (error) {
+      // One token that the server does not take says nothing of the others.
+      if (error instanceof QuestionRefused) {
+        this.#breaker.abandoned();
+        if (ABOUT_THE_TOKEN.has(error.status)) throw new TokenRefused('the token is not one that can be introspected');
+        throw error;
+      }
+      this.#outage.failed(messageOf(error));
+      this.#breaker.failed();
+      throw error;
+    }
+  }
+}
+
+/** Throws TokenRefused where the token is not active, or by its expiry cannot be. */
+function activity(answer: Obj): Validity {
+  if (get(answer, 'active') !== true) throw new TokenRefused('the token is not active');
+  const exp = get(answer, 'exp');
+  const until = typeof exp === 'number' ? exp * 1000 : Number.POSITIVE_INFINITY;
+  const validity = { from: 0, until };
+  checkTime(validity, CLOCK_SKEW_MS, Date.now());
+  return validity;
+}
+
+/** Client credentials are form-encoded before they are joined (RFC 6749, section 2.3.1). */
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}

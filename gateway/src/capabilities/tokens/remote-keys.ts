@@ -1,0 +1,153 @@
+/**
+ * The keys of an issuer, fetched before they are needed: refreshed in the background, kept while the issuer is away,
+ * looked for anew when a token names one that is not known, and never more often than the issuer can be asked.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../message-of.ts';
+import type { Obj } from '../../spec/json.ts';
+import type { KeySource } from './key-source.ts';
+import { KeyTable } from './key-table.ts';
+import type { Outage } from './outage.ts';
+import { IssuerUnavailable } from './token-refused.ts';
+
+export interface RemoteKeysOptions {
+  /** Fetches the key set; `again`: what says where it is may be out of date, too. Rejects with IssuerUnavailable. */
+  fetch(again: boolean): Promise<Obj>;
+  /** `jwks_refresh_seconds`, in milliseconds. */
+  readonly refreshMs: number;
+  readonly outage: Outage;
+}
+
+/** Least time between the beginnings of two fetches that tokens with unknown keys ask for. */
+export const LOOK_AGAIN_MS = 2_000;
+/** After a failure, requests are told at once for so long. */
+const REST_MS = 1_000;
+/** Longest time between attempts while the issuer is away. */
+const MOST_RETRY_MS = 30_000;
+/** Requests that may wait for the next look; more are refused at once. */
+const MOST_WAITING = 500;
+
+export class RemoteKeys implements KeySource {
+  readonly #options: RemoteKeysOptions;
+  #current: KeyTable | null = null;
+  #text = '';
+  #fetching: Promise<void> | null = null;
+  #looking: Promise<void> | null = null;
+  #waiting = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  /** Of the last attempt; null where it succeeded, or there was none. */
+  #failure: { readonly error: IssuerUnavailable; readonly at: number } | null = null;
+  #failures = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: RemoteKeysOptions) {
+    this.#options = options;
+    void this.#refresh(true);
+  }
+
+  get current(): KeyTable | null {
+    return this.#current;
+  }
+
+  async keysFor(kid: string | undefined): Promise<KeyTable> {
+    if (this.#current === null) await this.#first();
+    const keys = this.#current ?? this.#fail();
+    if (kid === undefined || !keys.named || keys.names(kid)) return keys;
+    return this.#lookFor(kid, keys);
+  }
+
+  /** Fetches no more. */
+  close(): void {
+    this.#closed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /**
+   * Waits for the first keys; once they could not be had, it only has them asked for again: requests that wait for an
+   * issuer which does not answer would hold up others.
+   */
+  async #first(): Promise<void> {
+    if (this.#failure === null) return this.#refresh(true);
+    this.#failIfResting();
+    void this.#refresh(true);
+  }
+
+  /** A fetch that began before the token came may have missed its key: then there is another. */
+  async #lookFor(kid: string, known: KeyTable): Promise<KeyTable> {
+    if (this.#waiting >= MOST_WAITING) return known;
+    const cameAt = performance.now();
+    this.#waiting++;
+    try {
+      for (;;) {
+        if (!this.#looking && !this.#fetching) this.#failIfResting();
+        await this.#look();
+        const keys = this.#current ?? this.#fail();
+        if (keys.names(kid)) return keys;
+        if (this.#failure) throw this.#failure.error;
+        if (this.#startedAt >= cameAt) return keys;
+      }
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** The next fetch that may be made for unknown keys; all that wait share it. */
+  #look(): Promise<void> {
+    this.#looking ??= (async () => {
+      await sleep(Math.max(0, this.#startedAt + LOOK_AGAIN_MS - performance.now()));
+      await this.#refresh(false);
+    })().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  /** One at a time; never rejects. */
+  #refresh(again: boolean): Promise<void> {
+    this.#fetching ??= this.#fetch(again).finally(() => {
+      this.#fetching = null;
+    });
+    return this.#fetching;
+  }
+
+  async #fetch(again: boolean): Promise<void> {
+    const { fetch, outage, refreshMs } = this.#options;
+    this.#startedAt = performance.now();
+    try {
+      this.#use(await fetch(again));
+      this.#failure = null;
+      this.#failures = 0;
+      outage.succeeded();
+    } catch (error) {
+      const reason = messageOf(error);
+      this.#failure = { error: new IssuerUnavailable(reason, { cause: error }), at: performance.now() };
+      this.#failures++;
+      outage.failed(reason);
+    }
+    const retryMs = Math.min(REST_MS * 2 ** Math.min(this.#failures - 1, 10), MOST_RETRY_MS);
+    // A little early, and not all gateways at once.
+    this.#schedule(this.#failure ? Math.min(retryMs, refreshMs) : refreshMs * (0.9 + Math.random() * 0.1));
+  }
+
+  /** The same keys stay the same table, so that what was verified with them stays so. Throws KeyError. */
+  #use(set: Obj): void {
+    const text = JSON.stringify(set);
+    if (this.#current !== null && text === this.#text) return;
+    this.#current = KeyTable.ofJwks(set);
+    this.#text = text;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#refresh(true), delayMs).unref();
+  }
+
+  #failIfResting(): void {
+    if (this.#failure && performance.now() - this.#failure.at < REST_MS) throw this.#failure.error;
+  }
+
+  #fail(): never {
+    throw this.#failure?.error ?? new IssuerUnavailable('there are no keys yet');
+  }
+}

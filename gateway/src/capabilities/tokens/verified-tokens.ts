@@ -1,0 +1,44 @@
+/** Tokens that held when they were last looked at, by digest: bounded, least recently used first out. */
+import { hash, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../bounded-map.ts';
+import type { Validity } from './claims.ts';
+import type { TokenClaims } from './token-claims.ts';
+
+/** Makes digests of this process unlike those of any other, so that places in the table cannot be foreseen. */
+const pepper = randomBytes(32).toString('base64');
+
+/** What stands for a token that must not itself stay in memory. */
+export function digestOf(token: string): string {
+  return hash('sha256', pepper + token, 'base64');
+}
+
+export interface VerifiedToken {
+  readonly claims: TokenClaims;
+  readonly validity: Validity;
+}
+
+/** Characters of the tokens remembered at once by one verifier; their claims take about four times as many bytes. */
+const MOST_CHARACTERS = 8 << 20;
+/** What an entry costs beside its claims, in the same measure. */
+const ENTRY = 128;
+
+export class VerifiedTokens {
+  readonly #entries = new BoundedMap<VerifiedToken>(MOST_CHARACTERS);
+
+  get(digest: string): VerifiedToken | undefined {
+    return this.#entries.use(digest);
+  }
+
+  /** `length`: characters of the token or of what was said of it. */
+  set(digest: string, token: VerifiedToken, length: number): void {
+    this.#entries.set(digest, token, length + ENTRY);
+  }
+
+  delete(digest: string): void {
+    this.#entries.delete(digest);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+}

@@ -1,8 +1,0 @@
-/** Something that says whether a bearer token holds, and what it claims. */
-import type { Exchange } from '../exchange.ts';
-import type { TokenClaims } from './token-claims.ts';
-
-export interface TokenVerifier {
-  /** At once where it is known. Throws, or rejects, with TokenRefused or IssuerUnavailable. `x`: the request that it came with. */
-  verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims>;
-}
