@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
-import { findApiKey } from '../resources/api-keys/store.ts';
-import { findToken } from '../resources/tokens/store.ts';
+import { findApiKey } from '../modules/api-keys/store.ts';
+import { findToken } from '../modules/tokens/store.ts';
 import type { Access, Credentials } from './access.ts';
 import { Actor, type ActorOptions } from './actor.ts';
 import { adminTokenCheck } from './admin-token.ts';

@@ -8,7 +8,7 @@ import { JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
-import { NAMED_SCHEMAS, RESOURCES } from '../resources/index.ts';
+import { NAMED_SCHEMAS, RESOURCES } from '../modules/index.ts';
 import type { RequestSpans } from '../telemetry/request-spans.ts';
 import { observeRequests } from '../telemetry/requests.ts';
 import { consoleRoutes } from '../ui/routes.ts';
