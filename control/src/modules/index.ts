@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { ControlPlane } from '../control-plane.ts';
 import { Problem } from '../http/problem.ts';
 import type { Resource } from '../http/resource.ts';
+import type { RestApi } from '../http/server.ts';
 import { apiKeyResource } from './api-keys/handlers.ts';
 import * as apiKeys from './api-keys/schemas.ts';
 import { artifactResource } from './artifacts/handlers.ts';
@@ -28,7 +29,7 @@ import * as system from './system/schemas.ts';
 import { tokenResource } from './tokens/handlers.ts';
 import * as tokens from './tokens/schemas.ts';
 
-export const RESOURCES: readonly Resource<ControlPlane>[] = [
+const RESOURCES: readonly Resource<ControlPlane>[] = [
   systemResource,
   projectResource,
   specResource,
@@ -63,6 +64,16 @@ export const NAMED_SCHEMAS: readonly TSchema[] = [
   Problem,
   ...SCHEMAS.flatMap((each): TSchema[] => Object.values<unknown>(each).filter(isNamed)),
 ];
+
+/** What the server serves. */
+export function restApi(control: ControlPlane): RestApi {
+  return {
+    schemas: NAMED_SCHEMAS,
+    serve(app) {
+      for (const each of RESOURCES) each.serve(app, control);
+    },
+  };
+}
 
 function isNamed(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && '$id' in value;

@@ -1,7 +1,7 @@
 /** Keys of data planes (docs/reference/control-plane.md#data-plane-keys). */
 import { operations } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { ApiKey, ApiKeyInput, ApiKeyQuery, NewApiKey } from './schemas.ts';
 
 const KeyParams = Closed({ ...ProjectParams.properties, key_id: Uuid('Of the key.') });

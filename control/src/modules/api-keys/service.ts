@@ -6,8 +6,8 @@ import { type NewSecret, newSecret } from '../../access/secrets.ts';
 import type { Context } from '../../context.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { findProject, lockProject } from '../projects/store.ts';
 import type { ApiKey, ApiKeyInput, ApiKeyQuery, NewApiKey } from './schemas.ts';
 import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from './store.ts';
 

@@ -1,5 +1,6 @@
 /** Rows of the keys of data planes. */
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { KnownApiKey } from '../../access/authenticate.ts';
 import { markUsed } from '../../access/mark-used.ts';
 import { secretHash } from '../../access/secrets.ts';
 import type { ApiKeysTable, Schema } from '../../db/schema.ts';
@@ -8,13 +9,6 @@ import type { ApiKeyQuery } from './schemas.ts';
 
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 type Db = Kysely<Schema>;
-
-/** What a key opens. */
-export interface KnownApiKey {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-}
 
 /** Whose key it is, and marks it as used; null where it is nobody's, or was revoked. Never log the key. */
 export async function findApiKey(db: Db, key: string): Promise<KnownApiKey | null> {

@@ -2,7 +2,7 @@
 import { ARTIFACT_TYPE } from '../../api/media-types.ts';
 import { operations, partialAnswer } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { Artifact, ArtifactDetail, ArtifactForm, ArtifactQuery } from './schemas.ts';
 
 const ArtifactParams = Closed({ id: Uuid('Of the artifact.') });

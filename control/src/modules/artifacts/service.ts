@@ -11,8 +11,8 @@ import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import type { Download } from '../../http/send-blob.ts';
+import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { findProject, lockProject } from '../projects/store.ts';
 import type { Artifact, ArtifactDetail, ArtifactQuery } from './schemas.ts';
 import {
   type ArtifactRow,

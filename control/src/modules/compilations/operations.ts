@@ -2,7 +2,7 @@
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import { operations } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { Compilation, CompilationQuery, CompileRequest, ProjectCompileRequest } from './schemas.ts';
 
 const CompilationParams = Closed({ id: Uuid('Of the compilation.') });

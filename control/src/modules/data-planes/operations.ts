@@ -1,7 +1,7 @@
 /** Data planes (docs/reference/control-plane.md#data-planes). */
 import { operations } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { DataPlane, DataPlaneQuery } from './schemas.ts';
 
 const DataPlaneParams = Closed({ ...ProjectParams.properties, dp_id: Uuid('Of the data plane.') });

@@ -4,9 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Actor } from '../../access/actor.ts';
 import type { Notifications } from '../../db/notifications.ts';
 import type { DeploymentsTable, Schema } from '../../db/schema.ts';
+import type { ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { hintDataPlanes, hintDeployment } from '../data-planes/notifications.ts';
-import type { ProjectRow } from '../projects/store.ts';
 
 export interface DeploymentPlan {
   readonly artifactId: string;

@@ -1,7 +1,7 @@
 /** Deployments (docs/reference/control-plane.md#deployments). */
 import { operations } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { Deployment, DeploymentDetail, DeploymentQuery, DeployRequest, RollbackRequest } from './schemas.ts';
 
 const DeploymentParams = Closed({ ...ProjectParams.properties, deployment_id: Uuid('Of the deployment.') });

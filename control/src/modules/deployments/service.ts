@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { DeploymentsTable, Schema } from '../../db/schema.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
-import { findProject, lockProject, type ProjectRow } from '../projects/store.ts';
+import { findProject, lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { beginDeployment } from './begin-deployment.ts';
 import { shownDeployment, shownTarget } from './present.ts';
 import type { Deployment, DeploymentDetail, DeploymentQuery, DeployRequest, RollbackRequest } from './schemas.ts';

@@ -3,9 +3,9 @@ import { type Kysely, sql } from 'kysely';
 import { SYSTEM } from '../../access/actor.ts';
 import type { Database } from '../../db/database.ts';
 import type { DeploymentsTable, Schema } from '../../db/schema.ts';
+import { lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { hintDeployment } from '../data-planes/notifications.ts';
-import { lockProject, type ProjectRow } from '../projects/store.ts';
 import { beginDeployment, lockDataPlanesOf } from './begin-deployment.ts';
 import { type Decision, decide, type Progress } from './decide.ts';
 

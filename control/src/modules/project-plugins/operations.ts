@@ -1,7 +1,7 @@
 /** The plugins of projects (docs/reference/control-plane.md#project-plugins). */
 import { operations } from '../../api/operation.ts';
 import { ArrayOf, Closed, Name } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { ProjectPlugin, ProjectPluginInput, ProjectPluginQuery } from './schemas.ts';
 
 const PluginParams = Closed({ ...ProjectParams.properties, name: Name('Of the plugin.') });

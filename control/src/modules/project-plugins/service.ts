@@ -8,12 +8,12 @@ import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
 import { type Expected, etagOf, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import type { PluginChecks } from '../plugins/plugin-checks.ts';
 import { redactConfig } from '../plugins/redact-config.ts';
 import { findPlugin, versionsOf } from '../plugins/store.ts';
 import { compareVersions } from '../plugins/version-order.ts';
-import { findProject, lockProject } from '../projects/store.ts';
 import type { ProjectPlugin, ProjectPluginInput, ProjectPluginQuery } from './schemas.ts';
 import {
   deleteProjectPlugin,

@@ -1,12 +1,12 @@
 /** Projects over HTTP (docs/reference/control-plane.md#projects). */
-import type { ControlPlane } from '../../control-plane.ts';
 import { etagOf, ifMatch, notModified } from '../../http/etag.ts';
 import type { EventStream } from '../../http/event-stream.ts';
 import { resource } from '../../http/resource.ts';
 import { projectOperations } from './operations.ts';
 import type { ProjectEvent } from './project-events.ts';
+import type { Projects } from './service.ts';
 
-export const projectResource = resource(projectOperations, ({ projects }: ControlPlane) => ({
+export const projectResource = resource(projectOperations, ({ projects }: { readonly projects: Projects }) => ({
   'projects.list': ({ actor, query }) => projects.list(actor, query),
   'projects.create': async ({ actor, body, reply }) => {
     const { project, version } = await projects.create(actor, body);

@@ -6,6 +6,7 @@ import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';
 import type { Schema } from '../../db/schema.ts';
 import { ControlError } from '../../errors.ts';
+import type { ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { type PluginRow, versionsOf } from '../plugins/store.ts';
 import { newestVersion } from '../plugins/version-order.ts';
@@ -14,7 +15,7 @@ import { readSpec } from '../specs/read-spec.ts';
 import { revise } from '../specs/revise.ts';
 import type { SpecRow } from '../specs/store.ts';
 import type { InitInput } from './schemas.ts';
-import { insertProject, type ProjectRow } from './store.ts';
+import { insertProject } from './store.ts';
 
 /** As `gw init` names them. */
 const NAME = 'api';

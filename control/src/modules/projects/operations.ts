@@ -2,10 +2,11 @@
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import { operations } from '../../api/operation.ts';
 import { ArrayOf } from '../../api/schema-types.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import { Compilation } from '../compilations/schemas.ts';
 import { DataPlane } from '../data-planes/schemas.ts';
 import { Deployment } from '../deployments/schemas.ts';
-import { InitInput, InitResult, Project, ProjectInput, ProjectParams, ProjectQuery } from './schemas.ts';
+import { InitInput, InitResult, Project, ProjectInput, ProjectQuery } from './schemas.ts';
 
 const tag = 'Projects';
 

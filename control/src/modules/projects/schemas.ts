@@ -17,8 +17,6 @@ const Upstreams = Type.Unsafe<Record<string, string>>({
 });
 const Description = Type.String({ maxLength: 2000, description: 'For people. Default: none.' });
 
-export const ProjectParams = Closed({ id: Uuid('Of the project.') });
-
 export const Project = Named(
   'Project',
   {

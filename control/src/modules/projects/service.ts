@@ -10,21 +10,14 @@ import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { findProject, lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { shown as shownSpec } from '../specs/record.ts';
 import type { Spec } from '../specs/schemas.ts';
 import { starter } from './init.ts';
 import { type ProjectEvent, projectEvents } from './project-events.ts';
 import type { InitInput, Project, ProjectInput, ProjectQuery } from './schemas.ts';
-import {
-  deleteProject,
-  findProject,
-  insertProject,
-  listProjects,
-  lockProject,
-  type ProjectRow,
-  updateProject,
-} from './store.ts';
+import { deleteProject, insertProject, listProjects, updateProject } from './store.ts';
 
 /** A project with the version that its ETag names. */
 export interface VersionedProject {

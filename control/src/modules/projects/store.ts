@@ -1,24 +1,12 @@
 /** Rows of projects. */
-import type { Kysely, Selectable } from 'kysely';
-import type { ProjectsTable, Schema } from '../../db/schema.ts';
+import type { Kysely } from 'kysely';
+import type { Schema } from '../../db/schema.ts';
 import { containing } from '../../db/text.ts';
 import { type Page, page } from '../../http/pagination.ts';
+import type { ProjectRow } from '../../project-scope/project-row.ts';
 import type { ProjectQuery } from './schemas.ts';
 
-export type ProjectRow = Selectable<ProjectsTable>;
 type Db = Kysely<Schema>;
-
-export function findProject(db: Db, id: string): Promise<ProjectRow | undefined> {
-  return db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
-/**
- * Other transactions that change it, or delete it, wait until this one ends. Those that only refer to it do not: a row
- * of a data plane that is written twice has its references checked again, and would wait in a circle.
- */
-export function lockProject(db: Db, id: string): Promise<ProjectRow | undefined> {
-  return db.selectFrom('projects').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
-}
 
 /** `only`: the one project that the caller may see; null: all. */
 export function listProjects(db: Db, only: string | null, { name, ...at }: ProjectQuery): Promise<Page<ProjectRow>> {

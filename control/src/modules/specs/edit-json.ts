@@ -1,6 +1,6 @@
 /** Edits JSON text in place: what is not named stays byte for byte. */
 import { JsonScanner } from '@gw/gateway/spec';
-import type { Edit } from './patch-operations.ts';
+import type { Edit } from './edit.ts';
 
 /** A member of an object in a text. */
 interface Member {

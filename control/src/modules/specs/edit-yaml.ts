@@ -1,7 +1,7 @@
 /** Edits YAML text: by pieces of the text, so that what is not named stays byte for byte; else by its document. */
 import { pointerTokens } from '@gw/gateway/spec';
 import { type Document, isMap, isScalar, isSeq, type Node, parseDocument, stringify, type YAMLMap } from 'yaml';
-import type { Edit } from './patch-operations.ts';
+import type { Edit } from './edit.ts';
 
 interface Splice {
   readonly start: number;

@@ -1,37 +1,41 @@
 /** Specs over HTTP (docs/reference/control-plane.md#specs). */
-import type { ControlPlane } from '../../control-plane.ts';
+import type { Context } from '../../context.ts';
+import type { Call } from '../../http/call.ts';
 import { etagOf, ifMatch, notModified } from '../../http/etag.ts';
 import { readForm } from '../../http/form.ts';
 import { idempotently } from '../../http/idempotency.ts';
-import { type Call, resource } from '../../http/resource.ts';
+import { resource } from '../../http/resource.ts';
 import { sendBlob } from '../../http/send-blob.ts';
 import { specOperations } from './operations.ts';
 import { type SpecUpload, SpecUploadForm } from './schemas.ts';
 import type { Specs } from './service.ts';
 
-export const specResource = resource(specOperations, ({ specs, context }: ControlPlane) => ({
-  'specs.upload': (call) => upload(specs, call, null),
-  'specs.uploadToProject': (call) => upload(specs, call, call.params.id),
-  'specs.list': ({ actor, query }) => specs.list(actor, query),
-  'specs.listOfProject': ({ actor, params, query }) => specs.listOfProject(actor, params.id, query),
-  'specs.get': async ({ actor, params, request, reply }) => {
-    const { spec, version } = await specs.get(actor, params.id);
-    return notModified(request, reply, version) ? reply.code(304).send() : spec;
-  },
-  'specs.delete': ({ actor, params, request }) => specs.delete(actor, params.id, ifMatch(request)),
-  'specs.history': ({ actor, params, query }) => specs.history(actor, params.id, query),
-  'specs.content': async ({ actor, params, query, request, reply }) => {
-    const revision = await specs.content(actor, params.id, query.revision);
-    return sendBlob(context.blobs, { ...revision, type: typeOf(revision) }, request, reply);
-  },
-  'specs.operations': ({ actor, params, query }) => specs.operations(actor, params.id, query),
-  'specs.updateOperations': async ({ actor, params, body, request, reply }) => {
-    const { upload: result, version } = await specs.updateOperations(actor, params.id, body, ifMatch(request));
-    reply.header('etag', etagOf(version));
-    return result;
-  },
-  'specs.operationsOfProject': ({ actor, params, query }) => specs.operationsOfProject(actor, params.id, query),
-}));
+export const specResource = resource(
+  specOperations,
+  ({ specs, context }: { readonly specs: Specs; readonly context: Context }) => ({
+    'specs.upload': (call) => upload(specs, call, null),
+    'specs.uploadToProject': (call) => upload(specs, call, call.params.id),
+    'specs.list': ({ actor, query }) => specs.list(actor, query),
+    'specs.listOfProject': ({ actor, params, query }) => specs.listOfProject(actor, params.id, query),
+    'specs.get': async ({ actor, params, request, reply }) => {
+      const { spec, version } = await specs.get(actor, params.id);
+      return notModified(request, reply, version) ? reply.code(304).send() : spec;
+    },
+    'specs.delete': ({ actor, params, request }) => specs.delete(actor, params.id, ifMatch(request)),
+    'specs.history': ({ actor, params, query }) => specs.history(actor, params.id, query),
+    'specs.content': async ({ actor, params, query, request, reply }) => {
+      const revision = await specs.content(actor, params.id, query.revision);
+      return sendBlob(context.blobs, { ...revision, type: typeOf(revision) }, request, reply);
+    },
+    'specs.operations': ({ actor, params, query }) => specs.operations(actor, params.id, query),
+    'specs.updateOperations': async ({ actor, params, body, request, reply }) => {
+      const { upload: result, version } = await specs.updateOperations(actor, params.id, body, ifMatch(request));
+      reply.header('etag', etagOf(version));
+      return result;
+    },
+    'specs.operationsOfProject': ({ actor, params, query }) => specs.operationsOfProject(actor, params.id, query),
+  }),
+);
 
 type UploadCall = Pick<Call, 'actor' | 'request' | 'reply'>;
 

@@ -1,7 +1,7 @@
 /** Specs (docs/reference/control-plane.md#specs). */
 import { operations, partialAnswer } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
-import { ProjectParams } from '../projects/schemas.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
 import {
   OperationQuery,
   OperationsPatch,

@@ -5,16 +5,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DescribedOperation, describeSpec, isGzip, repack, unpack } from '@gw/gateway/compiler';
 import { mergePatch, parseText, valueAt } from '@gw/gateway/spec';
+import type { Edit } from './edit.ts';
 import { editJson } from './edit-json.ts';
 import { editYaml } from './edit-yaml.ts';
 import { projectFiles, type Upload, type UploadForm } from './read-upload.ts';
 import type { OperationsPatch } from './schemas.ts';
-
-/** Members of one object; undefined removes one. */
-export interface Edit {
-  readonly pointer: string;
-  readonly changes: readonly (readonly [key: string, value: unknown])[];
-}
 
 /** What cannot be done, in words for the caller. */
 export class PatchRefused extends Error {}

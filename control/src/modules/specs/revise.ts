@@ -6,8 +6,8 @@ import type { BlobInfo } from '../../db/blobs.ts';
 import type { Schema } from '../../db/schema.ts';
 import { ControlError } from '../../errors.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
+import { lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { lockProject } from '../projects/store.ts';
 import type { ReadSpec } from './read-spec.ts';
 import { named, recorded, resourceOf } from './record.ts';
 import {

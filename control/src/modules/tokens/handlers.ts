@@ -1,9 +1,9 @@
 /** API tokens over HTTP, and who the caller is. */
-import type { ControlPlane } from '../../control-plane.ts';
 import { resource } from '../../http/resource.ts';
 import { tokenOperations } from './operations.ts';
+import type { Tokens } from './service.ts';
 
-export const tokenResource = resource(tokenOperations, ({ tokens }: ControlPlane) => ({
+export const tokenResource = resource(tokenOperations, ({ tokens }: { readonly tokens: Tokens }) => ({
   'tokens.list': ({ actor, query }) => tokens.list(actor, query),
   'tokens.create': async ({ actor, body, reply }) => {
     const token = await tokens.create(actor, body);

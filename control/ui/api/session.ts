@@ -1,6 +1,6 @@
 /** Who is signed in: the token stays in this tab, and nowhere else. */
 import { computed, signal } from '@preact/signals';
-import type { Identity } from '../api/types.ts';
+import type { Identity } from './types.ts';
 
 const KEY = 'gw-token';
 

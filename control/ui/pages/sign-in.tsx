@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../../src/client/api-error.ts';
 import { client } from '../api/client.ts';
 import { describeError } from '../api/describe-error.ts';
+import { expired, identity, signIn, signOut, token } from '../api/session.ts';
 import { Field } from '../components/field.tsx';
 import { Problem } from '../components/problem.tsx';
 import { useAction } from '../data/use-action.ts';
 import { announce } from '../shell/announcer.tsx';
 import { useTitle } from '../shell/title.ts';
-import { expired, identity, signIn, signOut, token } from './session.ts';
 
 export function SignIn() {
   useTitle('Sign in');
