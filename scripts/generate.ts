@@ -11,8 +11,8 @@ import { renderLimits, renderServeOptions } from '../gateway/src/serve/option-do
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderMetrics } from '../gateway/src/telemetry/metrics-doc.ts';
 import { renderHostFunctions } from '../gateway/src/wasm/host-functions-doc.ts';
-import { generatedFiles as operatorFiles } from '../operator/src/api/generate.ts';
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
+import { generatedFiles as operatorFiles } from '../operator/src/install/generate.ts';
 import { generalDashboard } from '../operator/src/objects/dashboard.ts';
 import { POD_FIELDS } from '../operator/src/objects/pod-policy.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
