@@ -2,5 +2,5 @@
 export { SYSTEM } from './access/actor.ts';
 export { asSecret } from './access/secrets.ts';
 export type { ControlPlane } from './control-plane.ts';
-export { registerPackage } from './plugins/register-package.ts';
+export { registerPackage } from './modules/plugins/register-package.ts';
 export { type RunningControlPlane, type ServeOptions, serve } from './serve.ts';

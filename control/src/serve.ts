@@ -11,6 +11,9 @@ import { adminServer } from './admin/admin.ts';
 import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
 import { createServer, REQUEST_TIMEOUT_MS } from './http/server.ts';
 import { serverTls } from './http/tls.ts';
+import { findApiKey } from './modules/api-keys/store.ts';
+import { restApi } from './modules/index.ts';
+import { findToken } from './modules/tokens/store.ts';
 import { Replica } from './replicas/replica.ts';
 import { requestSpans } from './telemetry/request-spans.ts';
 
@@ -82,8 +85,13 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
     started.defer(() => admin.close());
     log.info({ admin: await listen(admin, options.adminBind) }, 'admin listening');
   }
-  const authenticate = authenticator({ adminToken, database: db, access: control.access, oidc });
-  const app = await createServer(control, { allowedOrigins, authenticate, spans, tls, draining: () => draining });
+  const store = {
+    findToken: (token: string) => findToken(db.kysely, token),
+    findApiKey: (key: string) => findApiKey(db.kysely, key),
+  };
+  const authenticate = authenticator({ adminToken, store, access: control.access, oidc });
+  const serving = { allowedOrigins, authenticate, spans, tls, draining: () => draining };
+  const app = await createServer(control.context, restApi(control), serving);
   started.defer(() => closeWithin(app, drainTimeoutMs));
   await options.prepare?.(control);
   const replica = started.adopt(await Replica.start(control), (each) => each.close());

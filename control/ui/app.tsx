@@ -2,19 +2,19 @@
 
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
+import { signedIn, token } from './api/session.ts';
 import { Problem } from './components/problem.tsx';
 import { Audit } from './pages/audit.tsx';
+import { NotFound } from './pages/not-found.tsx';
 import { ProjectPages } from './pages/project/pages.tsx';
 import { Projects } from './pages/projects.tsx';
 import { Plugin } from './pages/registry/plugin.tsx';
 import { Registry } from './pages/registry/registry.tsx';
+import { resume, SignIn } from './pages/sign-in.tsx';
 import { Tokens } from './pages/tokens.tsx';
-import { signedIn, token } from './session/session.ts';
-import { resume, SignIn } from './session/sign-in.tsx';
 import { Announcer } from './shell/announcer.tsx';
 import { useFocusOnNavigation } from './shell/focus-on-navigation.ts';
 import { Header } from './shell/header.tsx';
-import { NotFound } from './shell/not-found.tsx';
 
 export function App() {
   useEffect(() => void resume(), []);

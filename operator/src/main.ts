@@ -3,8 +3,8 @@
 import { basename, extname, join } from 'node:path';
 import { messageOf } from '@gw/gateway/message-of';
 import { Command } from 'commander';
-import type { Program } from './cli/program.ts';
 import { readEnvironment } from './config.ts';
+import type { Program } from './program.ts';
 
 const stopped = new Promise<void>((resolve) => {
   let asked = false;

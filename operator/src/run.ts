@@ -2,18 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { catalog } from './catalog.ts';
-import { SecureListener, type SecureListenerOptions } from './certificates/secure-listener.ts';
+import { SecureListener } from './certificates/secure-listener.ts';
 import { Connections } from './control-plane/connection.ts';
 import { ControlPlanes } from './control-plane/control-planes.ts';
 import { controllers } from './controllers/controllers.ts';
-import { Compilations } from './controllers/gateway-project/compilation.ts';
-import { probeProvenance } from './controllers/gateway-project/pod-state.ts';
+import { probeProvenance } from './controllers/gateway-project/pods/pod-state.ts';
 import { closeKept, KeptConnections } from './controllers/gateway-project/rollout/kept-connections.ts';
 import { Measurements } from './controllers/gateway-project/rollout/measurements.ts';
-import { probeMetrics } from './controllers/gateway-project/rollout/observe-rollout.ts';
-import { UpdatePace } from './controllers/gateway-project/update-pace.ts';
-import { ForeignUses, type NamespaceView } from './controllers/plugin-ref/grants.ts';
+import { probeMetrics } from './controllers/gateway-project/rollout/observe.ts';
+import { UpdatePace } from './controllers/gateway-project/rollout/update-pace.ts';
+import { Compilations } from './controllers/gateway-project/sources/compilation.ts';
+import { catalog } from './controllers/plugin-ref/catalog.ts';
+import { ForeignUses } from './controllers/plugin-ref/grants.ts';
+import { Runner } from './controllers/runner.ts';
 import { ArtifactFiles } from './link/artifact-files.ts';
 import { ownAddress } from './link/leader-endpoints.ts';
 import { type OpenLink, openLink } from './link/open-link.ts';
@@ -26,8 +27,8 @@ import { Endpoints } from './runtime/endpoints.ts';
 import { ClusterEvents } from './runtime/events.ts';
 import { LEASE, Lease } from './runtime/lease.ts';
 import { OperatorMetrics } from './runtime/metrics.ts';
+import type { NamespaceView } from './runtime/namespace-view.ts';
 import { namespaceView } from './runtime/namespace-view.ts';
-import { Runner } from './runtime/runner.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { SidecarCensus } from './sidecar/census.ts';
 import { type EgressSettings, openFetcher } from './sources/open-fetcher.ts';
@@ -35,17 +36,8 @@ import { ExchangedParts } from './storage/exchanged-parts.ts';
 import { ImageStore } from './storage/image-store.ts';
 import { ImageVolumes } from './storage/image-volumes.ts';
 import { pullRevision } from './storage/pull-revision.ts';
-import type { WebhookConfigurations } from './webhooks/configurations.ts';
+import type { ListenerOptions } from './webhooks/listener-options.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
-
-export interface ListenerOptions extends Omit<SecureListenerOptions, 'namespace' | 'services' | 'onCertificate'> {
-  /** Webhook configurations whose path the operator keeps, and `caBundle` where it makes the certificates. */
-  readonly webhooks: WebhookConfigurations;
-  /** Service by which API servers reach our webhooks; absent: there are none. */
-  readonly webhookService?: string;
-  /** Service without a selector by which pods reach the leader; absent: there is no link. */
-  readonly linkService?: string;
-}
 
 export interface RunOptions {
   /** Namespaces to look at; none means all. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { generatedChartFiles } from './generate.ts';
 import { readValues } from './values-file.ts';
 import { valuesSchema } from './values-schema.ts';

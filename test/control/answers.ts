@@ -1,8 +1,8 @@
 /** Whether what the server answers is what the operation says: of every answer that a test gets of a `ControlServer`. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Operation } from '../../control/src/api/operation.ts';
-import { NAMED_SCHEMAS } from '../../control/src/resources/index.ts';
-import { OPERATIONS } from '../../control/src/resources/operations.ts';
+import { NAMED_SCHEMAS } from '../../control/src/modules/index.ts';
+import { OPERATIONS } from '../../control/src/modules/operations.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, schemas: [...NAMED_SCHEMAS] });
 

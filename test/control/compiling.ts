@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { load } from 'js-yaml';
-import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
+import type { Compilation } from '../../control/src/modules/compilations/schemas.ts';
 import { GW } from '../programs/gw.ts';
 import type { ControlServer } from './server.ts';
 

@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
-import type { Artifact } from '../../control/src/resources/artifacts/schemas.ts';
-import type { Compilation } from '../../control/src/resources/compilations/schemas.ts';
+import type { Artifact } from '../../control/src/modules/artifacts/schemas.ts';
+import type { Compilation } from '../../control/src/modules/compilations/schemas.ts';
 import { eventually } from '../eventually.ts';
 import { Gate } from '../serve/gate.ts';
 import { bigSpec, compile, follow, type Rest, specOf, uploadSpec } from './compiling.ts';

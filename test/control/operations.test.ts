@@ -8,6 +8,7 @@ import { describedCommand } from '../../control/src/cli/cli-doc.ts';
 import { operationsOf } from '../../control/src/cli/session.ts';
 import { type ControlPlane, openControlPlane } from '../../control/src/control-plane.ts';
 import { createServer } from '../../control/src/http/server.ts';
+import { restApi } from '../../control/src/modules/index.ts';
 import { type UnopenedDatabase, unopenedDatabase } from './database.ts';
 
 /** Answered by the server itself, without the library. */
@@ -22,7 +23,7 @@ describe('operations', () => {
   beforeAll(async () => {
     database = await unopenedDatabase();
     control = await openControlPlane({ databaseUrl: database.url });
-    const app = await createServer(control, {
+    const app = await createServer(control.context, restApi(control), {
       allowedOrigins: [],
       authenticate: () => Promise.reject(new Error('nobody calls')),
     });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveSchema } from '../../operator/src/api/gateway-pods.ts';
 import { gatewayProjects } from '../../operator/src/api/resources.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { podTemplate } from '../../operator/src/objects/pod-template.ts';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
 import { at, charts, fromValues, hasHelm, ofKind, render, root, withoutHelm } from './helm.ts';
 
 const CONTAINER = 'spec.template.spec.containers.0';

@@ -12,7 +12,7 @@ import {
   VIEW_RULES,
   WEBHOOK_PATH_RULES,
   WEBHOOK_RULES,
-} from '../../operator/src/api/rbac.ts';
+} from '../../operator/src/install/rbac.ts';
 import { execute } from '../e2e/kubectl.ts';
 import { GW_OPERATOR } from '../programs/gw-operator.ts';
 import { at, fromValues, hasHelm, type Manifest, ofKind, render, valuesFiles, withoutHelm } from './helm.ts';

@@ -9,7 +9,7 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { type RequestInfo, requestInfo } from '../../operator/src/runtime/request-info.ts';
+import { type RequestInfo, requestInfo } from '../../operator/src/kube/request-info.ts';
 
 export interface Recorded extends RequestInfo {
   readonly at: number;

@@ -1,6 +1,6 @@
 /** An operator that has the rights of its chart's roles and no others, and which of them it used. */
 import { join } from 'node:path';
-import type { Rule } from '../../operator/src/api/rbac.ts';
+import type { Rule } from '../../operator/src/install/rbac.ts';
 import { execute } from '../e2e/kubectl.ts';
 import { ApiProxy } from './api-proxy.ts';
 

@@ -1,5 +1,5 @@
 /** What the operator has made of the objects of a namespace, without what differs from one time to the next. */
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import type { Found, Kind, User } from './user.ts';
 
 const CHILDREN: readonly Kind[] = ['Service', 'ServiceAccount', 'Workload', 'NetworkPolicy', 'PodDisruptionBudget'];

@@ -1,6 +1,6 @@
 /** Two replicas: one leads, the other takes over, and nothing is done twice. Needs KUBECONFIG. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { eventually } from '../eventually.ts';
 import { ApiProxy, type Recorded } from './api-proxy.ts';
 import { apiSpec, project } from './manifests.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { ApiServer } from '../../operator/src/runtime/api-server.ts';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
 
 type Stored = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** What somebody edits by hand in an object that the operator makes is put back, lists with keys too. Needs KUBECONFIG. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { eventually } from '../eventually.ts';
 import { ApiProxy } from './api-proxy.ts';
 import { apiSpec, project } from './manifests.ts';

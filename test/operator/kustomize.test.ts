@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import type { KubeObject } from '../../operator/src/runtime/kube-object.ts';
+import type { KubeObject } from '../../operator/src/kube/kube-object.ts';
 import { execute } from '../e2e/kubectl.ts';
 
 const missing = spawnSync('kubectl', ['version', '--client']).status !== 0;

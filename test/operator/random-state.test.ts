@@ -6,7 +6,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestInfo } from '../../operator/src/runtime/request-info.ts';
+import type { RequestInfo } from '../../operator/src/kube/request-info.ts';
 import { LONG, SEED } from '../property-runs.ts';
 import { ApiProxy, type Fault } from './api-proxy.ts';
 import { faultsOf } from './cluster-state.ts';

@@ -13,7 +13,7 @@ import {
   LINK_RULES,
   RULES,
   WEBHOOK_RULES,
-} from '../../operator/src/api/rbac.ts';
+} from '../../operator/src/install/rbac.ts';
 import { AUDIENCE } from '../../operator/src/link/token-reviewer.ts';
 import { execute } from '../e2e/kubectl.ts';
 import { eventually } from '../eventually.ts';

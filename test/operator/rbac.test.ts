@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OWN_RULES, RULES } from '../../operator/src/api/rbac.ts';
+import { OWN_RULES, RULES } from '../../operator/src/install/rbac.ts';
 import { foreignKinds, hasGo } from '../e2e/foreign-kinds/crds.ts';
 import { kindsGone } from '../e2e/kinds-gone.ts';
 import { execute } from '../e2e/kubectl.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { builtinPluginFiles } from '@gw/gateway/compiler';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { hashByCommandLine } from '../control/compiling.ts';
 import { eventually } from '../eventually.ts';
 import { type FileServer, sha256, startFileServer, tarOf } from '../source-rig.ts';

@@ -1,5 +1,5 @@
 /** A namespace with what users declared in another one, which an operator sees for the first time. */
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { stateOf } from './cluster-state.ts';
 import { type Kind, User } from './user.ts';
 

@@ -1,8 +1,8 @@
 /** What a user does on a cluster, and what is then there. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { ApiError, ApiServer } from '../../operator/src/runtime/api-server.ts';
-import { isRecord } from '../../operator/src/runtime/kube-object.ts';
 import { execute } from '../e2e/kubectl.ts';
 
 const CRDS = join(import.meta.dirname, '..', '..', 'crds');

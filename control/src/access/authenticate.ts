@@ -1,18 +1,37 @@
 /** Whom the credentials of a request belong to (docs/reference/control-plane.md#open-endpoints). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
-import { findApiKey } from '../resources/api-keys/store.ts';
-import { findToken } from '../resources/tokens/store.ts';
 import type { Access, Credentials } from './access.ts';
-import { Actor, type ActorOptions } from './actor.ts';
+import { Actor, type ActorOptions, type Role } from './actor.ts';
 import { adminTokenCheck } from './admin-token.ts';
 import type { OidcTokens } from './oidc.ts';
+
+/** An API token that is valid now. */
+export interface KnownToken {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly project_id: string | null;
+  readonly expires_at: Date | null;
+}
+
+/** A data-plane key that is valid now. */
+export interface KnownApiKey {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+}
+
+/** Where credentials are kept. Both mark what they find as used. */
+export interface CredentialStore {
+  findToken(token: string): Promise<KnownToken | undefined>;
+  findApiKey(key: string): Promise<KnownApiKey | null>;
+}
 
 export interface AuthenticatorOptions {
   /** GW_CONTROL_ADMIN_TOKEN. */
   readonly adminToken: string;
-  readonly database: Database;
+  readonly store: CredentialStore;
   readonly access: Access;
   /** Null: OIDC tokens are not known. */
   readonly oidc: OidcTokens | null;
@@ -24,19 +43,18 @@ export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Pro
 /** Who it is, and what the credentials hang on. */
 type Found = ActorOptions & { readonly credentials?: Credentials };
 
-export function authenticator({ adminToken, database, access, oidc }: AuthenticatorOptions): Authenticate {
+export function authenticator({ adminToken, store, access, oidc }: AuthenticatorOptions): Authenticate {
   const isAdmin = adminTokenCheck(adminToken);
-  const { kysely } = database;
 
   async function find(token: string, request: FastifyRequest): Promise<Found | null> {
     if (isAdmin(token)) return { name: 'admin', role: 'admin' };
-    const known = await findToken(kysely, token);
+    const known = await store.findToken(token);
     if (known) {
       const { id, name, role, project_id: projectId, expires_at: expiresAt } = known;
       return { name: `token:${name}`, role, projectId, expiresAt, credentials: { tokenId: id, projectId, expiresAt } };
     }
     if (request.routeOptions.config.dataPlaneKey) {
-      const key = await findApiKey(kysely, token);
+      const key = await store.findApiKey(token);
       if (key) {
         const { id, name, projectId } = key;
         const credentials = { keyId: id, projectId };

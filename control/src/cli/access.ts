@@ -1,8 +1,8 @@
 /** `gw-control api-keys`, `gw-control tokens`, `gw-control whoami`. */
 import { Option } from 'commander';
 import { ROLES, type Role } from '../access/actor.ts';
-import type { ApiKey } from '../resources/api-keys/schemas.ts';
-import type { Token } from '../resources/tokens/schemas.ts';
+import type { ApiKey } from '../modules/api-keys/schemas.ts';
+import type { Token } from '../modules/tokens/schemas.ts';
 import { type Candidate, findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';

@@ -5,7 +5,7 @@ import { createSigner } from '@gw/gateway/artifact';
 import { yesOrNo } from '@gw/gateway/command-line';
 import { messageOf } from '@gw/gateway/message-of';
 import { InvalidArgumentError, Option } from 'commander';
-import type { CompileSettings } from '../jobs/compile-job.ts';
+import type { CompileSettings } from '../modules/compilations/compile-job.ts';
 
 export interface CompileFlags {
   readonly signingKey?: string;

@@ -1,7 +1,7 @@
 /** `gw-control compile` and `gw-control compilations`. */
 import { printable } from '@gw/gateway/command-line';
 import { Option } from 'commander';
-import type { Compilation, Diagnostic } from '../resources/compilations/schemas.ts';
+import type { Compilation, Diagnostic } from '../modules/compilations/schemas.ts';
 import { OutcomeFailure } from './failure.ts';
 import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';

@@ -1,6 +1,6 @@
 /** `gw-control data-planes`. */
 import { Option } from 'commander';
-import type { DataPlane } from '../resources/data-planes/schemas.ts';
+import type { DataPlane } from '../modules/data-planes/schemas.ts';
 import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, short, time } from './session.ts';

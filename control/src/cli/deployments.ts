@@ -2,7 +2,7 @@
 import { share, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, Option } from 'commander';
 import { ApiError } from '../client/api-error.ts';
-import type { Deployment, DeploymentDetail, DeployRequest } from '../resources/deployments/schemas.ts';
+import type { Deployment, DeploymentDetail, DeployRequest } from '../modules/deployments/schemas.ts';
 import { OutcomeFailure } from './failure.ts';
 import { findId } from './find-id.ts';
 import type { AddCommand } from './program.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Option } from 'commander';
-import type { Plugin } from '../resources/plugins/schemas.ts';
+import type { Plugin } from '../modules/plugins/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';
 import { group, remote, type ServerFlags, Session, time } from './session.ts';

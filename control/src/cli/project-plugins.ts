@@ -1,8 +1,8 @@
 /** `gw-control project-plugins`: which plugins a project uses, and their config. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { newestVersion } from '../plugins/version-order.ts';
-import type { ProjectPlugin, ProjectPluginInput } from '../resources/project-plugins/schemas.ts';
+import { newestVersion } from '../modules/plugins/version-order.ts';
+import type { ProjectPlugin, ProjectPluginInput } from '../modules/project-plugins/schemas.ts';
 import type { AddCommand } from './program.ts';
 import { group, projectOption, remote, type ServerFlags, Session, time } from './session.ts';
 

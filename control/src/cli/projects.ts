@@ -1,6 +1,6 @@
 /** `gw-control projects` and `gw-control init`. */
 import { InvalidArgumentError, Option } from 'commander';
-import type { InitInput, Project } from '../resources/projects/schemas.ts';
+import type { InitInput, Project } from '../modules/projects/schemas.ts';
 import type { AddCommand, Program } from './program.ts';
 import { group, remote, type ServerFlags, Session, time } from './session.ts';
 

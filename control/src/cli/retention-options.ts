@@ -1,7 +1,7 @@
 /** What `gw-control serve` keeps, and for how long (docs/decisions.md#retention). */
 import { wholeNumber } from '@gw/gateway/command-line';
 import { Option } from 'commander';
-import type { RetentionOptions } from '../jobs/retention.ts';
+import type { RetentionOptions } from '../retention/retention.ts';
 
 export interface RetentionFlags {
   readonly retentionDays: number | null;

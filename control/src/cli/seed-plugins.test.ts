@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DATABASE_AT_HAND, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
 import { GW_CONTROL } from '../../../test/programs/gw-control.ts';
 import { openDatabase } from '../db/database.ts';
-import { findPlugin } from '../resources/plugins/store.ts';
+import { findPlugin } from '../modules/plugins/store.ts';
 
 const FIXTURES = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { printable } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import type { Database } from '../db/database.ts';
-import type { Seeded } from '../plugins/seed-plugins.ts';
+import type { Seeded } from '../modules/plugins/seed-plugins.ts';
 import { databaseUrlOption, migrateOption } from './database-options.ts';
 import { withDatabase } from './local-database.ts';
 import type { AddCommand, Program } from './program.ts';
@@ -50,8 +50,8 @@ async function seed(db: Database, flags: Flags, { stdout, stderr }: Program): Pr
   const [{ Blobs }, { mustBeMigrated }, { PluginChecks }, { seedPlugins }] = await Promise.all([
     import('../db/blobs.ts'),
     import('../db/migrations.ts'),
-    import('../plugins/plugin-checks.ts'),
-    import('../plugins/seed-plugins.ts'),
+    import('../modules/plugins/plugin-checks.ts'),
+    import('../modules/plugins/seed-plugins.ts'),
   ]);
   if (flags.migrate) await db.migrate();
   else await mustBeMigrated(db);

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { wholeNumber } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import { parse } from 'yaml';
-import type { Spec } from '../resources/specs/schemas.ts';
+import type { Spec } from '../modules/specs/schemas.ts';
 import { packFolder } from './pack-folder.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';

@@ -1,6 +1,6 @@
 /** What the client takes and gives for each operation: types alone, so that no schema is loaded with it. */
 import type { AnswerOf, BodyOf, EventOf, FormOf, ParamsOf, QueryOf } from '../api/operation.ts';
-import type { OperationId, Operations } from '../resources/operations.ts';
+import type { OperationId, Operations } from '../modules/operations.ts';
 
 export type { OperationId };
 

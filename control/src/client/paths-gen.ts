@@ -1,5 +1,5 @@
 /** Writes paths.gen.ts: methods and paths of the operations without their schemas, which are many times as large. */
-import { OPERATIONS } from '../resources/operations.ts';
+import { OPERATIONS } from '../modules/operations.ts';
 
 export function renderPaths(): string {
   const rows = Object.entries(OPERATIONS).map(([id, { method, path }]) => `  '${id}': '${method} ${path}',\n`);

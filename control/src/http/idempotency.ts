@@ -8,9 +8,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ControlError, type ProblemName } from '../errors.ts';
+import type { Call } from './call.ts';
 import { IdempotencyKey, type KeptAnswer } from './idempotency-key.ts';
 import { controlErrorOf } from './problem.ts';
-import type { Call } from './resource.ts';
 
 export { KEPT_HOURS } from './idempotency-key.ts';
 

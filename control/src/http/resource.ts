@@ -1,23 +1,13 @@
 /** Serves operations of the REST API: a route for each, as its value says. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Actor } from '../access/actor.ts';
 import { JSON_REQUEST_TYPES, JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
-import type { AnswerOf, BodyOf, Operation, OperationTable, ParamsOf, QueryOf } from '../api/operation.ts';
+import type { AnswerOf, Operation, OperationTable } from '../api/operation.ts';
 import { ControlError } from '../errors.ts';
+import type { Call } from './call.ts';
 import { describeOperation, reference } from './describe-operation.ts';
 import { idempotently } from './idempotency.ts';
 import { type Page, sendPage } from './pagination.ts';
-
-/** A call of an operation, checked. */
-export interface Call<O = Operation> {
-  readonly actor: Actor;
-  readonly params: ParamsOf<O>;
-  readonly query: QueryOf<O>;
-  readonly body: BodyOf<O>;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
 
 /**
  * JSON of the answer, a page of it for a list, or the reply where the handler has sent it. Of an operation that answers

@@ -2,13 +2,13 @@
 import cors from '@fastify/cors';
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import type { TSchema } from 'typebox';
 import type { Actor } from '../access/actor.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
-import type { ControlPlane } from '../control-plane.ts';
+import type { Context } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { ControlError } from '../errors.ts';
-import { NAMED_SCHEMAS, RESOURCES } from '../resources/index.ts';
 import type { RequestSpans } from '../telemetry/request-spans.ts';
 import { observeRequests } from '../telemetry/requests.ts';
 import { consoleRoutes } from '../ui/routes.ts';
@@ -41,6 +41,14 @@ declare module 'fastify' {
   }
 }
 
+/** The operations that it serves. */
+export interface RestApi {
+  /** What the OpenAPI document has under a name of its own. */
+  readonly schemas: readonly TSchema[];
+  /** Adds a route for each operation. */
+  serve(app: FastifyInstance): void;
+}
+
 export interface ServerOptions {
   /** Origins that browsers may call from (GW_CONTROL_ALLOWED_ORIGINS); none: no cross-origin access. */
   readonly allowedOrigins: readonly string[];
@@ -60,8 +68,12 @@ const HEADERS_TIMEOUT_MS = 15_000;
 /** Bytes of a JSON body. */
 const MAX_JSON = 1 << 20;
 
-export async function createServer(control: ControlPlane, options: ServerOptions): Promise<FastifyInstance> {
-  const log: FastifyBaseLogger = control.context.log;
+export async function createServer(
+  { db, metrics, log: logger }: Context,
+  api: RestApi,
+  options: ServerOptions,
+): Promise<FastifyInstance> {
+  const log: FastifyBaseLogger = logger;
   const app = Fastify({
     loggerInstance: log,
     bodyLimit: MAX_JSON,
@@ -78,8 +90,8 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   limitIdleSockets(app.server);
-  for (const schema of NAMED_SCHEMAS) app.addSchema(schema);
-  app.setValidatorCompiler(validatorCompiler(NAMED_SCHEMAS));
+  for (const schema of api.schemas) app.addSchema(schema);
+  app.setValidatorCompiler(validatorCompiler(api.schemas));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
     // What fastify finds wrong with a request that is for nothing matters less than that.
@@ -92,10 +104,10 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   }
   // JSON is what bodies are: text would go by its schema.
   app.removeContentTypeParser('text/plain');
-  app.decorate('database', control.context.db);
+  app.decorate('database', db);
   app.decorate('uploads', new UploadQueue());
   app.decorateRequest('actor');
-  observeRequests(app, control.context.metrics, options.spans ?? null);
+  observeRequests(app, metrics, options.spans ?? null);
   await app.register(cors, {
     origin: [...options.allowedOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -114,7 +126,7 @@ export async function createServer(control: ControlPlane, options: ServerOptions
   app.addHook('preValidation', mustBeStorable);
   await consoleRoutes(app);
   await app.register(async (routes) => {
-    for (const resource of RESOURCES) resource.serve(routes, control);
+    api.serve(routes);
     dataPlanesOnly(routes);
   });
   return app;

@@ -16,9 +16,9 @@ export {
   type Versioned,
 } from '../client/client.ts';
 export type { Answer, EventsId, Input, Item, ListId, OperationId, StreamEvent } from '../client/operation-types.ts';
-export type { Artifact, ArtifactDetail } from '../resources/artifacts/schemas.ts';
-export type { Deployment } from '../resources/deployments/schemas.ts';
-export type { Plugin } from '../resources/plugins/schemas.ts';
-export type { ProjectPlugin, ProjectPluginInput } from '../resources/project-plugins/schemas.ts';
-export type { Project } from '../resources/projects/schemas.ts';
-export type { Spec, SpecUpload } from '../resources/specs/schemas.ts';
+export type { Artifact, ArtifactDetail } from '../modules/artifacts/schemas.ts';
+export type { Deployment } from '../modules/deployments/schemas.ts';
+export type { Plugin } from '../modules/plugins/schemas.ts';
+export type { ProjectPlugin, ProjectPluginInput } from '../modules/project-plugins/schemas.ts';
+export type { Project } from '../modules/projects/schemas.ts';
+export type { Spec, SpecUpload } from '../modules/specs/schemas.ts';

@@ -8,8 +8,8 @@ import { VERSION } from '@gw/gateway/version';
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Schema } from '../db/schema.ts';
-import { hintDataPlanes, hintDeployment } from '../deploying/hints.ts';
-import { markAway } from '../deploying/write-entries.ts';
+import { hintDataPlanes, hintDeployment } from '../modules/data-planes/notifications.ts';
+import { markAway } from '../modules/data-planes/write-entries.ts';
 
 /** Milliseconds between signs of life. */
 const BEAT_MS = 2_000;

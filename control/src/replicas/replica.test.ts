@@ -8,7 +8,7 @@ import { apiOf, type DataPlaneView, Plane, until } from '../../../test/control/f
 import { compileSpec } from '../../../test/serve/gateway.ts';
 import { SYSTEM } from '../access/actor.ts';
 import { type ControlPlane, openControlPlane } from '../control-plane.ts';
-import { storeArtifact } from '../resources/artifacts/store.ts';
+import { storeArtifact } from '../modules/artifacts/store.ts';
 import { Replica } from './replica.ts';
 
 const GRACE_MS = 300;

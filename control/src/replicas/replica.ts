@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ChannelOptions, DataPlaneChannel } from '../channel/index.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { dataPlanePorts, reclaim } from '../deploying/data-plane-ports.ts';
-import { Deployer } from '../deploying/deployer.ts';
-import { Journal } from '../deploying/journal.ts';
+import { dataPlanePorts, reclaim } from '../modules/data-planes/channel-ports.ts';
+import { Journal } from '../modules/data-planes/journal.ts';
+import { Deployer } from '../modules/deployments/deployer.ts';
 import { Membership } from './membership.ts';
 
 export interface ReplicaOptions {

@@ -1,6 +1,6 @@
 /** The REST API with the token of the session. */
 import { type CallOptions, ControlClient } from '../../src/client/client.ts';
-import { expire, token } from '../session/session.ts';
+import { expire, token } from './session.ts';
 
 /** An answer of 401 ends the session. */
 export const client = new ControlClient({

@@ -3,13 +3,13 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { client } from '../api/client.ts';
+import { may } from '../api/session.ts';
 import { FormDialog } from '../components/dialog.tsx';
 import { Check, Field, Filter } from '../components/field.tsx';
 import { ListTable } from '../components/table.tsx';
 import { Command, Empty, Time } from '../components/values.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useList } from '../data/use-list.ts';
-import { may } from '../session/session.ts';
 import { announce } from '../shell/announcer.tsx';
 import { useTitle } from '../shell/title.ts';
 

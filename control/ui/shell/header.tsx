@@ -1,7 +1,7 @@
 /** On top of every page: where one can go, and who one is. */
 import { useLocation } from 'preact-iso/router';
+import { identity, may, signOut } from '../api/session.ts';
 import { mayDropDrafts } from '../editor/drafts.ts';
-import { identity, may, signOut } from '../session/session.ts';
 import { ThemeButton } from './theme.tsx';
 
 export function Header() {

@@ -1,6 +1,6 @@
 /** Turns a schema into the check that makes an unknown value an object of its kind. */
 import { Ajv } from 'ajv';
-import { isRecord, type KubeObject, type Resource } from '../runtime/kube-object.ts';
+import { isRecord, type KubeObject, type Resource } from '../kube/kube-object.ts';
 import type { FromSchema, Schema } from './schema.ts';
 
 /** Not strict: schemas carry the x-kubernetes keywords. Defaults are filled in, as the API server does. */

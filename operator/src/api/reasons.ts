@@ -1,5 +1,13 @@
-/** The one table of condition reasons (and Event reasons): what each means and what to do. docs/crds.md is made from it. */
+/**
+ * The one table of reasons of conditions and Events: what each means, what to do, and which Event tells of it.
+ * docs/crds.md is made from it.
+ */
 export interface Reason {
+  /**
+   * Type of its Event. `WarningOnceStalled`: what is missing may be on its way, since objects of one change are applied
+   * in any order, so that it is Normal until the object stalls for it.
+   */
+  readonly event: 'Normal' | 'Warning' | 'WarningOnceStalled';
   readonly meaning: string;
   /** What the user does next; absent where there is nothing to do. */
   readonly action?: string;
@@ -7,275 +15,353 @@ export interface Reason {
 
 export const REASONS = {
   // Injected
-  Injected: { meaning: 'Every pod that asks for a sidecar of the project has one.' },
+  Injected: { event: 'Normal', meaning: 'Every pod that asks for a sidecar of the project has one.' },
   SidecarMissing: {
+    event: 'Warning',
     meaning:
       'A pod asks for a sidecar and has none: it was created while no API server could ask the webhook. Its traffic goes past the gateway.',
     action: 'Delete the pod, or restart its workload; the operator never does. See that the webhook can be reached.',
   },
   // Reviewed
   WebhookDrift: {
+    event: 'Warning',
     meaning:
       'Webhook configurations have another path than the operator gives them, or it may not write them: wrong objects may be admitted, and pods without their sidecars. The condition is there for as long.',
     action:
       'Have whoever changes the path leave it out, as the chart does (a GitOps tool ignores clientConfig.caBundle and clientConfig.service.path); see the log of the operator.',
   },
   // Updated
-  Updated: { meaning: 'The pods have been replaced, and are as this operator makes them.' },
+  Updated: { event: 'Normal', meaning: 'The pods have been replaced, and are as this operator makes them.' },
   Updating: {
+    event: 'Normal',
     meaning: 'The pods are being replaced because the operator changed: it was upgraded, or has other options.',
   },
   AwaitingUpdate: {
+    event: 'Normal',
     meaning:
       'The operator changed and makes pods another way now; those of other projects are being replaced first (--updates-at-once). What serves, serves on, and a change of the project itself does not wait.',
   },
   UpdateFailed: {
+    event: 'Warning',
     meaning:
       'The pods that were to take the place of those of an earlier operator did not become ready in time; those before serve on, and fewer other projects are updated at once until this one is.',
     action:
       "See `kubectl describe pod` of the gateway's pods: a node or quota without room, an image that cannot be pulled, a wrong --pod-defaults. Where the upgrade is at fault, take it back.",
   },
   UpdateStopped: {
+    event: 'Warning',
     meaning:
       'The operator changed, and the pods of so many other projects failed to be replaced that no more are tried. What serves, serves on, and a change of the project itself does not wait.',
     action: "See the operator's log for the projects; mend them, or take the upgrade back.",
   },
   // Accepted
-  Accepted: { meaning: 'The object is understood and what it refers to is there.' },
+  Accepted: { event: 'Normal', meaning: 'The object is understood and what it refers to is there.' },
   InvalidSpec: {
+    event: 'Warning',
     meaning: 'The object contradicts itself; the message says where.',
     action: 'Correct the field that the message names.',
   },
   SourceNotFound: {
+    event: 'WarningOnceStalled',
     meaning: 'The ConfigMap or Secret, or its key, that holds the document, plugin, key or credentials is not there.',
     action: 'Create it in the same namespace, or correct the name; it is picked up when it appears.',
   },
   CredentialNotGranted: {
+    event: 'Warning',
     meaning:
       'A Secret would be sent to an address that it does not name: so nobody can have a Secret sent to a server of their own. What is served and what is linked goes on.',
     action:
       'Where the address is right, give the Secret the label gw.dev/credential: "true" and the host in the annotation gw.dev/hosts, as the message says.',
   },
   SecretNotGranted: {
+    event: 'Warning',
     meaning:
       'The operator uses Secrets only for the projects that they name (--require-secret-grants), and this one does not name the project. What is served goes on.',
     action:
       'Where the project may have it, name it in the annotation gw.dev/projects of the Secret, as the message says.',
   },
   Fetching: {
+    event: 'Normal',
     meaning: 'The document or plugin is being fetched from its registry or URL. Nothing else waits for it.',
   },
-  Fetched: { meaning: 'What the registry or URL has, as far as it was looked at last, is what is used.' },
+  Fetched: {
+    event: 'Normal',
+    meaning: 'What the registry or URL has, as far as it was looked at last, is what is used.',
+  },
   SourceUnavailable: {
+    event: 'Warning',
     meaning:
       'The registry or URL does not answer, refuses, or may not be connected to. What was fetched before goes on being used; it is tried again, at the latest after five minutes.',
     action: 'See the message: the address, the credentials, or --egress-allow of the operator for internal addresses.',
   },
   SignatureInvalid: {
+    event: 'Warning',
     meaning: 'None of the keys of spec.verify has signed the plugin. What was served before goes on being served.',
     action: 'Sign this very file or image with one of the keys, or correct the keys; never take verify away to go on.',
   },
   SourceInvalid: {
+    event: 'Warning',
     meaning:
       'The source is there, but what it holds cannot be used: not UTF-8, not gzip, no archive, too large, a wrong version or hash.',
     action: 'Replace its content.',
   },
   SelectorNotSupported: {
+    event: 'Warning',
     meaning:
       'A selector of namespaces allows nobody, since the operator looks at some namespaces only and may not read the labels of others.',
     action: 'Name the namespaces in spec.allowedNamespaces.names, or let the operator watch all namespaces.',
   },
   PluginInvalid: {
+    event: 'Warning',
     meaning:
       'The plugin package cannot be loaded: its manifest or module is wrong, or it imports what it does not declare.',
     action: 'Correct the package; the message names the key and the line or import.',
   },
   SpecNotFound: {
+    event: 'WarningOnceStalled',
     meaning: 'An ApiSpec that is named does not exist.',
     action: 'Create it, or take its name out of spec.specs.names.',
   },
   NoSpecs: {
+    event: 'WarningOnceStalled',
     meaning: 'No ApiSpec is named or selected.',
     action: 'Label an ApiSpec as spec.specs.selector asks, or name one.',
   },
   SpecNotAccepted: {
+    event: 'WarningOnceStalled',
     meaning: 'An ApiSpec has no document to compile.',
     action: 'See the Accepted condition of the ApiSpec.',
   },
   PluginNotFound: {
+    event: 'WarningOnceStalled',
     meaning: 'A plugin is neither built in nor given by a PluginRef.',
     action: 'Create the PluginRef, or correct the name in spec.plugins.',
   },
   PluginNotAccepted: {
+    event: 'WarningOnceStalled',
     meaning: 'A PluginRef gives no plugin that can be compiled.',
     action: 'See the Accepted condition of the PluginRef.',
   },
-  ProjectNotFound: { meaning: 'The GatewayProject does not exist.', action: 'Create it, or correct spec.project.' },
+  ProjectNotFound: {
+    event: 'WarningOnceStalled',
+    meaning: 'The GatewayProject does not exist.',
+    action: 'Create it, or correct spec.project.',
+  },
   NoSuchRevision: {
+    event: 'WarningOnceStalled',
     meaning: 'No kept revision has that number or hash.',
     action: "Choose one of the GatewayProject's status.revisions; spec.revisionHistoryLimit says how many are kept.",
   },
   ApiNotInstalled: {
+    event: 'Warning',
     meaning: 'The project asks for an object of a kind that the cluster does not know. Everything else goes on.',
     action:
       'Install the Gateway API (HTTPRoute) or the Prometheus operator (PodMonitor), or take the field away; it is made once the kind is there.',
   },
   ApiNotAllowed: {
+    event: 'Warning',
     meaning:
       "The project asks for an object of a kind that the operator's role does not let it see. Everything else goes on.",
     action:
       "Upgrade the chart with the operator's image, give the role the verbs of the chart, or take the field away.",
   },
   // CertificateValid
-  CertificateValid: { meaning: 'The certificate of the traffic port is good for a while.' },
+  CertificateValid: { event: 'Normal', meaning: 'The certificate of the traffic port is good for a while.' },
   CertificateExpiring: {
+    event: 'Warning',
     meaning:
       'The certificate has less than a sixth of its time left, or less than fourteen days: whoever renews it should have done so.',
     action: 'See why it is not renewed: with cert-manager, `kubectl describe certificate`. Replace the Secret else.',
   },
   CertificateExpired: {
+    event: 'Warning',
     meaning: 'The certificate is no longer good, or not yet: clients refuse it. The pods go on serving it.',
     action: 'Replace what the Secret holds; pods take it up without a restart.',
   },
   // Compiled
-  Compiled: { meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
+  Compiled: { event: 'Normal', meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
   CompileFailed: {
+    event: 'Warning',
     meaning: 'The specs and plugins do not compile. What was served before goes on being served.',
     action: 'Correct the first of status.diagnostics; each carries a code, a file, a JSON pointer and a hint.',
   },
   NotCompiled: {
+    event: 'WarningOnceStalled',
     meaning: 'There is nothing to compile yet, or no GatewayProject takes the ApiSpec.',
     action: 'See Accepted.',
   },
   // Stored
-  Stored: { meaning: 'The artifact lies in immutable ConfigMaps, or in the registry.' },
-  Storing: { meaning: 'The artifact is being pushed to the registry. What was served before goes on being served.' },
+  Stored: { event: 'Normal', meaning: 'The artifact lies in immutable ConfigMaps, or in the registry.' },
+  Storing: {
+    event: 'Normal',
+    meaning: 'The artifact is being pushed to the registry. What was served before goes on being served.',
+  },
   RegistryUnavailable: {
+    event: 'Warning',
     meaning:
       'The registry does not answer, or answers that it cannot at the moment. What was served before goes on being served; it is tried again, at the latest after a minute.',
     action: "See the message: the registry's health, its address, DNS and NetworkPolicies.",
   },
   PushRefused: {
+    event: 'Warning',
     meaning:
       'The artifact may not be pushed: credentials, rights, plain HTTP or an internal address. What was served before goes on being served; it is tried again, at the latest after a minute.',
     action:
       'Correct what the message names: spec.storage.oci and its pushSecret, or --egress-allow and --plain-http-registry of the operator.',
   },
   ArtifactExchanged: {
+    event: 'Warning',
     meaning: 'A ConfigMap of an artifact held something else than its name and annotations say; it is made again.',
     action: 'See who may delete and create ConfigMaps in the namespace.',
   },
   ArtifactLost: {
+    event: 'Warning',
     meaning:
       'The ConfigMaps or the image of the served revision were deleted, and it cannot be made again because the specs no longer compile to it. Pods that run go on serving it; new ones cannot start.',
     action: 'Correct what does not compile, or deploy another revision.',
   },
   ImageNotDeleted: {
+    event: 'Warning',
     meaning: 'An image that is no longer needed stays in its registry, which does not let the operator delete it.',
     action:
       "Allow the user of pushSecret to delete, or let the registry's own retention do it. Nothing else depends on it.",
   },
   ArtifactTooLarge: {
+    event: 'Warning',
     meaning: 'The artifact needs more than eight ConfigMaps of 900 KiB.',
     action: 'Set spec.storage.type to OCI, split the project, or leave out plugins and files that no operation uses.',
   },
-  NotStored: { meaning: 'There is no artifact yet.', action: 'See Compiled.' },
+  NotStored: { event: 'Normal', meaning: 'There is no artifact yet.', action: 'See Compiled.' },
   // Programmed
-  Programmed: { meaning: 'Every ready pod reports that it serves the artifact.' },
+  Programmed: { event: 'Normal', meaning: 'Every ready pod reports that it serves the artifact.' },
   RollingOut: {
+    event: 'Normal',
     meaning: 'Pods with the artifact are being started; ready ones with the previous artifact still serve.',
   },
   NoReadyPods: {
+    event: 'Normal',
     meaning: 'No pod is ready.',
     action: "See the message and `kubectl describe pod` of the gateway's pods.",
   },
   ServedBySidecars: {
+    event: 'Normal',
     meaning: 'spec.pods.replicas is 0, and pods of applications have sidecars: status.sidecars says what they serve.',
   },
-  ScaledToZero: { meaning: 'spec.pods.replicas is 0, as the project asks: there are no pods, and nothing is served.' },
+  ScaledToZero: {
+    event: 'Normal',
+    meaning: 'spec.pods.replicas is 0, as the project asks: there are no pods, and nothing is served.',
+  },
   PodsUnreachable: {
+    event: 'Warning',
     meaning: 'A ready pod does not answer on its admin port, so that it is not known what it serves.',
     action: 'Let the operator reach port 8081 of the pods: see NetworkPolicies and service meshes.',
   },
   RolloutFailed: {
+    event: 'Warning',
     meaning: 'The pods with the artifact did not become ready in time; those with the previous one still serve.',
     action: 'See the message, then correct the project or roll back with a Deployment.',
   },
   RolledBack: {
+    event: 'Warning',
     meaning: 'The newest revision failed to roll out, and the last good one is served again; status.failed says why.',
     action:
       'Correct what the message names. The revision is tried again when another compiles, spec or a Secret of the pods changes, or a Deployment asks for it.',
   },
-  CanaryStep: { meaning: 'A canary has gone on to its next step; status.rollout has the share of pods.' },
+  CanaryStep: {
+    event: 'Normal',
+    meaning: 'A canary has gone on to its next step; status.rollout has the share of pods.',
+  },
   CanaryAborted: {
+    event: 'Warning',
     meaning: 'A canary did worse than the pods of the revision before, or did not come up. It is gone, they serve on.',
     action: 'See status.failed, then as for RolledBack.',
   },
   AwaitingDeployment: {
+    event: 'WarningOnceStalled',
     meaning: 'Nothing is deployed: autoDeploy is off and no Deployment asks for an artifact.',
     action: 'Create a Deployment, or set spec.autoDeploy.',
   },
   Conflict: {
+    event: 'Warning',
     meaning: 'An object that the gateway needs exists already and belongs to somebody else. It is left alone.',
     action: 'Delete or rename that object, or rename the GatewayProject.',
   },
   ApplyFailed: {
+    event: 'Warning',
     meaning: 'The API server refuses an object that the gateway needs. It is tried again.',
     action:
       'See the message: a quota, an admission policy, a port that is taken, or a field of spec.pods or spec.service.',
   },
   FieldConflict: {
+    event: 'Warning',
     meaning:
       'Another manager sets fields that the operator owns. They are taken back; where it goes on they are left to it, and taken back ever later.',
     action:
       'Stop that manager from setting them, or say in the GatewayProject what it wants; the message names it and the fields.',
   },
   // Ready
-  Ready: { meaning: 'What the object says is what is served.' },
+  Ready: { event: 'Normal', meaning: 'What the object says is what is served.' },
   LastGoodServing: {
+    event: 'Warning',
     meaning: 'The newest state does not compile or is not accepted; the last good artifact is served.',
     action: 'See Accepted and Compiled.',
   },
-  NotReady: { meaning: 'Something above does not hold yet.', action: 'See the other conditions.' },
-  Pinned: { meaning: 'A Deployment pins another artifact than the newest.' },
+  NotReady: { event: 'Warning', meaning: 'Something above does not hold yet.', action: 'See the other conditions.' },
+  Pinned: { event: 'Warning', meaning: 'A Deployment pins another artifact than the newest.' },
   // Synced
-  Synced: { meaning: 'The control plane has the newest artifact and what it was compiled from.' },
-  Syncing: { meaning: 'What the cluster has is being sent to the control plane.' },
+  Synced: { event: 'Normal', meaning: 'The control plane has the newest artifact and what it was compiled from.' },
+  Syncing: { event: 'Normal', meaning: 'What the cluster has is being sent to the control plane.' },
   Drifted: {
+    event: 'Warning',
     meaning:
       'Specs, plugins or upstreams differ at the control plane. What is served does not depend on it; the next change of the GatewayProject puts it back.',
     action: 'See status.controlPlane.drift; make the change in the cluster, or take it back at the control plane.',
   },
   ControlPlaneAway: {
+    event: 'Warning',
     meaning: 'The control plane does not answer. Pods serve on, and it is tried again, at the latest after a minute.',
     action: 'See the message: the URL, a NetworkPolicy, its certificate (ca.crt of the Secret), or the server itself.',
   },
   AddressNotAllowed: {
+    event: 'Warning',
     meaning:
       "The operator may not connect to the address of the control plane: it is internal, and the operator's allow-list does not name it. Pods serve on.",
     action:
       "Name the host in --egress-allow of the operator (egress.allow of the chart); its own chart's control plane is there already.",
   },
   ControlPlaneRefused: {
+    event: 'Warning',
     meaning: 'The control plane refuses the token, or what is sent. Pods serve on.',
     action: 'See the message; the token needs the role admin: for all projects, or for one that exists.',
   },
   DataPlaneKeyMissing: {
+    event: 'Warning',
     meaning: 'Pods have no key for the control plane: they serve, and are replaced for each artifact.',
     action: 'Put a data-plane key of the project into the Secret, as its key data-plane-key.',
   },
   DeployedElsewhere: {
+    event: 'Normal',
     meaning:
       'Somebody deployed another artifact at the control plane, and that is served. The next revision, or Deployment, takes its place.',
     action: 'See status.controlPlane.deployedBy; to have the newest back, create a Deployment with artifact.latest.',
   },
   // Deployment
-  Superseded: { meaning: 'A newer Deployment of the same project has taken its place.' },
-  Succeeded: { meaning: 'Every ready pod serves the artifact.' },
+  Superseded: { event: 'Normal', meaning: 'A newer Deployment of the same project has taken its place.' },
+  Succeeded: { event: 'Normal', meaning: 'Every ready pod serves the artifact.' },
 } as const satisfies { readonly [reason: string]: Reason };
 
 export type ReasonName = keyof typeof REASONS;
 
 export function isReason(name: string): name is ReasonName {
   return Object.hasOwn(REASONS, name);
+}
+
+/** How an Event tells of the reason when it comes up. */
+export function eventTypeOf(reason: string): 'Normal' | 'Warning' {
+  return isReason(reason) && REASONS[reason].event !== 'Warning' ? 'Normal' : 'Warning';
+}
+
+/** Whether another Event warns of it once an object stalls for it. */
+export function warnsOnceStalled(reason: string): boolean {
+  return isReason(reason) && REASONS[reason].event === 'WarningOnceStalled';
 }

@@ -1,5 +1,5 @@
 /** Every kind that the operator reads or writes: ours whole, the cluster's as far as we look at them. */
-import type { KubeObject, Resource } from '../runtime/kube-object.ts';
+import type { KubeObject, Resource } from '../kube/kube-object.ts';
 import { type ApiSpecSpec, type ApiSpecStatus, apiSpecKind } from './api-spec.ts';
 import { type DeploymentSpec, type DeploymentStatus, deploymentKind } from './deployment.ts';
 import { type GatewayProjectSpec, type GatewayProjectStatus, gatewayProjectKind } from './gateway-project.ts';

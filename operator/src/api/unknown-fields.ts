@@ -1,4 +1,4 @@
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import type { Schema } from './schema.ts';
 
 /** JSON pointers of the fields that a schema does not know: the API server would drop them, kubectl refuses them. */

@@ -2,8 +2,8 @@
 import { renderCommands } from '@gw/gateway/command-line';
 import { readEnvironment } from '../config.ts';
 import { kubectlGwCommand } from '../kubectl/command.ts';
+import type { Program } from '../program.ts';
 import { gwOperatorCommand } from './gw-operator.ts';
-import type { Program } from './program.ts';
 
 export function renderOperatorCli(): string {
   const nobody: Program = {

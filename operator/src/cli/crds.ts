@@ -1,6 +1,6 @@
 import { crdYaml } from '../api/crd.ts';
 import { kinds } from '../api/resources.ts';
-import type { AddCommand } from './program.ts';
+import type { AddCommand } from '../program.ts';
 
 /** `gw-operator crds`: prints the CustomResourceDefinitions. */
 export const crdsCommand: AddCommand = (parent, { stdout }) => {

@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EgressGuard } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
+import type { AddCommand } from '../program.ts';
 import { RegistryClient } from '../registry/client.ts';
 import { type DockerConfig, parseDockerConfig } from '../registry/docker-config.ts';
 import { parseReference } from '../registry/reference.ts';
 import { pullArtifact } from '../storage/pull-artifact.ts';
 import { addRegistryOptions, type RegistryFlags } from './egress-options.ts';
-import type { AddCommand } from './program.ts';
 
 interface Options extends RegistryFlags {
   readonly dockerConfig: readonly string[];

@@ -2,10 +2,10 @@
 import { VERSION } from '@gw/gateway/version';
 import { Command } from 'commander';
 import { kubectlGwCommand } from '../kubectl/command.ts';
+import type { Program } from '../program.ts';
 import { crdsCommand } from './crds.ts';
 import { fetchCommand } from './fetch.ts';
 import { localCommand } from './local.ts';
-import type { Program } from './program.ts';
 import { runCommand } from './run.ts';
 
 export function gwOperatorCommand(program: Program): Command {

@@ -5,7 +5,7 @@ import { messageOf } from '@gw/gateway/message-of';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { certificatesOf } from '../certificates/serving-state.ts';
 import { splitList } from '../config.ts';
-import type { ListenerOptions } from '../run.ts';
+import type { ListenerOptions } from '../webhooks/listener-options.ts';
 import { parseAddress } from './address.ts';
 
 export interface ListenerFlags {

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { Report } from '../local/report.ts';
+import type { AddCommand } from '../program.ts';
 import { parseAddress } from './address.ts';
 import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
-import type { AddCommand } from './program.ts';
 
 interface Options extends EgressFlags {
   readonly listen: ReturnType<typeof parseAddress>;

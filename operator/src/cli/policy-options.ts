@@ -7,9 +7,9 @@ import { messageOf } from '@gw/gateway/message-of';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { splitList } from '../config.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { isPodField, POD_FIELDS, type PodField, type PodPolicy } from '../objects/pod-policy.ts';
 import { patchTemplate } from '../objects/template-patch.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 
 export interface PolicyFlags {
   readonly allowImages: readonly string[];

@@ -2,11 +2,11 @@ import { wholeNumber } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import { pino } from 'pino';
 import { splitList } from '../config.ts';
+import type { AddCommand } from '../program.ts';
 import { parseAddress } from './address.ts';
 import { addEgressOptions, type EgressFlags, egressSettings } from './egress-options.ts';
 import { addListenerOptions, type ListenerFlags, listenerOptions } from './listener-options.ts';
 import { addPolicyOptions, type PolicyFlags, podPolicy } from './policy-options.ts';
-import type { AddCommand } from './program.ts';
 
 interface Options extends ListenerFlags, EgressFlags, PolicyFlags {
   readonly namespaces: readonly string[];

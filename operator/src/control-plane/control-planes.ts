@@ -1,6 +1,6 @@
 /** The GatewayProjects that are kept at control planes, each by a Mirror of its own. */
 import type { EgressGuard } from '@gw/gateway/egress';
-import { keyText, type ObjectKey } from '../runtime/kube-object.ts';
+import { keyText, type ObjectKey } from '../kube/kube-object.ts';
 import type { Connections } from './connection.ts';
 import { Mirror, type Seen, type Wanted } from './mirror.ts';
 

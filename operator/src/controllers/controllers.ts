@@ -11,12 +11,13 @@ import {
   secrets,
   workloads,
 } from '../api/resources.ts';
+import type { KubeObject, ObjectKey, Resource } from '../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { optionalResources, ownedResources } from '../objects/owned.ts';
-import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
 import type { Change } from '../runtime/objects.ts';
 import type { SourceOwner } from '../sources/source.ts';
 import { reconcileApiSpec } from './api-spec/reconcile.ts';
+import { reconcileDeployment } from './deployment/reconcile.ts';
 import {
   type Concerned,
   changesDocument,
@@ -25,9 +26,8 @@ import {
   projectsOfConfigMap,
   projectsOfSpec,
   specsOfProject,
-} from './concerned.ts';
-import { reconcileDeployment } from './deployment/reconcile.ts';
-import { ProvenanceMemory } from './gateway-project/provenance-memory.ts';
+} from './event-mappers.ts';
+import { ProvenanceMemory } from './gateway-project/pods/provenance-memory.ts';
 import { type GatewayProjectWith, reconcileGatewayProject } from './gateway-project/reconcile.ts';
 import { reconcilePluginRef } from './plugin-ref/reconcile.ts';
 import { rememberingPods, resynced } from './resync.ts';

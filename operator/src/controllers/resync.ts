@@ -1,12 +1,12 @@
 /** When to look again without being called: what is not watched, soon; what is, seldom. */
 import { secrets } from '../api/resources.ts';
 import type { Condition } from '../api/shared.ts';
-import { type KubeObject, keyText, type ObjectKey, type Resource } from '../runtime/kube-object.ts';
+import { type KubeObject, keyText, type ObjectKey, type Resource } from '../kube/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { TrackedObjects } from '../runtime/tracked-objects.ts';
-import type { ProvenanceProbe } from './gateway-project/pod-state.ts';
-import type { ProvenanceMemory } from './gateway-project/provenance-memory.ts';
-import { GRACE_MS, isWaiting } from './progress.ts';
+import type { ProvenanceProbe } from './gateway-project/pods/pod-state.ts';
+import type { ProvenanceMemory } from './gateway-project/pods/provenance-memory.ts';
+import { GRACE_MS, isWaiting } from './status/progress.ts';
 
 /** Changes of Secrets, which may not be watched, are seen within a minute. */
 const SECRETS_MS = 60_000;

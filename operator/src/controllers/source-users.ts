@@ -1,11 +1,12 @@
 /** Whom it concerns when there is news of a source that is fetched, or of a PluginRef that other namespaces use. */
 import { apiSpecs, gatewayProjects, pluginRefs } from '../api/resources.ts';
-import { keyOf, type ObjectKey } from '../runtime/kube-object.ts';
+import { keyOf, type ObjectKey } from '../kube/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import type { SourceOwner } from '../sources/source.ts';
-import type { Concerned } from './concerned.ts';
-import { takesPlugin, takesSpec } from './gateway-project/gather.ts';
+import { takesSpec } from './api-spec/takes-spec.ts';
+import type { Concerned } from './event-mappers.ts';
 import type { ForeignUses } from './plugin-ref/grants.ts';
+import { takesPlugin } from './plugin-ref/takes-plugin.ts';
 
 /** The projects that the owner's document or plugin is compiled into. */
 export async function projectsOfSource(

@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FileServer, sha256 as hash, startFileServer, tarOf, testFetcher } from '../../../test/source-rig.ts';
 import { apiSpecs, configMaps, pluginRefs, secrets } from '../api/resources.ts';
-import { catalog } from '../catalog.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
 import type { OpenFetcher } from '../sources/open-fetcher.ts';
 import { readDocument } from './api-spec/document.ts';
+import { catalog } from './plugin-ref/catalog.ts';
 import { readPlugin, sha256 } from './plugin-ref/plugin-package.ts';
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64');

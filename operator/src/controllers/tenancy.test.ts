@@ -10,14 +10,15 @@ import {
   pluginRefs,
   secrets,
 } from '../api/resources.ts';
-import { catalog } from '../catalog.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
+import type { NamespaceView } from '../runtime/namespace-view.ts';
 import type { OpenFetcher } from '../sources/open-fetcher.ts';
 import { readDocument } from './api-spec/document.ts';
-import { gather } from './gateway-project/gather.ts';
-import { readSources } from './gateway-project/read-sources.ts';
+import { gather } from './gateway-project/sources/decide.ts';
+import { readSources } from './gateway-project/sources/observe.ts';
+import { catalog } from './plugin-ref/catalog.ts';
 import { decidePluginRef } from './plugin-ref/decide.ts';
-import { ForeignUses, type NamespaceView } from './plugin-ref/grants.ts';
+import { ForeignUses } from './plugin-ref/grants.ts';
 import { readPlugin } from './plugin-ref/plugin-package.ts';
 
 const SECRET = 'xyzzy-of-the-owner';

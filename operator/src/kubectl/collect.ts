@@ -2,8 +2,8 @@
 import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProject, Pod } from '../api/resources.ts';
 import { API_VERSION } from '../api/schema.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 import type { Cluster } from './cluster.ts';
 import { logLines } from './log-stream.ts';
 import { adminRequest, isReady, podsOf } from './pods.ts';

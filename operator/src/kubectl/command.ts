@@ -1,7 +1,7 @@
 /** `kubectl gw`: what a platform engineer asks of gw in a cluster. The same program as `gw-operator`, by another name. */
 import { VERSION } from '@gw/gateway/version';
 import { Command } from 'commander';
-import type { AddCommand, Program } from '../cli/program.ts';
+import type { AddCommand, Program } from '../program.ts';
 import { completionCommand } from './completion.ts';
 import { diffCommand } from './diff.ts';
 import { logsCommand } from './logs.ts';

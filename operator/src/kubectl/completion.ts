@@ -1,7 +1,7 @@
 /** `kubectl gw completion`: scripts that complete the program's name, `kubectl-gw`. */
 import { completionScript, SHELLS, type Shell } from '@gw/gateway/command-line';
 import { Argument } from 'commander';
-import type { AddCommand } from '../cli/program.ts';
+import type { AddCommand } from '../program.ts';
 
 export const completionCommand: AddCommand = (parent, { stdout }) => {
   parent

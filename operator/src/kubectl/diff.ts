@@ -1,6 +1,6 @@
 /** `kubectl gw diff`: what one revision changes for those who call the API. */
 import { diffArtifacts, renderChanges } from '@gw/gateway/diff';
-import type { AddCommand } from '../cli/program.ts';
+import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { type Format, formatted, outputOption } from './output.ts';
 import { revision as revisionNumber } from './revision-option.ts';

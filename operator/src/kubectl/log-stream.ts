@@ -1,6 +1,7 @@
 /** The log of one container, by way of the API server. */
+
+import type { KubeObject } from '../kube/kube-object.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
 
 export interface LogOptions {
   readonly container: string;

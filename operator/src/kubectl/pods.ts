@@ -1,6 +1,6 @@
 /** The pods that serve a project, and what is asked of their admin ports, by way of the API server. */
 import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
-import { reportsReady } from '../controllers/gateway-project/pod-state.ts';
+import { reportsReady } from '../controllers/gateway-project/pods/pod-state.ts';
 import { ADMIN_PORT, podLabels } from '../objects/names.ts';
 import type { ApiRequest } from '../runtime/api-server.ts';
 import type { Cluster } from './cluster.ts';

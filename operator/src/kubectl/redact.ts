@@ -1,5 +1,5 @@
 /** Takes out of objects what may be a secret, before they leave the cluster in a support bundle. */
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 
 const HIDDEN = '(redacted)';
 /** References to secrets are none. */

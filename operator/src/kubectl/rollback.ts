@@ -4,10 +4,10 @@
  */
 
 import { deployments, type GatewayProject } from '../api/resources.ts';
-import type { AddCommand } from '../cli/program.ts';
+import { collectionPath } from '../kube/paths.ts';
 import { Deployment } from '../models/index.ts';
+import type { AddCommand } from '../program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
-import { collectionPath } from '../runtime/paths.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { age } from './output.ts';
 import { revision as revisionNumber } from './revision-option.ts';

@@ -1,6 +1,6 @@
 /** `kubectl gw routes`: what a project serves. */
 import { renderRoutes, routesOf } from '@gw/gateway/command-line';
-import type { AddCommand } from '../cli/program.ts';
+import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { type Format, formatted, outputOption } from './output.ts';
 import { revision as revisionNumber } from './revision-option.ts';

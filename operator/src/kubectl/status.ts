@@ -4,7 +4,7 @@ import { printable, table } from '@gw/gateway/command-line';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Command } from 'commander';
 import { deployments, type GatewayProject, gatewayProjects, type Pod } from '../api/resources.ts';
-import type { AddCommand } from '../cli/program.ts';
+import type { AddCommand } from '../program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { age, type Format, formatted, outputOption, shortHash } from './output.ts';

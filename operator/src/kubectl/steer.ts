@@ -1,9 +1,9 @@
 /** `kubectl gw promote | pause | abort | retry`: what a person asks of the rollout that is under way. */
 import { randomUUID } from 'node:crypto';
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
-import type { AddCommand } from '../cli/program.ts';
 import { ANNOTATION_ROLLOUT, commandText, type RolloutAction } from '../controllers/gateway-project/rollout/command.ts';
-import { objectPath } from '../runtime/paths.ts';
+import { objectPath } from '../kube/paths.ts';
+import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { projectUntil } from './wait.ts';
 

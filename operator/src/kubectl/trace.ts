@@ -1,7 +1,7 @@
 /** `kubectl gw trace`: sends a request through one of a project's pods, and shows what each stage decided. */
 import { addTraceOptions, renderTrace, type TraceFlags, type TraceReport, traceRequestOf } from '@gw/gateway/trace';
 import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
-import type { AddCommand } from '../cli/program.ts';
+import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { type Format, formatted, outputOption } from './output.ts';
 import { adminRequest, isReady, podsOf } from './pods.ts';

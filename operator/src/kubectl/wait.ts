@@ -1,6 +1,6 @@
 /** `kubectl gw wait`: until a project serves its newest revision, or it is clear that it will not. */
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
-import type { AddCommand } from '../cli/program.ts';
+import type { AddCommand } from '../program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 

@@ -1,7 +1,8 @@
 /** Which project a caller is a data plane of: as one of its gateway pods, or as a sidecar that it admits. */
 import { type GatewayProject, gatewayProjects, pods } from '../api/resources.ts';
-import { admits, type NamespaceView } from '../controllers/plugin-ref/grants.ts';
+import { admits } from '../controllers/plugin-ref/grants.ts';
 import { gatewayName, LABEL_PROJECT } from '../objects/names.ts';
+import type { NamespaceView } from '../runtime/namespace-view.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { projectOfSidecar } from '../sidecar/ask.ts';
 import type { Caller } from './token-reviewer.ts';

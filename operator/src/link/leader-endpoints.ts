@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
+import { manifest } from '../kube/manifest.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { FIELD_MANAGER } from '../runtime/cluster-objects.ts';
-import { manifest } from '../runtime/manifest.ts';
 
 export interface LeaderEndpoint {
   /** The operator's. */

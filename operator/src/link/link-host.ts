@@ -16,15 +16,15 @@ import {
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { Hello, Status } from '@gw/gateway/link-protocol';
 import type { GatewayProject } from '../api/resources.ts';
-import type { Compilation } from '../controllers/gateway-project/compilation.ts';
-import type { PodRefusal, ProjectLink } from '../controllers/gateway-project/rollout/observe-rollout.ts';
-import { type KubeObject, keyOf, keyText, type ObjectKey } from '../runtime/kube-object.ts';
+import { wantedOfPods, wantedOfSidecars } from '../controllers/gateway-project/rollout/desired-revision.ts';
+import type { PodRefusal, ProjectLink } from '../controllers/gateway-project/rollout/observe.ts';
+import type { Compilation } from '../controllers/gateway-project/sources/compilation.ts';
+import { type KubeObject, keyOf, keyText, type ObjectKey } from '../kube/kube-object.ts';
 import { type Admitted, type AdmitWith, admit } from './admission.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
 import { artifactPath } from './downloads.ts';
 import { sidecarCounts } from './sidecar-counts.ts';
 import type { TokenReviewer } from './token-reviewer.ts';
-import { wantedOfPods, wantedOfSidecars } from './wanted.ts';
 
 export interface LinkHostOptions extends AdmitWith {
   readonly reviewer: Pick<TokenReviewer, 'review'>;

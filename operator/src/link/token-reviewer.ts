@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { ITokenReview } from 'kubernetes-models/authentication.k8s.io/v1/TokenReview';
+import { isRecord } from '../kube/kube-object.ts';
+import type { Part } from '../kube/manifest.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
-import { isRecord } from '../runtime/kube-object.ts';
-import type { Part } from '../runtime/manifest.ts';
 
 /** What tokens of the link are for. */
 export const AUDIENCE = 'gw-operator';

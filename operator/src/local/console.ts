@@ -7,18 +7,12 @@ import { messageOf } from '@gw/gateway/message-of';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import { freePort } from './free-port.ts';
 import type { RunnableWorkload } from './local-kinds.ts';
-import type { CompiledProject } from './mirror.ts';
+import type { CompiledProject, ProjectAccess } from './mirror.ts';
 import type { Report } from './report.ts';
 
 export interface ConsoleOptions {
   /** Port 0: a free one. */
   readonly listen: { readonly host: string; readonly port: number };
-}
-
-/** What a gateway of a project connects with; made before the control plane is there to make it. */
-export interface ProjectAccess {
-  readonly projectId: string;
-  readonly apiKey: string;
 }
 
 interface Running {

@@ -1,7 +1,7 @@
 /** Keeps the objects of local mode in step with the manifests of a folder. */
 import { messageOf } from '@gw/gateway/message-of';
 import { watch } from 'chokidar';
-import { keyOf } from '../runtime/kube-object.ts';
+import { keyOf } from '../kube/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { identity, type ManifestObject, readManifests } from './manifests.ts';
 import type { Report } from './report.ts';

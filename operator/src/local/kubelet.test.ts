@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { configMaps, pods, secrets, services, workloads } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 import { Kubelet } from './kubelet.ts';
 import { MemoryObjects } from './memory-objects.ts';
 import { Services } from './services.ts';

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { apiSpecs, configMaps, deployments, gatewayProjects, kinds, pluginRefs, secrets } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
 import { unknownFields } from '../api/unknown-fields.ts';
-import { isRecord, type KubeObject, keyOf, type Resource } from '../runtime/kube-object.ts';
+import { isRecord, type KubeObject, keyOf, type Resource } from '../kube/kube-object.ts';
 import { reachableServices, runnableWorkloads } from './local-kinds.ts';
 
 /** What local mode can do something with. */

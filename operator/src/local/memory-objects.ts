@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { type KubeObject, keyOf, type ObjectKey, type ObjectMeta, type Resource } from '../kube/kube-object.ts';
 import { rfc3339 } from '../runtime/conditions.ts';
-import { type KubeObject, keyOf, type ObjectKey, type ObjectMeta, type Resource } from '../runtime/kube-object.ts';
 import type { Change, ChangeType, ListOptions, Objects, Watch, WatchOptions } from '../runtime/objects.ts';
 
 type Kind = Pick<Resource<KubeObject>, 'apiVersion' | 'kind'>;

@@ -6,7 +6,12 @@ import { pino } from 'pino';
 import { deploy, latestDeployment, type Publishable, published } from '../control-plane/publish.ts';
 import { type Register, sendSources } from '../control-plane/send-sources.ts';
 import { sourcesOf } from '../control-plane/sources.ts';
-import type { ProjectAccess } from './console.ts';
+
+/** What a gateway of a project connects with; made before the control plane is there to make it. */
+export interface ProjectAccess {
+  readonly projectId: string;
+  readonly apiKey: string;
+}
 
 export interface MirrorOptions {
   readonly listen: { readonly host: string; readonly port: number };

@@ -1,8 +1,8 @@
 /** The volumes of a pod as folders, and its environment: what a kubelet gets out of ConfigMaps and Secrets. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Entries, readConfigMap, readSecret } from '../controllers/source.ts';
 import type { Objects } from '../runtime/objects.ts';
+import { type Entries, readConfigMap, readSecret } from '../sources/read-source.ts';
 import type { Container, PodSpec } from './local-kinds.ts';
 
 /** Something that the pod needs is not there; it is tried again. */

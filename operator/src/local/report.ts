@@ -1,8 +1,8 @@
 /** What local mode tells as it goes; coloured on a terminal only. */
 import { styleText } from 'node:util';
 import type { StatusDiagnostic } from '../api/shared.ts';
-import { diagnosticText } from '../controllers/gateway-project/conditions.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
+import { diagnosticText } from '../controllers/status/diagnostic-text.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 import type { EventRecord, EventSink } from '../runtime/objects.ts';
 
 type Style = Parameters<typeof styleText>[0];

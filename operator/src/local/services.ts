@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { messageOf } from '@gw/gateway/message-of';
 import { services } from '../api/resources.ts';
+import { keyOf, keyText } from '../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
-import { keyOf, keyText } from '../runtime/kube-object.ts';
 import type { Objects, Watch } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import type { Kubelet } from './kubelet.ts';

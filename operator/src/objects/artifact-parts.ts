@@ -1,8 +1,8 @@
 import { DEFAULT_PART_BYTES, splitArtifact } from '@gw/gateway/artifact';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { Revision } from '../api/gateway-project.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import {
   ANNOTATION_ARCHIVE,
   ANNOTATION_HASH,

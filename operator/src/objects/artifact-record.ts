@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import { isRecord, type KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import {
   ANNOTATION_ARCHIVE,
   ANNOTATION_HASH,

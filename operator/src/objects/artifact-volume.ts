@@ -5,7 +5,7 @@ import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
 import type { IVolumeProjection } from 'kubernetes-models/v1/VolumeProjection';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import type { Part } from '../runtime/manifest.ts';
+import type { Part } from '../kube/manifest.ts';
 import { partName } from './artifact-parts.ts';
 import { registryAccess, repositoryOf } from './artifact-record.ts';
 

@@ -2,8 +2,8 @@ import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/
 import type { IHorizontalPodAutoscalerBehavior } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscalerBehavior';
 import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { given, manifest, type Part } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { given, manifest, type Part } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
 /** Per cent of the requested CPU, where a project names neither that nor metrics of its own. */

@@ -1,8 +1,8 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import type { PodSettings } from './gateway-container.ts';
 import { CANARY, canaryName, LABEL_ROLE, ownedMeta, podLabels } from './names.ts';
 import { podTemplate, revisionAnnotations } from './pod-template.ts';

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '@gw/gateway/artifact';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { dashboardPanels } from './dashboard-panels.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 

@@ -5,7 +5,7 @@ import type { IEnvFromSource } from 'kubernetes-models/v1/EnvFromSource';
 import type { IEnvVar } from 'kubernetes-models/v1/EnvVar';
 import type { GatewayProjectSpec } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import type { Part } from '../runtime/manifest.ts';
+import type { Part } from '../kube/manifest.ts';
 import { ARTIFACT_DIR, type ArtifactSettings, type ArtifactSource } from './artifact-volume.ts';
 import { type Link, linkParts } from './link.ts';
 import { ADMIN_PORT, TRAFFIC_PORT } from './names.ts';

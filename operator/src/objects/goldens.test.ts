@@ -8,7 +8,7 @@ import * as models from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { gatewayProjects } from '../api/resources.ts';
-import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
+import { isRecord, type KubeObject } from '../kube/kube-object.ts';
 import { OWNED, type OwnedContext, ownedObjects } from './owned.ts';
 import { DEFAULT_POD_POLICY } from './pod-policy.ts';
 

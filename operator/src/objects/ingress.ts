@@ -1,8 +1,8 @@
 import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { IIngressRule } from 'kubernetes-models/networking.k8s.io/v1/IngressRule';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest, type Part } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest, type Part } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 import { servicePort } from './service.ts';
 

@@ -7,7 +7,7 @@ import type { IKeyToPath } from 'kubernetes-models/v1/KeyToPath';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
 import type { IVolumeProjection } from 'kubernetes-models/v1/VolumeProjection';
-import type { Part } from '../runtime/manifest.ts';
+import type { Part } from '../kube/manifest.ts';
 
 export interface Link {
   /** `wss://HOST:PORT/ws/data-plane`. */

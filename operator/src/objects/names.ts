@@ -1,7 +1,7 @@
 /** Names, labels and annotations of what a GatewayProject owns. */
 import { GROUP } from '../api/schema.ts';
-import type { KubeObject, ObjectMeta } from '../runtime/kube-object.ts';
-import { ownerReference } from '../runtime/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '../kube/kube-object.ts';
+import { ownerReference } from '../kube/kube-object.ts';
 
 export const LABEL_PROJECT = `${GROUP}/project`;
 /**

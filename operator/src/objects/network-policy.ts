@@ -1,8 +1,8 @@
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import type { INetworkPolicyPeer } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPeer';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest, type Part } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest, type Part } from '../kube/manifest.ts';
 import { ADMIN_PORT, gatewayName, ownedMeta, podLabels, TRAFFIC_PORT } from './names.ts';
 
 /**

@@ -13,7 +13,7 @@ import {
   services,
   workloads,
 } from '../api/resources.ts';
-import type { KubeObject, Resource } from '../runtime/kube-object.ts';
+import type { KubeObject, Resource } from '../kube/kube-object.ts';
 import { autoscaler } from './autoscaler.ts';
 import { type Canary, canaryWorkload } from './canary-workload.ts';
 import { dashboard, dashboardName } from './dashboard.ts';

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '@gw/gateway/artifact';
 import { podsSchema } from '../api/gateway-pods.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { type Patched, patchTemplate } from './template-patch.ts';
 
 /** Fields of a pod that a project has under the same name. */

@@ -1,7 +1,7 @@
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
 /** Whether a project has one: where there may be several pods. One for a single pod would stop every drain. */

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { gatewayProjects } from '../api/resources.ts';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { allowsImage, DEFAULT_POD_POLICY, POD_FIELDS, type PodField, type PodPolicy } from './pod-policy.ts';
 import { podRefusal, podTemplate } from './pod-template.ts';
 

@@ -1,7 +1,7 @@
 import type { IPodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { gatewayName, LABEL_PROJECT, ownedMeta, podLabels } from './names.ts';
 
 /** The PodMonitor that a project asks for; its series carry the project's name as their `job`. */

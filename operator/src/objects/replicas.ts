@@ -1,6 +1,6 @@
 /** How many pods a project has, and who says so: its spec, or its autoscaler. */
 import type { GatewayProject, Workload } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 import { ANNOTATION_AUTOSCALED } from './names.ts';
 
 /** The pods that there shall be: the spec's number, or what the autoscaler has made of it. */

@@ -1,6 +1,6 @@
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
 /** An identity of their own for the gateway's pods, without a token and without rights. */

@@ -1,7 +1,7 @@
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { GatewayProject } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
 /** The Service in front of a project's pods. */

@@ -1,7 +1,7 @@
 /** Which revisions are kept, and where: the ConfigMaps are the record, the status only shows it. */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
-import { controlledBy, type KubeObject } from '../runtime/kube-object.ts';
+import { controlledBy, type KubeObject } from '../kube/kube-object.ts';
 import { partName } from './artifact-parts.ts';
 import { imageOf, isImageRecord, recordName, repositoryOf } from './artifact-record.ts';
 import {

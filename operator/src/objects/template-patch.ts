@@ -1,7 +1,7 @@
 /** `spec.pods.template`: the user's patch of the pods' template. */
 import type { JsonObject } from '@gw/gateway/artifact';
 import { GROUP } from '../api/schema.ts';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { type MergeKeys, PatchError, strategicMerge } from './strategic-merge.ts';
 
 const CONTAINER_LISTS: readonly (readonly [string, string])[] = [

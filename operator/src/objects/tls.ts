@@ -2,7 +2,7 @@
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
 import type { GatewayProject } from '../api/resources.ts';
-import type { Part } from '../runtime/manifest.ts';
+import type { Part } from '../kube/manifest.ts';
 
 export interface TlsParts {
   readonly args: readonly string[];

@@ -2,8 +2,8 @@ import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IDeploymentSpec } from 'kubernetes-models/apps/v1/DeploymentSpec';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject, Workload } from '../api/resources.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
-import { manifest, type Part } from '../runtime/manifest.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest, type Part } from '../kube/manifest.ts';
 import type { PodSettings } from './gateway-container.ts';
 import {
   ANNOTATION_ASKED,

@@ -1,6 +1,6 @@
 /** The `Authorization` header that a registry wants: its own challenge answered, tokens kept until they end. */
 import type { HttpCall } from '@gw/gateway/egress';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { type Challenge, parseChallenges } from './challenge.ts';
 import type { Credential } from './docker-config.ts';
 import { RegistryError } from './error.ts';

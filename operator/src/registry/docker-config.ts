@@ -1,5 +1,5 @@
 /** Credentials for registries, as Secrets of type kubernetes.io/dockerconfigjson hold them. */
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { RegistryError } from './error.ts';
 import { isDockerHub, type RepositoryName } from './reference.ts';
 

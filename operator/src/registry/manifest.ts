@@ -1,5 +1,5 @@
 /** Manifests, read from bytes that a registry gave: unknown until checked here. */
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { RegistryError } from './error.ts';
 import { DIGEST } from './reference.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { nextLink } from '@gw/control/client';
 import type { HttpAnswer, HttpCall } from '@gw/gateway/egress';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import type { Actions, Authorization } from './authorization.ts';
 import { RegistryError } from './error.ts';
 import { type Call, MAX_BLOB_BYTES, patiently, retryAfterMs } from './http.ts';

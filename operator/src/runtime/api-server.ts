@@ -2,8 +2,8 @@
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, request } from 'undici';
-import { isRecord } from './kube-object.ts';
-import { type RequestInfo, requestInfo } from './request-info.ts';
+import { isRecord } from '../kube/kube-object.ts';
+import { type RequestInfo, requestInfo } from '../kube/request-info.ts';
 
 /** Answers other than 2xx; `reason` is the Status object's, such as `Conflict`. */
 export class ApiError extends Error {

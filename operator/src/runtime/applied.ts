@@ -1,6 +1,6 @@
 /** What we applied last to each object, and how it stood then: as long as neither changes there is nothing to write. */
 import { createHash } from 'node:crypto';
-import type { KubeObject } from './kube-object.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 
 interface Applied {
   /** Of what was wanted. */

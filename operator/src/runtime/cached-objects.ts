@@ -3,11 +3,12 @@
  * nothing to do costs the API server nothing. What we write is in the store at once: no decision is made on less than
  * our own last write. What no watch covers is read from the API server.
  */
+
+import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from '../kube/kube-object.ts';
 import { AppliedObjects } from './applied.ts';
 import { type ClusterObjects, HANDOVER_MANAGER } from './cluster-objects.ts';
 import { ContentCache } from './content-cache.ts';
 import { conflictOf, FieldConflicts } from './field-conflicts.ts';
-import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from './kube-object.ts';
 import { duplicateLists } from './list-takeover.ts';
 import { ObjectStore } from './object-store.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';

@@ -1,11 +1,11 @@
 /** The objects of a cluster, read and written through its API server. */
 import { workloads } from '../api/resources.ts';
+import { isRecord, type KubeObject, keyOf, type ObjectKey, type Resource } from '../kube/kube-object.ts';
+import { collectionPath, objectPath } from '../kube/paths.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
 import { Discovery } from './discovery.ts';
-import { isRecord, type KubeObject, keyOf, type ObjectKey, type Resource } from './kube-object.ts';
 import { type Takeover, takeOver } from './list-takeover.ts';
 import type { Change, ListOptions, Watch, WatchOptions } from './objects.ts';
-import { collectionPath, objectPath } from './paths.ts';
 import { selectorText } from './selector.ts';
 import { isMeta, type WatchEvents, Watcher, type WatchKeeper, withoutBallast } from './watcher.ts';
 

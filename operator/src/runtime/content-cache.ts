@@ -1,6 +1,6 @@
 /** What objects hold whose metadata alone is watched, by version: read once, forgotten when it takes too much room. */
-import type { KubeObject } from './kube-object.ts';
-import { isOlder } from './resource-version.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { isOlder } from '../kube/resource-version.ts';
 
 /** Characters of JSON that are kept, which is about as many bytes. */
 const MAX_SIZE = 32 * 1024 * 1024;

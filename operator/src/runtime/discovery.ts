@@ -1,7 +1,8 @@
 /** Which kinds the API server knows, asked of its discovery pages: every account may read those. */
+
+import { isRecord, type KubeObject, type Resource } from '../kube/kube-object.ts';
+import { groupPath } from '../kube/paths.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
-import { isRecord, type KubeObject, type Resource } from './kube-object.ts';
-import { groupPath } from './paths.ts';
 
 /** Milliseconds that an answer is good for: kinds come when somebody waits for them, and seldom go. */
 const KNOWN_MS = 300_000;

@@ -1,10 +1,10 @@
 /** Events in events.k8s.io/v1: repeated ones within the window become a series of one object. */
 import { randomBytes } from 'node:crypto';
 import type { IEvent } from 'kubernetes-models/events.k8s.io/v1/Event';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { manifest, type Part } from '../kube/manifest.ts';
+import { microTime } from '../kube/micro-time.ts';
 import type { ApiServer } from './api-server.ts';
-import type { KubeObject } from './kube-object.ts';
-import { manifest, type Part } from './manifest.ts';
-import { microTime } from './micro-time.ts';
 import type { EventRecord, EventSink } from './objects.ts';
 
 const CONTROLLER = 'gw.dev/operator';

@@ -3,8 +3,9 @@
  * is what a hand edit needs; a manager that sets them again and again is left alone for ever longer, so that two
  * controllers do not write an object in turn for ever.
  */
+
+import { isRecord } from '../kube/kube-object.ts';
 import { ApiError } from './api-server.ts';
-import { isRecord } from './kube-object.ts';
 import type { FieldConflict } from './objects.ts';
 
 /** So often a conflict is settled at once. */

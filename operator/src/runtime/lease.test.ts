@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { ApiServer } from './api-server.ts';
-import { isRecord } from './kube-object.ts';
 import { Lease } from './lease.ts';
 
 const closing: (() => Promise<unknown>)[] = [];

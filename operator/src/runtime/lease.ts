@@ -1,10 +1,10 @@
 /** Leader election by a Lease: of several replicas one reconciles, and another takes over when it stops renewing. */
 import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1/Lease';
+import { isRecord } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
+import { microTime } from '../kube/micro-time.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
 import { pause } from './backoff.ts';
-import { isRecord } from './kube-object.ts';
-import { manifest } from './manifest.ts';
-import { microTime } from './micro-time.ts';
 
 /** Name of the operator's. */
 export const LEASE = 'gw-operator';

@@ -3,8 +3,9 @@
  * to them, and where an item of ours is named alike, as after an edit of its key, the API server refuses both. Then the
  * whole list becomes ours: the next apply removes what it does not say.
  */
+
+import { isRecord } from '../kube/kube-object.ts';
 import { ApiError } from './api-server.ts';
-import { isRecord } from './kube-object.ts';
 
 /** What a manager owns, as the API server writes it: `f:` a field, `k:` an item of a list, `.` the item itself. */
 type Fields = { readonly [name: string]: unknown };

@@ -1,8 +1,15 @@
 /** What an operator on a cluster knows of namespaces. */
 import { namespaces } from '../api/resources.ts';
-import type { NamespaceView } from '../controllers/plugin-ref/grants.ts';
 import type { Objects } from './objects.ts';
 import type { NamespaceFilter } from './selected-namespaces.ts';
+
+/** What the operator knows of namespaces. */
+export interface NamespaceView {
+  /** Whether it looks at what is in the namespace. */
+  includes(namespace: string): boolean;
+  /** Labels of a namespace, undefined where there is none; absent where the operator may not read them. */
+  readonly labels?: (namespace: string) => Promise<{ readonly [name: string]: string } | undefined>;
+}
 
 /** `watched`: none means all; then labels may be read too. `filter`: of all those that are looked at. */
 export function namespaceView(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from './kube-object.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
+import { isOlder } from '../kube/resource-version.ts';
 import { ObjectStore } from './object-store.ts';
-import { isOlder } from './resource-version.ts';
 
 const NS = 'shop';
 

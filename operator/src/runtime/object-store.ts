@@ -3,9 +3,9 @@
  * is told something older than our own last write. Events of a watch that arrive later than such a write are older
  * than it, and change nothing.
  */
-import { type KubeObject, keyOf, type ObjectKey } from './kube-object.ts';
+import { type KubeObject, keyOf, type ObjectKey } from '../kube/kube-object.ts';
+import { isOlder } from '../kube/resource-version.ts';
 import type { Change, ListOptions, WatchOptions } from './objects.ts';
-import { isOlder } from './resource-version.ts';
 
 export class ObjectStore {
   readonly options: WatchOptions;

@@ -1,6 +1,6 @@
 /** The port through which controllers read and write objects: a cluster's API server, or a folder's in local mode. */
 import type { LabelSelector } from '../api/shared.ts';
-import type { KubeObject, ObjectKey, ObjectMeta, Resource } from './kube-object.ts';
+import type { KubeObject, ObjectKey, ObjectMeta, Resource } from '../kube/kube-object.ts';
 
 export interface ListOptions {
   /** All namespaces when absent. */

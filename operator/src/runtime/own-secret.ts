@@ -1,8 +1,8 @@
 /** A Secret of the operator's namespace whose content the operator makes itself and all its replicas share. */
 import type { ISecret } from 'kubernetes-models/v1/Secret';
+import { isRecord } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
-import { isRecord } from './kube-object.ts';
-import { manifest } from './manifest.ts';
 
 export interface StoredSecret {
   readonly annotations: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /** Objects as they are, and what makes it worth to look again: what no watch tells of, and what was left undone. */
-import type { KubeObject, ObjectKey, Resource } from './kube-object.ts';
+import type { KubeObject, ObjectKey, Resource } from '../kube/kube-object.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 
 export class TrackedObjects implements Objects {

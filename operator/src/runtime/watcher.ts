@@ -3,11 +3,12 @@
  * time out or stay silent are resumed at the last version seen (bookmarks move it along); when the server has
  * forgotten that version (410), the list is read again and what has gone meanwhile is reported as deleted.
  */
+
+import { isRecord, type KubeObject, type ObjectKey, type Resource } from '../kube/kube-object.ts';
+import { collectionPath } from '../kube/paths.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
 import { backoff, pause } from './backoff.ts';
-import { isRecord, type KubeObject, type ObjectKey, type Resource } from './kube-object.ts';
 import type { Change, Watch, WatchOptions } from './objects.ts';
-import { collectionPath } from './paths.ts';
 import { selectorText } from './selector.ts';
 
 export interface WatchEvents {

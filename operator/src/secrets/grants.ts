@@ -3,9 +3,10 @@
  * GatewayProject can have any Secret of the namespace given to pods, whose plugins can publish it, unless the Secret
  * itself names the project.
  */
+
+import type { Refusal } from '../api/refusal.ts';
 import { type GatewayProject, secrets } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
-import type { Refusal } from '../controllers/source.ts';
 import type { UsedSecret } from '../objects/used-secrets.ts';
 import type { Objects } from '../runtime/objects.ts';
 

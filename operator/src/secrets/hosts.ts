@@ -5,7 +5,7 @@
  * registry/docker-config.ts.
  */
 import { GROUP } from '../api/schema.ts';
-import type { ObjectMeta } from '../runtime/kube-object.ts';
+import type { ObjectMeta } from '../kube/kube-object.ts';
 
 /** `"true"` on a Secret that may be sent to addresses at all. */
 export const LABEL_CREDENTIAL = `${GROUP}/credential`;

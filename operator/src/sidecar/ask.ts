@@ -1,7 +1,7 @@
 /** How a pod asks for a sidecar, and how it is known that it has one: labels and annotations (docs/sidecars.md). */
 import { createHash } from 'node:crypto';
 import { GROUP } from '../api/schema.ts';
-import type { ObjectKey, ObjectMeta } from '../runtime/kube-object.ts';
+import type { ObjectKey, ObjectMeta } from '../kube/kube-object.ts';
 
 /** On a pod or its namespace `"true"` asks for a sidecar; on a pod `"false"` goes without, whatever its namespace says. */
 export const LABEL_SIDECAR = `${GROUP}/sidecar`;

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { namespaces, pods } from '../api/resources.ts';
+import { type KubeObject, keyText, type ObjectKey } from '../kube/kube-object.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
-import { type KubeObject, keyText, type ObjectKey } from '../runtime/kube-object.ts';
 import type { EventRecord } from '../runtime/objects.ts';
 import { SidecarCensus } from './census.ts';
 

@@ -2,8 +2,10 @@
  * Which pods have a sidecar of which project, and which ask for one and have none: those that came up while no API
  * server asked the webhook. Seen by labels alone, in all namespaces that the operator looks at.
  */
+
 import { namespaces, pods } from '../api/resources.ts';
-import { type KubeObject, keyText, type ObjectKey } from '../runtime/kube-object.ts';
+import { type KubeObject, keyText, type ObjectKey } from '../kube/kube-object.ts';
+import { eventOf } from '../runtime/event-of.ts';
 import type { Change, EventSink, Objects, Watch } from '../runtime/objects.ts';
 import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, LABEL_SIDECAR, namedProject } from './ask.ts';
 
@@ -154,12 +156,8 @@ export class SidecarCensus {
     const { uid = '' } = pod.metadata;
     if (this.#reported.has(uid)) return;
     this.#reported.add(uid);
-    this.#options.events.record(pod, {
-      type: 'Warning',
-      reason: 'SidecarMissing',
-      action: 'Inject',
-      note: `it asks for a gw sidecar${project ? ` of GatewayProject "${project}"` : ''} and has none: it was created while the webhook of the operator could not be asked. Delete the pod, or restart its workload`,
-    });
+    const note = `it asks for a gw sidecar${project ? ` of GatewayProject "${project}"` : ''} and has none: it was created while the webhook of the operator could not be asked. Delete the pod, or restart its workload`;
+    this.#options.events.record(pod, eventOf('SidecarMissing', 'Inject', note));
   }
 }
 

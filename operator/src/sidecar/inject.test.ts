@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { gatewayProjects } from '../api/resources.ts';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, projectOfSidecar } from './ask.ts';
 import { hasSidecar, inject, type PatchOperation } from './inject.ts';
 import { readPod } from './pod.ts';

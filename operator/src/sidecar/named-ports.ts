@@ -2,8 +2,9 @@
  * Whether Services of a cluster find the named ports of native sidecars: they do from Kubernetes 1.32 on (its pull
  * requests 127976 and 128850). On an older one, taking over a port would leave the Service without any.
  */
+
+import { isRecord } from '../kube/kube-object.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 
 const FIRST_MINOR = 32;
 /** A cluster may be upgraded while we run. */

@@ -5,11 +5,11 @@ import type { IEnvFromSource } from 'kubernetes-models/v1/EnvFromSource';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { IVolumeProjection } from 'kubernetes-models/v1/VolumeProjection';
 import type { GatewayProject } from '../api/resources.ts';
+import type { Part } from '../kube/manifest.ts';
 import { partName } from '../objects/artifact-parts.ts';
 import { ARTIFACT_DIR } from '../objects/artifact-volume.ts';
 import { GW_ENTRY, projectArguments, SECRETS_DIR } from '../objects/gateway-container.ts';
 import { type Link, linkParts } from '../objects/link.ts';
-import type { Part } from '../runtime/manifest.ts';
 import type { SidecarWishes } from './wishes.ts';
 
 export const SIDECAR = 'gw-sidecar';

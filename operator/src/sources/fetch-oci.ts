@@ -2,13 +2,13 @@
 import { ArchiveError, isGzip, isTar, unpack } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Secret } from '../api/resources.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { DOCKER_CONFIG_KEY, type DockerConfig, parseDockerConfig } from '../registry/docker-config.ts';
 import { RegistryError } from '../registry/error.ts';
 import { type Descriptor, type PulledManifest, parseImageManifest } from '../registry/manifest.ts';
 import { DIGEST, parseReference } from '../registry/reference.ts';
 import type { Repository } from '../registry/repository.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 import { MAX_BYTES, sizeOf } from './content.ts';
 import { secretValue } from './secret-value.ts';
 import {

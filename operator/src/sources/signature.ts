@@ -1,7 +1,7 @@
 /** Who has signed a plugin: keys and signatures as cosign makes them, and Ed25519 as gw does. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { parsePublicKey } from '@gw/gateway/artifact';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { type ImageSignature, SourceError } from './source.ts';
 
 export interface SigningKey {

@@ -6,8 +6,8 @@ import { BoundedMap } from '@gw/gateway/bounded-map';
 import { Turns } from '@gw/gateway/turns';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 import { objectNames, storedRevisions } from '../objects/stored-revisions.ts';
-import type { KubeObject } from '../runtime/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { readArchive, readStored } from './read-archive.ts';
 

@@ -2,9 +2,11 @@
  * Pushes artifacts to registries and deletes them there, beside the reconciles: a registry that hangs holds up neither
  * the project for long nor those of other namespaces. What fails is tried again with back-off.
  */
+
 import { messageOf } from '@gw/gateway/message-of';
 import type { ReasonName } from '../api/reasons.ts';
 import { configMaps, type GatewayProject } from '../api/resources.ts';
+import { type KubeObject, keyOf, keyText } from '../kube/kube-object.ts';
 import {
   accessOf,
   imageOf,
@@ -17,7 +19,7 @@ import { RegistryError } from '../registry/error.ts';
 import { IMAGE_MANIFEST } from '../registry/media-types.ts';
 import type { Repository } from '../registry/repository.ts';
 import { pause } from '../runtime/backoff.ts';
-import { type KubeObject, keyOf, keyText } from '../runtime/kube-object.ts';
+import { eventOf } from '../runtime/event-of.ts';
 import type { EventSink, Objects } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import { type ArtifactImage, artifactImage } from './artifact-image.ts';
@@ -225,12 +227,8 @@ export class ImageStore {
     } catch (error) {
       const again = error instanceof RegistryError && error.failure === 'unavailable' && attempt < DELETE_ATTEMPTS;
       if (again || this.#closed.signal.aborted) throw error;
-      this.#options.events.record(project, {
-        type: 'Warning',
-        reason: 'ImageNotDeleted',
-        action: 'Stored',
-        note: `${of?.image} is no longer needed, and stays: ${messageOf(error)}`,
-      });
+      const note = `${of?.image} is no longer needed, and stays: ${messageOf(error)}`;
+      this.#options.events.record(project, eventOf('ImageNotDeleted', 'Stored', note));
     }
     await this.#options.objects.remove(configMaps, keyOf(record), record.metadata.uid);
   }

@@ -1,9 +1,9 @@
 /** Whether a cluster mounts images as volumes: asked once, by a dry run that writes nothing. */
 import { messageOf } from '@gw/gateway/message-of';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import { isRecord, type KubeObject } from '../kube/kube-object.ts';
+import { manifest } from '../kube/manifest.ts';
 import { ApiError, type ApiServer } from '../runtime/api-server.ts';
-import { isRecord, type KubeObject } from '../runtime/kube-object.ts';
-import { manifest } from '../runtime/manifest.ts';
 
 /** Kubernetes 1.35 is the first that has them without being told to. */
 const FIRST_MINOR = 35;

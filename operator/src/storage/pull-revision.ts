@@ -1,8 +1,8 @@
 /** The archive of a revision that lies in a registry, for whoever has to pass it on. */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
+import { keyOf } from '../kube/kube-object.ts';
 import { registryAccess, repositoryOf } from '../objects/artifact-record.ts';
-import { keyOf } from '../runtime/kube-object.ts';
 import { fileName } from './artifact-image.ts';
 import { pullArtifact } from './pull-artifact.ts';
 import { digestIn, type OpenWith, openRepository } from './registry-access.ts';

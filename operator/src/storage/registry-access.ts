@@ -1,6 +1,5 @@
 /** A repository, opened with what a project says of it and the credentials of its namespace. */
 import { messageOf } from '@gw/gateway/message-of';
-import { readSecret } from '../controllers/source.ts';
 import type { RegistryAccess } from '../objects/artifact-record.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { DOCKER_CONFIG_KEY, type DockerConfig, parseDockerConfig } from '../registry/docker-config.ts';
@@ -8,6 +7,7 @@ import { RegistryError } from '../registry/error.ts';
 import { parseRepository } from '../registry/reference.ts';
 import type { Repository } from '../registry/repository.ts';
 import type { Objects } from '../runtime/objects.ts';
+import { readSecret } from '../sources/read-source.ts';
 
 export interface OpenWith {
   readonly registries: RegistryClient;

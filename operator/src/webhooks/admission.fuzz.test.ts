@@ -10,12 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { ObjectError } from '../api/parse.ts';
 import { apiSpecs, gatewayProjects, pluginRefs, secrets } from '../api/resources.ts';
-import { catalog } from '../catalog.ts';
+import { catalog } from '../controllers/plugin-ref/catalog.ts';
+import { isRecord, type KubeObject, type Resource } from '../kube/kube-object.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
-import { isRecord, type KubeObject, type Resource } from '../runtime/kube-object.ts';
-import { reviewPod } from '../sidecar/injector.ts';
 import { SourceFetcher } from '../sources/fetcher.ts';
 import { admissionHandler } from './admission.ts';
+import { reviewPod } from './injector.ts';
 import { boundedReview } from './review-object.ts';
 
 const document = (paths: object) => JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRecord } from '../runtime/kube-object.ts';
+import { isRecord } from '../kube/kube-object.ts';
 import { type AdmissionAnswer, admissionHandler } from './admission.ts';
 
 const closing: (() => unknown)[] = [];

@@ -1,7 +1,7 @@
 /** Admission webhooks (admission.k8s.io/v1): reads what an API server asks, and answers it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isRecord } from '../kube/kube-object.ts';
 import type { RequestHandler } from '../runtime/https-server.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 
 export interface AdmissionRequest {
   readonly uid: string;

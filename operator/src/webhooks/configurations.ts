@@ -2,8 +2,9 @@
  * The webhook configurations that the chart has made, as far as the operator writes them: whom API servers shall trust,
  * and the path that they shall ask (docs/decisions.md#webhook-paths). An upgrade of the chart takes neither away.
  */
+
+import { isRecord } from '../kube/kube-object.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
-import { isRecord } from '../runtime/kube-object.ts';
 import type { Webhook } from './webhook-paths.ts';
 
 export interface WebhookConfigurations {

@@ -7,6 +7,7 @@
 import { compileProject } from '@gw/control';
 import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';
 import type { ReasonName } from '../api/reasons.ts';
+import type { Refusal } from '../api/refusal.ts';
 import {
   type ApiSpec,
   apiSpecs,
@@ -16,11 +17,12 @@ import {
   type PluginRef,
   pluginRefs,
 } from '../api/resources.ts';
-import { folderOf, gather, takesPlugin, takesSpec } from '../controllers/gateway-project/gather.ts';
-import { type ReadSourcesWith, readSources } from '../controllers/gateway-project/read-sources.ts';
+import { takesSpec } from '../controllers/api-spec/takes-spec.ts';
+import { folderOf, gather } from '../controllers/gateway-project/sources/decide.ts';
+import { type ReadSourcesWith, readSources } from '../controllers/gateway-project/sources/observe.ts';
 import { ForeignUses } from '../controllers/plugin-ref/grants.ts';
-import type { Refusal } from '../controllers/source.ts';
-import { type KubeObject, keyOf } from '../runtime/kube-object.ts';
+import { takesPlugin } from '../controllers/plugin-ref/takes-plugin.ts';
+import { type KubeObject, keyOf } from '../kube/kube-object.ts';
 import { documentRequest, pluginRequest } from '../sources/request.ts';
 import { placeLine } from './document-errors.ts';
 import { withProposed } from './proposed-objects.ts';

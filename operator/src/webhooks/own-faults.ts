@@ -7,7 +7,7 @@ import { messageOf } from '@gw/gateway/message-of';
 import type { Revision } from '../api/gateway-project.ts';
 import type { Deployment, GatewayProject, PluginRef } from '../api/resources.ts';
 import type { LabelSelector } from '../api/shared.ts';
-import { addressFault } from '../controllers/gateway-project/observe-control-plane.ts';
+import { addressFault } from '../controllers/gateway-project/control-plane/observe.ts';
 import type { PluginCatalog } from '../controllers/plugin-ref/plugin-package.ts';
 import type { PodPolicy } from '../objects/pod-policy.ts';
 import { podRefusal } from '../objects/pod-template.ts';

@@ -1,5 +1,5 @@
 /** The cluster's objects as they would be with the one that is under review: for a look that writes nothing. */
-import type { KubeObject, ObjectKey, Resource } from '../runtime/kube-object.ts';
+import type { KubeObject, ObjectKey, Resource } from '../kube/kube-object.ts';
 import type { ListOptions, Objects } from '../runtime/objects.ts';
 
 export function withProposed(objects: Objects, proposed: KubeObject): Objects {

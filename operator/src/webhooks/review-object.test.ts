@@ -3,9 +3,9 @@
 import { closeCompiler } from '@gw/control';
 import { afterAll, describe, expect, it } from 'vitest';
 import { apiSpecs, deployments, gatewayProjects, pluginRefs } from '../api/resources.ts';
-import { catalog } from '../catalog.ts';
+import { catalog } from '../controllers/plugin-ref/catalog.ts';
+import type { KubeObject, Resource } from '../kube/kube-object.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
-import type { KubeObject, Resource } from '../runtime/kube-object.ts';
 import { SourceFetcher } from '../sources/fetcher.ts';
 import type { AdmissionRequest } from './admission.ts';
 import { boundedReview, type ReviewWith, reviewObject } from './review-object.ts';

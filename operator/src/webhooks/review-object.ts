@@ -13,8 +13,8 @@ import {
   type PluginRef,
   pluginRefs,
 } from '../api/resources.ts';
+import { isRecord, type KubeObject, type Resource } from '../kube/kube-object.ts';
 import type { PodPolicy } from '../objects/pod-policy.ts';
-import { isRecord, type KubeObject, type Resource } from '../runtime/kube-object.ts';
 import type { AdmissionAnswer, AdmissionRequest } from './admission.ts';
 import {
   type CrossFindingsWith,

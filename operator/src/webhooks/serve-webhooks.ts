@@ -4,8 +4,8 @@
  */
 import { TLSSocket } from 'node:tls';
 import { type HttpsRoutes, nothingHere, type RequestHandler } from '../runtime/https-server.ts';
-import { type InjectorWith, reviewPod } from '../sidecar/injector.ts';
 import { type AdmissionAnswer, type AdmissionRequest, admissionHandler } from './admission.ts';
+import { type InjectorWith, reviewPod } from './injector.ts';
 import { boundedReview, type ReviewWith } from './review-object.ts';
 import { FIXED_PATH, type Webhook } from './webhook-paths.ts';
 

@@ -1,6 +1,7 @@
 /** Artifacts of a project: to be downloaded and deployed. */
 import { client } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
+import { may } from '../../api/session.ts';
 import type { Artifact } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -10,7 +11,6 @@ import { bytes, Command, CopyButton, Empty, Hash, Time } from '../../components/
 import { useLiveReload } from '../../data/live.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useList } from '../../data/use-list.ts';
-import { may } from '../../session/session.ts';
 import { CompileButton } from './compile-button.tsx';
 import { DeployButton } from './deploy-button.tsx';
 import { useProject } from './project-context.ts';

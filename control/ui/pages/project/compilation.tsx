@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { client } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import type { Compilation } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -10,7 +11,6 @@ import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { Hash, Status, Time } from '../../components/values.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
-import { may } from '../../session/session.ts';
 import { DeployButton } from './deploy-button.tsx';
 import { DiagnosticsOfProject } from './diagnostics.tsx';
 import { useProject } from './project-context.ts';

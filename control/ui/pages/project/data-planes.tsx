@@ -1,6 +1,7 @@
 /** Data planes of a project, as they come and go. */
 import { useState } from 'preact/hooks';
 import { client } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import type { DataPlane } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Filter } from '../../components/field.tsx';
@@ -9,7 +10,6 @@ import { ListTable } from '../../components/table.tsx';
 import { Empty, Hash, Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useList } from '../../data/use-list.ts';
-import { may } from '../../session/session.ts';
 import { ConnectCommand } from './overview.tsx';
 import { useProject } from './project-context.ts';
 

@@ -3,11 +3,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { client } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Check, Field } from '../../components/field.tsx';
 import { Hash } from '../../components/values.tsx';
 import { useAction } from '../../data/use-action.ts';
-import { may } from '../../session/session.ts';
 import { useProject } from './project-context.ts';
 
 interface DeployButtonProps {

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { may } from '../../api/session.ts';
 import { live } from '../../data/live.ts';
-import { may } from '../../session/session.ts';
 import { useFocusOnNavigation } from '../../shell/focus-on-navigation.ts';
 import { useProject } from './project-context.ts';
 

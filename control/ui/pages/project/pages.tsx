@@ -4,7 +4,7 @@ import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { useLiveReload, useProjectStream } from '../../data/live.ts';
 import { useAnswer } from '../../data/use-answer.ts';
-import { NoSuchPage } from '../../shell/not-found.tsx';
+import { NoSuchPage } from '../not-found.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { CompilationPage } from './compilation.tsx';

@@ -1,13 +1,13 @@
 /** The plugins that a project uses, each with its config. */
 import { useState } from 'preact/hooks';
 import { client } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import type { ProjectPlugin } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ListTable } from '../../components/table.tsx';
 import { Command, Empty, Status, Time } from '../../components/values.tsx';
 import { useList } from '../../data/use-list.ts';
-import { may } from '../../session/session.ts';
 import { PluginDialog } from './plugin-dialog.tsx';
 import { useProject } from './project-context.ts';
 

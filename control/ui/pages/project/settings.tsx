@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Versioned } from '../../../src/client/client.ts';
 import { client, ifMatch } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import type { Project } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Field } from '../../components/field.tsx';
@@ -12,7 +13,6 @@ import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { useAction } from '../../data/use-action.ts';
 import { useLoaded } from '../../data/use-loaded.ts';
-import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
 import { useProject } from './project-context.ts';
 

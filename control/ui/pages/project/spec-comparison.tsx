@@ -6,7 +6,7 @@ import { Loading } from '../../components/table.tsx';
 import { Diff } from '../../editor/editor.tsx';
 import { withQuery } from '../../shell/with-query.ts';
 import { useProject } from './project-context.ts';
-import type { SpecState } from './spec.tsx';
+import type { SpecState } from './spec-state.ts';
 import { useContent } from './use-content.ts';
 
 export function SpecComparison({ state: { spec, revisions } }: { readonly state: SpecState }) {

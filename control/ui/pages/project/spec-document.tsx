@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { may } from '../../api/session.ts';
 import type { Compilation, SpecRevision, SpecUpload } from '../../api/types.ts';
 import { Choice } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -11,14 +12,14 @@ import { useLiveReload } from '../../data/live.ts';
 import { useList } from '../../data/use-list.ts';
 import { draftOf, ofSpec } from '../../editor/drafts.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
-import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
 import { withQuery } from '../../shell/with-query.ts';
 import { Diagnostics } from './diagnostics.tsx';
+import type { Draft } from './draft.ts';
 import { findingsOf } from './findings.ts';
 import { useProject } from './project-context.ts';
-import type { SpecState } from './spec.tsx';
-import { type Draft, SpecDraft } from './spec-draft.tsx';
+import { SpecDraft } from './spec-draft.tsx';
+import type { SpecState } from './spec-state.ts';
 import { useContent } from './use-content.ts';
 
 interface SpecDocumentProps {

@@ -6,26 +6,14 @@ import type { Diagnostic, SpecUpload } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
-import { dropDraft, type KeptDraft, keepDraft, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
+import { dropDraft, keepDraft, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
 import { Diagnostics } from './diagnostics.tsx';
+import type { Draft, Refused } from './draft.ts';
 import { findingsOf } from './findings.ts';
 import { useProject } from './project-context.ts';
 import { SpecConflict } from './spec-conflict.tsx';
 import { uploadSpec } from './spec-upload.tsx';
-
-export interface Draft extends KeptDraft {
-  /** Null for a document that is no spec yet. */
-  readonly specId: string | null;
-  /** It was written before, and kept. */
-  readonly isKept?: boolean;
-  /** What the compiler said of the revision that it began from. */
-  readonly known?: readonly Diagnostic[];
-}
-
-export interface Refused extends Draft {
-  readonly error: ApiError;
-}
 
 interface SpecDraftProps {
   readonly draft: Draft | Refused;

@@ -3,7 +3,7 @@ import { Table } from '../../components/table.tsx';
 import { bytes, Hash, Time } from '../../components/values.tsx';
 import { withQuery } from '../../shell/with-query.ts';
 import { useProject } from './project-context.ts';
-import type { SpecState } from './spec.tsx';
+import type { SpecState } from './spec-state.ts';
 
 export function SpecHistory({ state: { spec, revisions } }: { readonly state: SpecState }) {
   const { base } = useProject();

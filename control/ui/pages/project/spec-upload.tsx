@@ -7,8 +7,8 @@ import { FormDialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
+import type { Refused } from './draft.ts';
 import { useProject } from './project-context.ts';
-import type { Refused } from './spec-draft.tsx';
 
 interface UploadProps {
   readonly onUploaded: (uploaded: SpecUpload) => void;

@@ -2,26 +2,20 @@
 import { useLocation, useRoute } from 'preact-iso/router';
 import { client } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
-import type { Spec, SpecRevision } from '../../api/types.ts';
+import { may } from '../../api/session.ts';
+import type { SpecRevision } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { useLoaded } from '../../data/use-loaded.ts';
-import { may } from '../../session/session.ts';
 import { withQuery } from '../../shell/with-query.ts';
 import { CompileButton } from './compile-button.tsx';
 import { useProject } from './project-context.ts';
 import { SpecComparison } from './spec-comparison.tsx';
 import { SpecDocument } from './spec-document.tsx';
 import { SpecHistory } from './spec-history.tsx';
-
-export interface SpecState {
-  readonly spec: Spec;
-  readonly etag: string | null;
-  /** The newest first. */
-  readonly revisions: readonly SpecRevision[];
-}
+import type { SpecState } from './spec-state.ts';
 
 const VIEWS = [
   { id: '', label: 'Document' },

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { may } from '../../api/session.ts';
 import type { Spec, SpecUpload } from '../../api/types.ts';
 import { Choice, Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -9,11 +10,11 @@ import { ListTable } from '../../components/table.tsx';
 import { Command, Empty, Time } from '../../components/values.tsx';
 import { useList } from '../../data/use-list.ts';
 import { draftOf, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
-import { may } from '../../session/session.ts';
 import { announce } from '../../shell/announcer.tsx';
 import { CompileButton } from './compile-button.tsx';
+import type { Draft, Refused } from './draft.ts';
 import { useProject } from './project-context.ts';
-import { type Draft, type Refused, SpecDraft } from './spec-draft.tsx';
+import { SpecDraft } from './spec-draft.tsx';
 import { SpecUploadZone } from './spec-upload.tsx';
 
 export function Specs() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Read } from '../../api/refusal.ts';
 import { type ApiSpec, apiSpecs, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
-import type { Read } from '../source.ts';
 import { decideApiSpec } from './decide.ts';
 import type { Document } from './document.ts';
 

@@ -1,17 +1,17 @@
 /** Decides an ApiSpec's status from its document and from what the GatewayProjects that take it say. Pure. */
 
 import type { ApiSpecStatus } from '../../api/api-spec.ts';
+import { eventTypeOf } from '../../api/reasons.ts';
+import type { Read } from '../../api/refusal.ts';
 import type { ApiSpec, GatewayProject } from '../../api/resources.ts';
 import type { StatusDiagnostic } from '../../api/shared.ts';
 import { conditionOf, conditions, type Verdict } from '../../runtime/conditions.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
 import type { SourceState } from '../../sources/source.ts';
-import { fetchedStatus, fetchedVerdict } from '../fetched.ts';
-import { diagnosticText } from '../gateway-project/conditions.ts';
-import { takesSpec } from '../gateway-project/gather.ts';
-import { eventType } from '../progress.ts';
-import type { Read } from '../source.ts';
+import { diagnosticText } from '../status/diagnostic-text.ts';
+import { fetchedStatus, fetchedVerdict } from '../status/fetched.ts';
 import type { Document } from './document.ts';
+import { takesSpec } from './takes-spec.ts';
 
 export interface ObservedApiSpec {
   readonly apiSpec: ApiSpec;
@@ -63,7 +63,7 @@ export function decideApiSpec({ apiSpec, read, fetch, projects }: ObservedApiSpe
     events: verdicts
       .filter((verdict) => isNews(apiSpec, verdict))
       .map(({ type, status, reason, message }) => ({
-        type: status === 'False' ? eventType(reason) : ('Normal' as const),
+        type: status === 'False' ? eventTypeOf(reason) : ('Normal' as const),
         reason,
         action: type,
         note: message,

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { specFiles } from '@gw/control';
 import type { ProjectFile } from '@gw/gateway/compiler';
+import { type Read, refuse } from '../../api/refusal.ts';
 import type { ApiSpec } from '../../api/resources.ts';
 import { joinParts, unpackGzipped } from '../../sources/packed-files.ts';
+import { type ReadWith, readConfigMap, readFetched, refusing } from '../../sources/read-source.ts';
 import { documentRequest, ownerOfDocument } from '../../sources/request.ts';
 import type { SourceRequest } from '../../sources/source.ts';
-import { type Read, type ReadWith, readConfigMap, readFetched, refuse, refusing } from '../source.ts';
 
 /** An ApiSpec's document, and the files that it may refer to. */
 export interface Document {

@@ -1,10 +1,10 @@
 import { apiSpecs, gatewayProjects } from '../../api/resources.ts';
-import type { ObjectKey } from '../../runtime/kube-object.ts';
+import type { ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
+import type { ReadWith } from '../../sources/read-source.ts';
 import { documentRequest, ownerOfDocument } from '../../sources/request.ts';
-import { holdsWhileFetching } from '../fetched.ts';
-import type { ReadWith } from '../source.ts';
-import { writeStatus } from '../status.ts';
+import { holdsWhileFetching } from '../status/fetched.ts';
+import { writeStatus } from '../status/write-status.ts';
 import { decideApiSpec } from './decide.ts';
 import { readDocument } from './document.ts';
 

@@ -3,7 +3,7 @@ import type { DeploymentStatus } from '../../api/deployment.ts';
 import type { Deployment, GatewayProject } from '../../api/resources.ts';
 import { conditionOf, conditions, rfc3339, type Verdict } from '../../runtime/conditions.ts';
 import { isWhole } from '../gateway-project/conditions.ts';
-import { wasAskedBy } from '../gateway-project/control-plane.ts';
+import { wasAskedBy } from '../gateway-project/control-plane/decide.ts';
 import { activeDeployment, deploymentId, requestedRevision } from '../gateway-project/rollout/target.ts';
 
 export interface ObservedDeployment {

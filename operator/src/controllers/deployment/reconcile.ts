@@ -1,9 +1,9 @@
+import { eventTypeOf } from '../../api/reasons.ts';
 import { deployments, gatewayProjects } from '../../api/resources.ts';
+import type { ObjectKey } from '../../kube/kube-object.ts';
 import { conditionOf } from '../../runtime/conditions.ts';
-import type { ObjectKey } from '../../runtime/kube-object.ts';
 import type { EventSink, Objects } from '../../runtime/objects.ts';
-import { eventType } from '../progress.ts';
-import { writeStatus } from '../status.ts';
+import { writeStatus } from '../status/write-status.ts';
 import { decideDeployment } from './decide.ts';
 
 const RESYNC_MS = 600_000;
@@ -28,7 +28,7 @@ export async function reconcileDeployment(
     // A revision that was there, or never will be, does not come by waiting.
     const isGone = ready.reason === 'NoSuchRevision' && project?.status?.revisions?.length;
     events.record(deployment, {
-      type: isGone ? 'Warning' : isFault ? eventType(ready.reason) : 'Normal',
+      type: isGone ? 'Warning' : isFault ? eventTypeOf(ready.reason) : 'Normal',
       reason: ready.reason,
       action: 'Rollout',
       note: ready.message,

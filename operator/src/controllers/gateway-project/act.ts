@@ -1,14 +1,27 @@
-/** Writes what was decided: first what others need, then the status. */
+/** All effects of a reconcile: objects, first what others need, then the status; registry, control plane and data planes. */
+import type { Project } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
 import { configMaps, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
+import type { ControlPlanes } from '../../control-plane/control-planes.ts';
+import { type KubeObject, keyOf, type Resource } from '../../kube/kube-object.ts';
 import { isVital, ownedResources } from '../../objects/owned.ts';
 import { conditions, type Verdict } from '../../runtime/conditions.ts';
-import { type KubeObject, keyOf, type Resource } from '../../runtime/kube-object.ts';
+import { eventOf } from '../../runtime/event-of.ts';
 import type { EventSink, Objects } from '../../runtime/objects.ts';
-import { writeStatus } from '../status.ts';
+import type { ImageStore } from '../../storage/image-store.ts';
+import { writeStatus } from '../status/write-status.ts';
+import { remembered } from './control-plane/decide.ts';
+import { type ArchiveReader, desiredAtControlPlane } from './control-plane/desired-deployment.ts';
 import type { Decision } from './decide.ts';
 import { type Conflict, fieldConflicts } from './field-conflicts.ts';
+import type { Observed } from './observe.ts';
+import type { KeptConnections } from './rollout/kept-connections.ts';
+import type { ProjectLink } from './rollout/observe.ts';
+import type { Compilation } from './sources/compilation.ts';
+import { wantsImage } from './storage/decide.ts';
+import type { Registries } from './storage/observe.ts';
+import type { ObservedStorage } from './storage/observed.ts';
 
 const RESOURCES: readonly Resource<KubeObject>[] = [configMaps, ...ownedResources];
 
@@ -17,6 +30,10 @@ function resourceOf(object: KubeObject): Resource<KubeObject> {
   if (!found) throw new Error(`no resource for ${object.apiVersion} ${object.kind}`);
   return found;
 }
+
+/** Milliseconds after which to look at a push again. */
+const PUSHING_MS = 1000;
+const FAILED_MS = 10_000;
 
 /** An object that the API server refuses is told in the status, and tried again with back-off. */
 export async function act(
@@ -46,7 +63,7 @@ export async function act(
       ? withFailure(project, decision.status, message, new Date())
       : notReady(project, decision.status, message, new Date());
     await writeStatus(objects, gatewayProjects, project, status);
-    events.record(project, { type: 'Warning', reason: 'ApplyFailed', action: 'Apply', note: message });
+    events.record(project, eventOf('ApplyFailed', 'Apply', message));
     throw failure.error;
   }
   for (const object of decision.remove) await objects.remove(resourceOf(object), keyOf(object), object.metadata.uid);
@@ -57,6 +74,64 @@ export async function act(
     conditions: [...before, ...told.conditions],
   });
   for (const event of [...told.events, ...decision.events, ...stalled]) events.record(project, event);
+}
+
+/** Pushes the artifact where it belongs into the registry, and adds how it stands there. */
+export async function push<T extends ObservedStorage>(
+  images: ImageStore,
+  observed: T,
+  compilation: Compilation | undefined,
+): Promise<T> {
+  const { project, registry } = observed;
+  if (!registry || !wantsImage(observed, compilation)) {
+    images.settle(project);
+    return observed;
+  }
+  const image = await images.store(project, compilation);
+  const again = { pushing: PUSHING_MS, failed: FAILED_MS, stored: undefined }[image.state];
+  return { ...observed, registry: { ...registry, image, ...(again ? { again } : {}) } };
+}
+
+/** What is gone is made again by the next look, where it compiles; else the status says that it is lost. */
+export async function removeExchanged(
+  objects: Objects,
+  events: EventSink,
+  project: GatewayProject,
+  exchanged: readonly KubeObject[],
+): Promise<void> {
+  for (const part of exchanged) {
+    await objects.remove(configMaps, keyOf(part), part.metadata.uid);
+    const note = `ConfigMap "${part.metadata.name}" held another artifact than it says, which no pod would have started with: it is made again`;
+    events.record(project, eventOf('ArtifactExchanged', 'Store', note));
+  }
+}
+
+export interface TellWith {
+  /** Absent in local mode, where nothing lies in registries. */
+  readonly registries?: Registries;
+  /** Absent in local mode, which has a control plane of its own. */
+  readonly controlPlanes?: ControlPlanes;
+  readonly readArchive?: ArchiveReader;
+  /** Absent in local mode, where there are no canaries. */
+  readonly keptConnections?: KeptConnections;
+  readonly link?: ProjectLink;
+}
+
+/** Tells registry, control plane and data planes what was decided, once the status says it. */
+export function tell(
+  { registries, controlPlanes, readArchive, keptConnections, link }: TellWith,
+  observed: Observed,
+  compiled: { readonly compilation: Compilation | undefined; readonly inputs: Project | undefined },
+  decision: Decision,
+): void {
+  const { project } = observed;
+  registries?.images.forget(project, decision.forget);
+  const desired = desiredAtControlPlane(observed, compiled, decision.wish, readArchive);
+  if (desired) controlPlanes?.want(keyOf(project), desired, remembered(project.status?.controlPlane));
+  else controlPlanes?.forget(keyOf(project));
+  const decided = { ...project, status: decision.status };
+  keptConnections?.at(decided, observed.pods, Date.now());
+  link?.decided(decided, compiled.compilation);
 }
 
 interface Failure {

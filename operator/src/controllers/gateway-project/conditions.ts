@@ -1,27 +1,21 @@
 /** The verdicts on a GatewayProject. Pure. */
+
 import type { ReasonName } from '../../api/reasons.ts';
+import type { Refusal } from '../../api/refusal.ts';
 import type { GatewayProject, Workload } from '../../api/resources.ts';
 import type { FailedRevision, RolloutStatus } from '../../api/rollout.ts';
-import type { StatusDiagnostic } from '../../api/shared.ts';
 import { wantedReplicas } from '../../objects/replicas.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
-import type { Refusal } from '../source.ts';
-import type { Compilation } from './compilation.ts';
-import type { Elsewhere, Served } from './control-plane.ts';
-import type { PodState } from './pod-state.ts';
+import { diagnosticText } from '../status/diagnostic-text.ts';
+import type { Elsewhere, Served } from './control-plane/decide.ts';
+import type { PodState } from './pods/pod-state.ts';
+import type { Compilation } from './sources/compilation.ts';
 
 /** So many are named at once. */
 const MAX_PROBLEMS = 8;
 const ZERO = 'spec.pods.replicas is 0: there are no pods, and nothing is served';
 /** Something around the pods is missing: what they serve is the newest all the same. */
 const AROUND: ReadonlySet<string> = new Set<ReasonName>(['ApiNotInstalled', 'ApiNotAllowed', 'Conflict']);
-
-/** `E1020 books.yaml#/paths/~1books/get: message (hint)`, as one line. */
-export function diagnosticText({ code, message, hint, file, pointer, line }: StatusDiagnostic): string {
-  const place =
-    file === undefined ? '' : ` ${file}${line === undefined ? '' : `:${line}`}${pointer ? `#${pointer}` : ''}`;
-  return `${code}${place}: ${message}${hint ? ` (${hint})` : ''}`;
-}
 
 export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
   // What someone must see to comes before what is under way.

@@ -8,7 +8,7 @@ import {
   podMonitors,
   workloads,
 } from '../../api/resources.ts';
-import type { KubeObject } from '../../runtime/kube-object.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
 import { decideObjects } from './decide-objects.ts';
 
 const NOW = new Date('2026-01-02T03:04:05Z');

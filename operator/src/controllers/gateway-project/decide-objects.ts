@@ -1,15 +1,15 @@
 /** The objects that a project owns as they shall be, and what keeps them from being so. Pure. */
 
+import type { Refusal } from '../../api/refusal.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
 import { gatewayName } from '../../objects/names.ts';
 import { type OwnedContext, ownedObjects } from '../../objects/owned.ts';
 import { podRefusal } from '../../objects/pod-template.ts';
 import { handedOver } from '../../objects/replicas.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
-import type { KubeObject } from '../../runtime/kube-object.ts';
-import type { Refusal } from '../source.ts';
-import { certificateChanges, certificateVerdict } from './certificate-verdict.ts';
 import type { Observed } from './observe.ts';
-import type { Rollout } from './rollout/rollout-of.ts';
+import type { Rollout } from './rollout/decide.ts';
+import { certificateChanges, certificateVerdict } from './secrets/decide-certificate.ts';
 
 /** Secrets that pods are given cannot be watched: they are looked at this often, and those that are missing oftener. */
 const SECRETS_MS = 60_000;

@@ -18,7 +18,7 @@ import {
   SETTINGS,
   served,
 } from './observed-rig.ts';
-import type { PodState } from './pod-state.ts';
+import type { PodState } from './pods/pod-state.ts';
 
 describe('what a GatewayProject becomes', () => {
   it('the first artifact is stored, and everything around it made', () => {

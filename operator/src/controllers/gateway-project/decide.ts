@@ -1,18 +1,16 @@
 /** Decides, from what was observed and compiled, what a GatewayProject's objects and status shall be. Pure. */
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
-import type { ReasonName } from '../../api/reasons.ts';
+import type { Refusal } from '../../api/refusal.ts';
 import type { GatewayProject } from '../../api/resources.ts';
 import { MAX_DIAGNOSTICS, type StatusDiagnostic } from '../../api/shared.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
 import type { Link } from '../../objects/link.ts';
 import { ANNOTATION_REVISION } from '../../objects/names.ts';
 import type { PodPolicy } from '../../objects/pod-policy.ts';
 import { serviceAddress } from '../../objects/service.ts';
 import { conditions, type Verdict } from '../../runtime/conditions.ts';
-import type { KubeObject } from '../../runtime/kube-object.ts';
+import { eventOf } from '../../runtime/event-of.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
-import { eventType } from '../progress.ts';
-import type { Refusal } from '../source.ts';
-import type { Compilation } from './compilation.ts';
 import {
   acceptedVerdict,
   compiledVerdict,
@@ -21,16 +19,17 @@ import {
   programmedVerdict,
   readyVerdict,
 } from './conditions.ts';
-import { controlPlaneStatus, linkAt, syncedVerdict } from './control-plane.ts';
+import { controlPlaneStatus, type DesiredDeployment, linkAt, syncedVerdict } from './control-plane/decide.ts';
 import { decideObjects, ownedContext } from './decide-objects.ts';
-import { injectedVerdict } from './injected-verdict.ts';
 import type { Observed } from './observe.ts';
-import { type Rollout, rolloutOf } from './rollout/rollout-of.ts';
+import { injectedVerdict } from './pods/injected-verdict.ts';
+import { routedVerdict } from './pods/routed.ts';
+import { rolloutOf } from './rollout/decide.ts';
 import { obsolete } from './rollout/target.ts';
-import { routedVerdict } from './routed.ts';
-import { obsoleteArtifacts, storing } from './storing.ts';
-import { updatedVerdict } from './update-pace.ts';
-import { statusWhileFetching, verdictIn } from './while-fetching.ts';
+import { updatedVerdict } from './rollout/update-pace.ts';
+import type { Compilation } from './sources/compilation.ts';
+import { statusWhileFetching, verdictIn } from './sources/while-fetching.ts';
+import { obsoleteArtifacts, storing } from './storage/decide.ts';
 
 export interface Settings {
   /** Image of gateway pods where the project names none. */
@@ -62,7 +61,7 @@ export interface Decision {
   readonly forget: readonly KubeObject[];
   readonly status: GatewayProjectStatus;
   /** What the control plane, where one is named, is asked to deploy. */
-  readonly wish?: Rollout['wish'];
+  readonly wish?: DesiredDeployment;
   readonly events: readonly EventRecord[];
   /** Its pods are as an operator before made them, and wait for their turn to be replaced. */
   readonly outdated: boolean;
@@ -215,18 +214,6 @@ function sorted(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagno
   return diagnostics.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Steps on the way to something else. */
-const PASSING: ReadonlySet<string> = new Set<ReasonName>([
-  'AwaitingUpdate',
-  'Fetching',
-  'NoReadyPods',
-  'NotStored',
-  'RollingOut',
-  'Storing',
-  'Syncing',
-  'Updating',
-]);
-
 /** An Event for every condition that changes its mind, so that `kubectl describe` tells the story. */
 function events(
   before: GatewayProjectStatus | undefined,
@@ -241,15 +228,7 @@ function events(
     // A document that fails in another way is news; counts of pods are not.
     return type === 'Compiled' && previous.message !== message;
   });
-  const told = changed.map(({ type, status, reason, message }) => ({
-    type:
-      (status === 'True' && reason !== 'CertificateExpiring') || PASSING.has(reason)
-        ? ('Normal' as const)
-        : eventType(reason),
-    reason,
-    action: type,
-    note: message,
-  }));
+  const told = changed.map(({ type, reason, message }) => eventOf(reason, type, message));
   // Ready only repeats the others, except when all is well, and for what others did.
   return told.filter(
     ({ action, reason }) =>

@@ -1,8 +1,10 @@
 /** What is said of other managers that set fields of what a project owns. Pure. */
+
 import type { GatewayProject } from '../../api/resources.ts';
 import type { Condition } from '../../api/shared.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
 import { conditionOf, conditions } from '../../runtime/conditions.ts';
-import type { KubeObject } from '../../runtime/kube-object.ts';
+import { eventOf } from '../../runtime/event-of.ts';
 import type { EventRecord, FieldConflict } from '../../runtime/objects.ts';
 
 export interface Conflict {
@@ -41,5 +43,5 @@ function textOf({ object, conflict }: Conflict): string {
 }
 
 function event(note: string): EventRecord {
-  return { type: 'Warning', reason: TYPE, action: 'Apply', note };
+  return eventOf(TYPE, 'Apply', note);
 }

@@ -1,85 +1,54 @@
 /** Reads everything that a GatewayProject's reconcile looks at. */
 
+import type { Refusal } from '../../api/refusal.ts';
 import {
   configMaps,
   type Deployment,
   deployments,
-  type GatewayProject,
   gatewayProjects,
   pods,
   type Workload,
   workloads,
 } from '../../api/resources.ts';
+import { controlledBy, type ObjectKey } from '../../kube/kube-object.ts';
 import { canaryName, gatewayName, LABEL_PART, LABEL_PROJECT, podLabels } from '../../objects/names.ts';
 import { DEFAULT_POD_POLICY, type PodPolicy } from '../../objects/pod-policy.ts';
 import { usedSecrets } from '../../objects/used-secrets.ts';
-import { controlledBy, type KubeObject, type ObjectKey } from '../../runtime/kube-object.ts';
 import { ungranted } from '../../secrets/grants.ts';
 import type { SidecarCensus, SidecarPods } from '../../sidecar/census.ts';
-import type { ImageState } from '../../storage/image-store.ts';
-import type { Refusal } from '../source.ts';
-import type { ObservedControlPlane } from './control-plane.ts';
-import type { Sources } from './gather.ts';
-import { type ObserveControlPlaneWith, observeControlPlane } from './observe-control-plane.ts';
+import type { ObservedControlPlane } from './control-plane/decide.ts';
+import { type ObserveControlPlaneWith, observeControlPlane } from './control-plane/observe.ts';
 import { type OwnedObjects, readOwned } from './owned-objects.ts';
-import { type PodSecrets, readPodSecrets } from './pod-secrets.ts';
-import { type PodState, type ProvenanceProbe, podState } from './pod-state.ts';
-import { type ReadSourcesWith, readSources } from './read-sources.ts';
-import type { AnalysisResult } from './rollout/analysis.ts';
-import { type ObserveRolloutWith, observeRollout, type PodRefusal } from './rollout/observe-rollout.ts';
-import { readRouted } from './routed.ts';
-import { readSigningKeys } from './signing-keys.ts';
-import type { Turn } from './update-pace.ts';
+import { type PodState, type ProvenanceProbe, podState } from './pods/pod-state.ts';
+import { type Routed, readRouted } from './pods/routed.ts';
+import { type ObservedRollout, type ObserveRolloutWith, observeRollout } from './rollout/observe.ts';
+import type { Turn } from './rollout/update-pace.ts';
+import { type PodSecrets, readPodSecrets } from './secrets/observe-pod-secrets.ts';
+import { readSigningKeys } from './secrets/observe-signing-keys.ts';
+import type { Sources } from './sources/decide.ts';
+import { type ReadSourcesWith, readSources } from './sources/observe.ts';
+import type { ObservedStorage } from './storage/observed.ts';
 
-export interface Observed extends OwnedObjects {
-  readonly project: GatewayProject;
+export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout, Routed {
   readonly sources: Sources;
   /** Public keys in hex that pods shall trust. */
   readonly trustedKeys: readonly string[];
   /** Trusted keys that are named and cannot be had. */
   readonly keyProblems: readonly Refusal[];
-  /** Public key of the signing key, in hex. */
-  readonly signedBy?: string;
   /** The Deployments of this project. */
   readonly deployments: readonly Deployment[];
-  /** Metadata of the ConfigMaps that hold artifacts. */
-  readonly parts: readonly KubeObject[];
-  /** What is known of the registry that artifacts lie in, where any lie in one. */
-  readonly registry?: RegistryView;
-  /** Nothing limits what ConfigMaps hold: local mode. */
-  readonly unlimited?: true;
   /** The control plane that the project names. */
   readonly controlPlane?: ObservedControlPlane;
-  readonly workload?: Workload;
   /** The workload of a canary. */
   readonly canary?: Workload;
   readonly secrets: PodSecrets;
   readonly pods: readonly PodState[];
-  /** Names of the pods that new connections to the Service reach; absent where nothing says so. */
-  readonly routed?: ReadonlySet<string>;
-  /** Pods that have refused artifacts over the link. */
-  readonly refusals: readonly PodRefusal[];
-  /** What is measured of the canary's step. */
-  readonly analysis?: AnalysisResult;
-  /** What the link knows of sidecars. */
-  readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
   /** Pods that have sidecars, or ask for them. */
   readonly injection?: SidecarPods;
   /** Why webhooks may not be asked. */
   readonly webhookDrift?: string;
   /** Whether pods that are as an operator before made them may be replaced now; absent: not known, so not yet. */
   readonly turn?: Turn;
-}
-
-export interface RegistryView {
-  /** Whether the cluster mounts images as volumes. */
-  readonly imageVolumes: boolean;
-  /** How the artifact that was compiled stands there; absent: it does not belong there, or is recorded. */
-  readonly image?: ImageState;
-  /** Images that are not there any more, though recorded: REGISTRY/REPOSITORY@DIGEST. */
-  readonly missing: ReadonlySet<string>;
-  /** Milliseconds after which to look again. */
-  readonly again?: number;
 }
 
 export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, ObserveControlPlaneWith {

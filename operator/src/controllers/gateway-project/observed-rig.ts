@@ -1,12 +1,12 @@
 /** What a GatewayProject's decision is made from, for tests of it. */
 import { type Deployment, deployments, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
 import { artifactParts } from '../../objects/artifact-parts.ts';
 import { ANNOTATION_REVISION } from '../../objects/names.ts';
-import type { KubeObject } from '../../runtime/kube-object.ts';
-import type { Compilation } from './compilation.ts';
 import type { decide } from './decide.ts';
 import type { Observed } from './observe.ts';
-import type { PodState } from './pod-state.ts';
+import type { PodState } from './pods/pod-state.ts';
+import type { Compilation } from './sources/compilation.ts';
 
 export const NOW = new Date('2026-01-02T03:04:05Z');
 export const SETTINGS = { image: 'gw:test', operatorNamespace: 'gw-system' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { gatewayProjects, ingresses, services } from '../../api/resources.ts';
+import type { KubeObject, Resource } from '../../kube/kube-object.ts';
 import { MemoryObjects } from '../../local/memory-objects.ts';
 import { ApiError } from '../../runtime/api-server.ts';
-import type { KubeObject, Resource } from '../../runtime/kube-object.ts';
 import { readOwned } from './owned-objects.ts';
 
 class Narrowed extends MemoryObjects {

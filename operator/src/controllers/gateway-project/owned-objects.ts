@@ -1,9 +1,9 @@
 /** Which of the objects that a project owns are there, and what stands in the way of the others. */
 import type { GatewayProject } from '../../api/resources.ts';
+import { controlledBy, type KubeObject, type Resource } from '../../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../../objects/names.ts';
 import { OWNED, type OwnedObject, ownedResources } from '../../objects/owned.ts';
 import { ApiError } from '../../runtime/api-server.ts';
-import { controlledBy, type KubeObject, type Resource } from '../../runtime/kube-object.ts';
 import type { Objects } from '../../runtime/objects.ts';
 
 export interface OwnedObjects {

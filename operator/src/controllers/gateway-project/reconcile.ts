@@ -1,28 +1,21 @@
 /** A GatewayProject's reconcile, from top to bottom. */
-import { configMaps, type GatewayProject } from '../../api/resources.ts';
-import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../runtime/kube-object.ts';
+import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
 import type { ExchangedParts } from '../../storage/exchanged-parts.ts';
-import { act } from './act.ts';
-import type { Compilations } from './compilation.ts';
+import { act, push, removeExchanged, type TellWith, tell } from './act.ts';
 import { decide, type Settings } from './decide.ts';
-import { gather } from './gather.ts';
 import { type ObserveWith, observe } from './observe.ts';
-import type { KeptConnections } from './rollout/kept-connections.ts';
-import type { Turn, UpdatePace } from './update-pace.ts';
-import { type WantWith, wantOfControlPlane } from './want-of-control-plane.ts';
-import { type Registries, withoutRegistry, withRegistry } from './with-registry.ts';
+import type { Turn, UpdatePace } from './rollout/update-pace.ts';
+import type { Compilations } from './sources/compilation.ts';
+import { gather } from './sources/decide.ts';
+import { observeRegistry, withoutRegistry } from './storage/observe.ts';
 
-export interface GatewayProjectWith extends ObserveWith, WantWith {
+export interface GatewayProjectWith extends ObserveWith, TellWith {
   readonly events: EventSink;
   readonly compilations: Compilations;
   readonly settings: Settings;
-  /** Absent in local mode, where nothing lies in registries. */
-  readonly registries?: Registries;
   /** Absent in local mode, where nobody else writes. */
   readonly exchangedParts?: ExchangedParts;
-  /** Absent in local mode, where there are no canaries. */
-  readonly keptConnections?: KeptConnections;
   /** Absent in local mode, where pods are replaced at once. */
   readonly updatePace?: UpdatePace;
 }
@@ -39,10 +32,16 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
     await using.updatePace?.reconciled(key, false);
     return undefined;
   }
-  if (await removeExchanged(using, seen.project, seen.parts)) return 0;
+  const exchanged = (await using.exchangedParts?.of(seen.project, seen.parts)) ?? [];
+  if (exchanged.length > 0) {
+    await removeExchanged(using.objects, using.events, seen.project, exchanged);
+    return 0;
+  }
   const gathered = gather(seen.project, seen.sources);
   const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
-  const observed = using.registries ? await withRegistry(using.registries, seen, compilation) : withoutRegistry(seen);
+  const observed = using.registries
+    ? await push(using.registries.images, await observeRegistry(using.registries, seen), compilation)
+    : withoutRegistry(seen);
   const problems = gathered.ok ? [] : gathered.problems;
   const decideWith = (turn: Turn | undefined) =>
     decide({ ...observed, ...(turn ? { turn } : {}) }, compilation, problems, using.settings, new Date());
@@ -55,26 +54,7 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   } finally {
     await updatePace?.reconciled(key, turn?.taken === false);
   }
-  using.registries?.images.forget(observed.project, decision.forget);
   const inputs = gathered.ok ? gathered.inputs : undefined;
-  wantOfControlPlane(using, observed, { compilation, inputs }, decision);
-  const decided = { ...observed.project, status: decision.status };
-  using.keptConnections?.at(decided, observed.pods, Date.now());
-  using.link?.decided(decided, compilation);
+  tell(using, observed, { compilation, inputs }, decision);
   return decision.again;
-}
-
-/** What is gone is made again by the next look, where it compiles; else the status says that it is lost. */
-async function removeExchanged(
-  { exchangedParts, objects, events }: GatewayProjectWith,
-  project: GatewayProject,
-  parts: readonly KubeObject[],
-): Promise<boolean> {
-  const exchanged = (await exchangedParts?.of(project, parts)) ?? [];
-  for (const part of exchanged) {
-    await objects.remove(configMaps, keyOf(part), part.metadata.uid);
-    const note = `ConfigMap "${part.metadata.name}" held another artifact than it says, which no pod would have started with: it is made again`;
-    events.record(project, { type: 'Warning', reason: 'ArtifactExchanged', action: 'Store', note });
-  }
-  return exchanged.length > 0;
 }

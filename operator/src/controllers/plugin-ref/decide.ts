@@ -1,13 +1,13 @@
 /** Decides a PluginRef's status from its package. Pure. */
 
 import type { PluginRefStatus } from '../../api/plugin-ref.ts';
+import { eventTypeOf } from '../../api/reasons.ts';
+import type { Read } from '../../api/refusal.ts';
 import type { PluginRef } from '../../api/resources.ts';
 import { conditionOf, conditions, type Verdict } from '../../runtime/conditions.ts';
 import type { EventRecord } from '../../runtime/objects.ts';
 import type { SourceState } from '../../sources/source.ts';
-import { fetchedStatus, fetchedVerdict } from '../fetched.ts';
-import { eventType } from '../progress.ts';
-import type { Read } from '../source.ts';
+import { fetchedStatus, fetchedVerdict } from '../status/fetched.ts';
 import type { LoadedPlugin } from './plugin-package.ts';
 
 export interface ObservedPluginRef {
@@ -45,7 +45,7 @@ export function decidePluginRef({ ref, read, fetch, readsLabels }: ObservedPlugi
     events: verdicts
       .filter(({ type, status, reason }) => type !== 'Ready' && status !== 'Unknown' && isNews(ref, type, reason))
       .map(({ type, status, reason, message }) => ({
-        type: status === 'True' ? ('Normal' as const) : eventType(reason),
+        type: status === 'True' ? ('Normal' as const) : eventTypeOf(reason),
         reason,
         action: type,
         note: message,

@@ -1,15 +1,9 @@
 /** Who may use a PluginRef from another namespace, and who does (spec.allowedNamespaces). */
-import type { PluginRef } from '../../api/resources.ts';
-import { keyText, type ObjectKey } from '../../runtime/kube-object.ts';
-import { selects } from '../../runtime/selector.ts';
 
-/** What the operator knows of namespaces. */
-export interface NamespaceView {
-  /** Whether it looks at what is in the namespace. */
-  includes(namespace: string): boolean;
-  /** Labels of a namespace, undefined where there is none; absent where the operator may not read them. */
-  readonly labels?: (namespace: string) => Promise<{ readonly [name: string]: string } | undefined>;
-}
+import type { PluginRef } from '../../api/resources.ts';
+import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
+import type { NamespaceView } from '../../runtime/namespace-view.ts';
+import { selects } from '../../runtime/selector.ts';
 
 /** Whether objects of the namespace may use it. */
 export function allows(ref: PluginRef, namespace: string, view: NamespaceView): Promise<boolean> {

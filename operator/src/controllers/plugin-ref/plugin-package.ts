@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type PluginPackage, PluginPackageError, type ProjectPlugin, pluginPackageOf } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
+import { type Read, refuse } from '../../api/refusal.ts';
 import type { PluginRef } from '../../api/resources.ts';
 import { keptPackage } from '../../sources/content.ts';
+import { type Entries, type ReadWith, readConfigMap, readFetched, readSecret } from '../../sources/read-source.ts';
 import { ownerOfPlugin, pluginRequest } from '../../sources/request.ts';
 import type { SourceRequest } from '../../sources/source.ts';
-import { type Entries, type Read, type ReadWith, readConfigMap, readFetched, readSecret, refuse } from '../source.ts';
 import { type Signed, signedBy } from './verify.ts';
 
 /** Where plugins come from that the project does not bring along, and what reads the packages that it does. */

@@ -1,11 +1,11 @@
 import { pluginRefs } from '../../api/resources.ts';
-import type { ObjectKey } from '../../runtime/kube-object.ts';
+import type { ObjectKey } from '../../kube/kube-object.ts';
+import type { NamespaceView } from '../../runtime/namespace-view.ts';
 import type { EventSink } from '../../runtime/objects.ts';
 import { ownerOfPlugin, pluginRequest } from '../../sources/request.ts';
-import { holdsWhileFetching } from '../fetched.ts';
-import { writeStatus } from '../status.ts';
+import { holdsWhileFetching } from '../status/fetched.ts';
+import { writeStatus } from '../status/write-status.ts';
 import { decidePluginRef } from './decide.ts';
-import type { NamespaceView } from './grants.ts';
 import { type ReadPluginWith, readPlugin } from './plugin-package.ts';
 
 const RESYNC_MS = 600_000;

@@ -3,10 +3,10 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FileServer, sha256, startFileServer, testFetcher } from '../../../../test/source-rig.ts';
 import { configMaps, pluginRefs, secrets } from '../../api/resources.ts';
-import { catalog } from '../../catalog.ts';
 import { MemoryObjects } from '../../local/memory-objects.ts';
 import type { OpenFetcher } from '../../sources/open-fetcher.ts';
 import { parseKeys } from '../../sources/signature.ts';
+import { catalog } from './catalog.ts';
 import { readPlugin } from './plugin-package.ts';
 
 const wasm = Buffer.from('\0asm\x01\0\0\0');

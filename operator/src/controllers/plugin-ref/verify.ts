@@ -1,9 +1,11 @@
 /** Whether one of the keys of a PluginRef's `verify` has signed what its source gave. */
+
+import { type Read, refuse } from '../../api/refusal.ts';
 import type { PluginRef } from '../../api/resources.ts';
 import type { Objects } from '../../runtime/objects.ts';
+import { readSecret, refusing } from '../../sources/read-source.ts';
 import { imageSignerOf, parseKeys, type SigningKey, signatureText, signerOf } from '../../sources/signature.ts';
 import type { ImageSignature } from '../../sources/source.ts';
-import { type Read, readSecret, refuse, refusing } from '../source.ts';
 
 /** What a signature is looked for of. `unsigned`: why there is none. */
 export type Signed =

@@ -2,16 +2,19 @@
  * The rollout of one revision after another: a state machine over status.rollout and status.failed. Pure. A change of
  * phase is written down before anything is done about it, so that whoever goes on from there does the same.
  */
+
 import type { Revision } from '../../../api/gateway-project.ts';
+import type { ReasonName } from '../../../api/reasons.ts';
 import type { FailedRevision, RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
-import { attemptOf } from '../../../link/wanted.ts';
 import { rfc3339 } from '../../../runtime/conditions.ts';
+import { eventOf } from '../../../runtime/event-of.ts';
 import type { EventRecord } from '../../../runtime/objects.ts';
-import type { PodState } from '../pod-state.ts';
+import type { PodState } from '../pods/pod-state.ts';
 import type { AnalysisResult } from './analysis.ts';
 import { canaryPods, canarySteps, shareOf } from './canary.ts';
 import type { RolloutAction, RolloutCommand } from './command.ts';
-import type { PodRefusal } from './observe-rollout.ts';
+import { attemptOf } from './desired-revision.ts';
+import type { PodRefusal } from './observe.ts';
 
 export interface RolloutInput {
   readonly spec: RolloutSpec;
@@ -270,7 +273,7 @@ function nextStep(
   const message = next ? `step ${index + 1} of ${steps.length}: ${next.weight} % of the pods` : 'promoted to all pods';
   return {
     status: { ...rest, step: index, weight: next?.weight ?? 100, progressedAt: rfc3339(now), message },
-    events: [event('Normal', 'CanaryStep', `revision ${goal.revision}: ${message}`)],
+    events: [event('CanaryStep', `revision ${goal.revision}: ${message}`)],
     again: 0,
   };
 }
@@ -350,7 +353,7 @@ function fail(
   const { steppedAt: _, share: _h, paused: _p, watching: _t, ...rest } = status;
   const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
-    return { status: ended, events: [event('Warning', 'RolloutFailed', message)], again: LOOK_MS };
+    return { status: ended, events: [event('RolloutFailed', message)], again: LOOK_MS };
   }
   const failed: FailedRevision = {
     revision: goal.revision,
@@ -365,11 +368,11 @@ function fail(
   return {
     status: ended,
     failed,
-    events: [event('Warning', canary ? 'CanaryAborted' : 'RolledBack', told)],
+    events: [event(canary ? 'CanaryAborted' : 'RolledBack', told)],
     again: 0,
   };
 }
 
-function event(type: EventRecord['type'], reason: EventRecord['reason'], note: string): EventRecord {
-  return { type, reason, action: 'Rollout', note };
+function event(reason: ReasonName, note: string): EventRecord {
+  return eventOf(reason, 'Rollout', note);
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { gatewayProjects } from '../../../api/resources.ts';
 import type { RolloutStatus } from '../../../api/rollout.ts';
-import type { PodState } from '../pod-state.ts';
+import type { PodState } from '../pods/pod-state.ts';
 import { KeptConnections } from './kept-connections.ts';
 
 const pods: readonly PodState[] = [

@@ -5,7 +5,7 @@
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { GatewayProject } from '../../../api/resources.ts';
 import { ADMIN_PORT } from '../../../objects/names.ts';
-import { type PodState, postAdmin } from '../pod-state.ts';
+import { type PodState, postAdmin } from '../pods/pod-state.ts';
 import { stepName } from './canary.ts';
 
 /** Has a pod close the connections that are open, each with an answer; `host` is its address. */

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Revision } from '../../../api/gateway-project.ts';
 import { gatewayProjects } from '../../../api/resources.ts';
 import type { RolloutSpec } from '../../../api/rollout.ts';
-import type { PodState } from '../pod-state.ts';
+import type { PodState } from '../pods/pod-state.ts';
 import { decideRollout, type RolloutDecision, type RolloutInput } from './decide-rollout.ts';
 
 const T0 = Date.parse('2026-01-02T03:04:05Z');

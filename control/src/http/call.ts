@@ -1,0 +1,14 @@
+/** A call of an operation, as its handler gets it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../access/actor.ts';
+import type { BodyOf, Operation, ParamsOf, QueryOf } from '../api/operation.ts';
+
+/** Its inputs are checked. */
+export interface Call<O = Operation> {
+  readonly actor: Actor;
+  readonly params: ParamsOf<O>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}

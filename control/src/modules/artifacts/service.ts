@@ -1,0 +1,166 @@
+/**
+ * Artifacts: what compilations made, by content (docs/reference/control-plane.md#artifacts,
+ * docs/decisions.md#reproducible-hash).
+ */
+
+import type { Actor } from '../../access/actor.ts';
+import { ARTIFACT_TYPE } from '../../api/media-types.ts';
+import type { Context } from '../../context.ts';
+import type { BlobInfo } from '../../db/blobs.ts';
+import { violatedConstraint } from '../../db/violations.ts';
+import { ControlError } from '../../errors.ts';
+import { mapPage, type Page } from '../../http/pagination.ts';
+import type { Download } from '../../http/send-blob.ts';
+import { findProject, lockProject } from '../../project-scope/project-row.ts';
+import { recordChange } from '../audit/record-change.ts';
+import type { Artifact, ArtifactDetail, ArtifactQuery } from './schemas.ts';
+import {
+  type ArtifactRow,
+  deleteArtifact,
+  findArtifact,
+  findArtifactFile,
+  listArtifacts,
+  lockArtifact,
+  storeArtifact,
+  wasDeployed,
+} from './store.ts';
+import { MAX_ARTIFACT, verifyArtifact } from './verify-artifact.ts';
+
+export interface ArtifactImport {
+  /** A .gwa file; or what `storeFile` made of it. */
+  readonly file: AsyncIterable<Uint8Array> | BlobInfo;
+  /** Built for production (docs/decisions.md#production-builds), as the caller says. Default false. */
+  readonly production?: boolean;
+}
+
+export interface ImportedArtifact {
+  readonly artifact: Artifact;
+  /** False where the project has the same already. */
+  readonly isNew: boolean;
+}
+
+export class Artifacts {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async list(actor: Actor, query: ArtifactQuery = {}): Promise<Page<Artifact>> {
+    actor.mustHave('viewer');
+    return mapPage(await listArtifacts(this.#context.db.kysely, actor.projectId, query), shown);
+  }
+
+  async listOfProject(actor: Actor, projectId: string, query: ArtifactQuery = {}): Promise<Page<Artifact>> {
+    const { kysely } = this.#context.db;
+    actor.mustBe('viewer', projectId, `project "${projectId}"`);
+    if (!(await findProject(kysely, projectId))) throw ControlError.notFound(`project "${projectId}"`);
+    return mapPage(await listArtifacts(kysely, projectId, query), shown);
+  }
+
+  async get(actor: Actor, id: string): Promise<ArtifactDetail> {
+    const row = await this.#visible(actor, id);
+    return { ...shown(row), manifest: { ...row.manifest } };
+  }
+
+  /**
+   * Where its bytes are; `context.blobs` reads them. For deployers and data planes: plugin configs in it hold what lists
+   * do not show to viewers.
+   */
+  async download(actor: Actor, id: string): Promise<Download> {
+    const row = await findArtifactFile(this.#context.db.kysely, id);
+    if (!row) throw ControlError.notFound(named(id));
+    actor.mustBe(actor.isDataPlane ? 'viewer' : 'deployer', row.project_id, named(id));
+    const { file_sha256: sha256, size, project_name, artifact_hash } = row;
+    const filename = `${project_name ?? 'artifact'}-${artifact_hash.slice('sha256:'.length).slice(0, 8)}.gwa`;
+    return { sha256, size, type: ARTIFACT_TYPE, filename };
+  }
+
+  /** Throws where the actor may not import: so that the bytes of strangers are not taken in first. */
+  async mayImport(actor: Actor, projectId: string): Promise<void> {
+    // Modules in it never were in the registry, which is for admins too.
+    actor.mustBe('admin', projectId, `project "${projectId}"`);
+    const found = await findProject(this.#context.db.kysely, projectId);
+    if (!found) throw ControlError.notFound(`project "${projectId}"`);
+  }
+
+  /** Takes bytes in for an import to follow; throws BlobTooLarge. */
+  storeFile(content: AsyncIterable<Uint8Array>): Promise<BlobInfo> {
+    return this.#context.blobs.put(content, MAX_ARTIFACT);
+  }
+
+  /** Takes an artifact that was compiled elsewhere, as it is: its hash and signature stay what they are. */
+  async import(
+    actor: Actor,
+    projectId: string,
+    { file, production = false }: ArtifactImport,
+  ): Promise<ImportedArtifact> {
+    await this.mayImport(actor, projectId);
+    const { blobs, db: database } = this.#context;
+    const blob = 'sha256' in file ? file : await this.storeFile(file);
+    const manifest = await verifyArtifact(blobs, blob.sha256, projectId);
+    return database.kysely.transaction().execute(async (db) => {
+      if (!(await lockProject(db, projectId))) throw ControlError.notFound(`project "${projectId}"`);
+      const of = { project_id: projectId, production, created_by: actor.name };
+      const { id, isNew } = await storeArtifact(db, { blob, manifest, of });
+      const row = await findArtifact(db, id);
+      if (!row) throw new Error(`artifact ${id} is not there after it was stored`);
+      const resource = { type: 'artifact', id, projectId };
+      if (isNew) await recordChange(db, actor, { action: 'artifacts.import', resource, after: shown(row) });
+      return { artifact: shown(row), isNew };
+    });
+  }
+
+  /** Throws a conflict where it was ever deployed: history names it, and a rollback may want it. */
+  async delete(actor: Actor, id: string): Promise<void> {
+    try {
+      await this.#context.db.kysely.transaction().execute(async (db) => {
+        const row = await lockArtifact(db, id);
+        if (!row) throw ControlError.notFound(named(id));
+        actor.mustBe('editor', row.project_id, named(id));
+        if (await wasDeployed(db, id)) throw deployed(id);
+        await deleteArtifact(db, id);
+        const resource = { type: 'artifact', id, projectId: row.project_id };
+        await recordChange(db, actor, { action: 'artifacts.delete', resource, before: shown(row) });
+      });
+    } catch (error) {
+      // A deployment began meanwhile.
+      throw violatedConstraint(error) === null ? error : deployed(id);
+    }
+  }
+
+  async #visible(actor: Actor, id: string): Promise<ArtifactRow> {
+    actor.mustHave('viewer');
+    const row = await findArtifact(this.#context.db.kysely, id);
+    if (!row) throw ControlError.notFound(named(id));
+    actor.mustBe('viewer', row.project_id, named(id));
+    return row;
+  }
+}
+
+const named = (id: string): string => `artifact "${id}"`;
+
+function deployed(id: string): ControlError {
+  const detail = `${named(id)} was deployed: deployments refer to it, and may go back to it, while its project is there`;
+  return new ControlError('conflict', detail);
+}
+
+function shown(row: ArtifactRow): Artifact {
+  const { routes_count, source_specs, plugins = [] } = row.manifest;
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    artifact_hash: row.artifact_hash,
+    sha256: row.file_sha256,
+    size: row.size,
+    signed: row.signed_by !== null,
+    production: row.production,
+    compiler_version: row.compiler_version,
+    artifact_version: row.artifact_version,
+    routes_count,
+    specs: source_specs.map(({ file }) => file),
+    plugins: plugins.map(({ name, version }) => ({ name, version })),
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+  };
+}

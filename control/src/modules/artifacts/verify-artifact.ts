@@ -1,0 +1,38 @@
+/** Verifies an artifact that was compiled elsewhere, off the event loop. */
+import type { Manifest } from '@gw/gateway/artifact';
+import type { Blobs } from '../../db/blobs.ts';
+import { ControlError } from '../../errors.ts';
+import { WorkerLimitError, WorkerThread } from '../../worker-thread.ts';
+import type { ArtifactReply, ArtifactTask } from './artifact-worker.ts';
+
+/** Bytes of an artifact file; a gateway reads no larger ones. */
+export const MAX_ARTIFACT = 256 << 20;
+
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+const file = new URL(
+  import.meta.url.endsWith('.ts') ? './artifact-worker.ts' : './artifact-worker.js',
+  import.meta.url,
+);
+const thread = new WorkerThread<ArtifactTask, ArtifactReply>({
+  file,
+  name: 'gw-artifact',
+  work: 'verifying the artifact',
+});
+const LIMITS = { timeoutMs: 60_000, memoryMb: 1024 };
+
+/** `sha256` names its blob. Throws 422, with why, for what no gateway would load. One is in memory at a time. */
+export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: string): Promise<Manifest> {
+  const read = async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))) });
+  const reply = await answered(read, projectId);
+  if (reply.ok) return reply.manifest;
+  throw new ControlError('artifact-invalid', `no gateway would load the artifact: ${reply.reason}`);
+}
+
+async function answered(task: () => Promise<ArtifactTask>, projectId: string): Promise<ArtifactReply> {
+  try {
+    return await thread.run(task, LIMITS, projectId);
+  } catch (error) {
+    if (!(error instanceof WorkerLimitError)) throw error;
+    return { ok: false, reason: error.message };
+  }
+}

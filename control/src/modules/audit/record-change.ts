@@ -1,0 +1,37 @@
+/** The audit log: every change, written in the transaction that makes it. */
+import { randomUUIDv7 } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Actor } from '../../access/actor.ts';
+import type { Schema } from '../../db/schema.ts';
+
+export interface Change {
+  /** The operation, such as `projects.update`. */
+  readonly action: string;
+  readonly resource: { readonly type: string; readonly id: string; readonly projectId: string | null };
+  /** Without secrets; null where it was not there, or is gone. */
+  readonly before?: object | null;
+  readonly after?: object | null;
+}
+
+/** `db`: the transaction of the change. */
+export async function recordChange(
+  db: Kysely<Schema>,
+  actor: Actor,
+  { action, resource, before = null, after = null }: Change,
+): Promise<void> {
+  await db
+    .insertInto('audit_entries')
+    .values({
+      id: randomUUIDv7(),
+      at: new Date(),
+      actor: actor.name,
+      action,
+      resource_type: resource.type,
+      resource_id: resource.id,
+      project_id: resource.projectId,
+      before: before && JSON.stringify(before),
+      after: after && JSON.stringify(after),
+      request_id: actor.requestId,
+    })
+    .execute();
+}

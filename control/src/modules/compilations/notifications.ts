@@ -1,0 +1,24 @@
+/** What replicas tell each other of compilations: hints to look at the row. */
+import type { Kysely, Selectable } from 'kysely';
+import type { Notifications } from '../../db/notifications.ts';
+import type { CompilationsTable, Schema } from '../../db/schema.ts';
+
+export interface CompilationNotice {
+  readonly id: string;
+  readonly project_id: string | null;
+  readonly status: Selectable<CompilationsTable>['status'] | 'deleted';
+}
+
+/** `by`: the transaction of the change. */
+export function notifyCompilation(
+  notifications: Notifications,
+  { id, project_id, status }: CompilationNotice,
+  by?: Kysely<Schema>,
+): Promise<void> {
+  return notifications.notify('compilations', JSON.stringify({ id, project_id, status }), by);
+}
+
+/** Of what `compilations` carries, which only `notifyCompilation` writes. */
+export function readCompilationNotice(payload: string): CompilationNotice {
+  return JSON.parse(payload);
+}

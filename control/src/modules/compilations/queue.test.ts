@@ -1,0 +1,115 @@
+/** The queue of compilations, on both databases. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DATABASE_KINDS, type DatabaseKind, testDatabase } from '../../../../test/control/database.ts';
+import { brokenOff } from './compile-job.ts';
+import { claim, end, enter, giveUp, handBack, JobLost, MAX_ATTEMPTS, MAX_DIAGNOSTICS, renew } from './queue.ts';
+import { findCompilation, insertCompilation } from './store.ts';
+
+const LEASE_MS = 60_000;
+const FAILED = { artifactId: null, diagnostics: [] };
+
+async function queue(kind: DatabaseKind) {
+  const { db, close } = await testDatabase(kind);
+  onTestFinished(close);
+  const { kysely } = db;
+  const add = async () => {
+    const id = randomUUID();
+    const inputs = { revisions: [], plugins: [], upstreams: {} };
+    await insertCompilation(kysely, {
+      id,
+      specId: null,
+      projectId: null,
+      inputs,
+      production: false,
+      createdBy: 'test',
+    });
+    return id;
+  };
+  const taken = async (replica: string) => {
+    const job = await claim(kysely, replica, LEASE_MS);
+    if (!job) throw new Error('no job waits');
+    return job;
+  };
+  const passLeases = () => sql`update compilations set claimed_until = now() - interval '1 second'`.execute(kysely);
+  return { kysely, add, taken, passLeases, look: (id: string) => findCompilation(kysely, id) };
+}
+
+describe.each(DATABASE_KINDS)('the queue on %s', (_name, kind, absent) => {
+  describe.skipIf(absent)('of compilations', () => {
+    it('gives each job once, the oldest first, whoever asks at once', async () => {
+      const { kysely, add } = await queue(kind);
+      const added: string[] = [];
+      for (let i = 0; i < 8; i++) added.push(await add());
+      const first = await claim(kysely, randomUUID(), LEASE_MS);
+      expect(first).toMatchObject({ id: added[0], status: 'compiling', stage: 'reading', attempts: 1 });
+      const others = await Promise.all(Array.from({ length: 10 }, () => claim(kysely, randomUUID(), LEASE_MS)));
+      const ids = others.flatMap((job) => job?.id ?? []);
+      expect(new Set(ids)).toEqual(new Set(added.slice(1)));
+      expect(ids.length).toBe(7);
+    });
+
+    it('gives a job to another replica when its lease has passed, and takes nothing more from the first', async () => {
+      const { kysely, add, taken, passLeases, look } = await queue(kind);
+      const id = await add();
+      const first = await taken(randomUUID());
+      expect(await claim(kysely, randomUUID(), LEASE_MS)).toBeNull();
+      await passLeases();
+      await renew(kysely, first, LEASE_MS);
+      expect(await claim(kysely, randomUUID(), LEASE_MS)).toBeNull();
+      await passLeases();
+      const second = await taken(randomUUID());
+      expect(second).toMatchObject({ id, attempts: 2, started_at: first.started_at });
+      for (const write of [
+        () => renew(kysely, first, LEASE_MS),
+        () => enter(kysely, first, 'storing'),
+        () => end(kysely, first, FAILED),
+      ]) {
+        await expect(write()).rejects.toThrow(JobLost);
+      }
+      await handBack(kysely, first);
+      expect(await look(id)).toMatchObject({ status: 'compiling', claimed_by: second.claimed_by });
+      await end(kysely, second, FAILED);
+      expect(await look(id)).toMatchObject({ status: 'failed', stage: null, claimed_by: null });
+      await expect(end(kysely, second, FAILED)).rejects.toThrow(JobLost);
+    });
+
+    it('does not count an attempt that was handed back', async () => {
+      const { kysely, add, taken, look } = await queue(kind);
+      const id = await add();
+      await handBack(kysely, await taken(randomUUID()));
+      expect(await look(id)).toMatchObject({ status: 'pending', attempts: 0, claimed_by: null, stage: null });
+      expect(await taken(randomUUID())).toMatchObject({ id, attempts: 1 });
+    });
+
+    it(`gives up what ${MAX_ATTEMPTS} replicas did not come to the end of`, async () => {
+      const { kysely, add, taken, passLeases, look } = await queue(kind);
+      const id = await add();
+      for (let i = 1; i <= MAX_ATTEMPTS; i++) {
+        expect(await giveUp(kysely, [brokenOff('x')])).toEqual([]);
+        await taken(randomUUID());
+        await passLeases();
+      }
+      expect(await claim(kysely, randomUUID(), LEASE_MS)).toBeNull();
+      expect(await giveUp(kysely, [brokenOff('it broke off')])).toMatchObject([{ id, status: 'failed' }]);
+      expect(await look(id)).toMatchObject({
+        status: 'failed',
+        attempts: MAX_ATTEMPTS,
+        diagnostics: [{ code: 'E1009', severity: 'error', message: 'it broke off' }],
+      });
+    });
+
+    it('keeps of diagnostics what a database can, errors first', async () => {
+      const { kysely, add, taken, look } = await queue(kind);
+      const id = await add();
+      const warning = { code: 'E1020', severity: 'warning', message: 'x', hint: 'y' } as const;
+      const error = { ...warning, severity: 'error', message: 'NUL \0, half \ud800' } as const;
+      const diagnostics = [...Array.from({ length: MAX_DIAGNOSTICS }, () => warning), error];
+      await end(kysely, await taken(randomUUID()), { artifactId: null, diagnostics });
+      const kept = (await look(id))?.diagnostics ?? [];
+      expect(kept.length).toBe(MAX_DIAGNOSTICS);
+      expect(kept[0]).toEqual({ ...error, message: 'NUL \ufffd, half \ufffd' });
+    });
+  });
+});

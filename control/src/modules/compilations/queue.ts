@@ -1,0 +1,148 @@
+/**
+ * Compilations as a queue: any replica takes one, for the time of a lease that it renews while it is at work. What it
+ * writes about a job counts only while the job is its own: `claimed_by` and `attempts` are compared with each write.
+ * All times are the database's.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { CompilationsTable, Schema, StoredDiagnostic } from '../../db/schema.ts';
+import { readableJson } from '../../db/text.ts';
+
+type Db = Kysely<Schema>;
+export type Job = Selectable<CompilationsTable>;
+export type Stage = NonNullable<Job['stage']>;
+export type Outcome = {
+  /** Null: it has failed. */
+  readonly artifactId: string | null;
+  readonly diagnostics: readonly StoredDiagnostic[];
+};
+
+/** How often a job is begun before it counts as one that ends whoever takes it. */
+export const MAX_ATTEMPTS = 3;
+
+/** Diagnostics that are kept of a compilation. */
+export const MAX_DIAGNOSTICS = 1_000;
+
+/** Another replica has the job, or it was deleted: nothing about it may be written any more. */
+export class JobLost extends Error {}
+
+/** The oldest job that waits, or that a replica left lying; null where there is none. */
+export async function claim(db: Db, replicaId: string, leaseMs: number): Promise<Job | null> {
+  const job = await db
+    .with('next', (cte) =>
+      cte
+        .selectFrom('compilations')
+        .select('id')
+        .where(({ or, and, eb }) =>
+          or([eb('status', '=', 'pending'), and([leftLying(), eb('attempts', '<', MAX_ATTEMPTS)])]),
+        )
+        .orderBy('created_at')
+        .limit(1)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .updateTable('compilations')
+    .from('next')
+    .whereRef('compilations.id', '=', 'next.id')
+    .set(({ eb }) => ({
+      status: 'compiling',
+      stage: 'reading',
+      attempts: eb('attempts', '+', 1),
+      claimed_by: replicaId,
+      claimed_until: fromNow(leaseMs),
+      started_at: sql<Date>`coalesce(started_at, now())`,
+    }))
+    .returningAll('compilations')
+    .executeTakeFirst();
+  return job ?? null;
+}
+
+/** Jobs that were begun too often, each time by a replica that did not come to the end: they have failed now. */
+export function giveUp(
+  db: Db,
+  diagnostics: readonly StoredDiagnostic[],
+): Promise<Pick<Job, 'id' | 'project_id' | 'status'>[]> {
+  return db
+    .updateTable('compilations')
+    .set({ ...ended('failed'), diagnostics: kept(diagnostics) })
+    .where(leftLying())
+    .where('attempts', '>=', MAX_ATTEMPTS)
+    .returning(['id', 'project_id', 'status'])
+    .execute();
+}
+
+/** Throws JobLost. */
+export async function renew(db: Db, job: Job, leaseMs: number): Promise<void> {
+  mustBeOwn(
+    await own(db, job)
+      .set({ claimed_until: fromNow(leaseMs) })
+      .executeTakeFirst(),
+  );
+}
+
+/** Throws JobLost. */
+export async function enter(db: Db, job: Job, stage: Stage): Promise<void> {
+  mustBeOwn(await own(db, job).set({ stage }).executeTakeFirst());
+}
+
+/** Throws JobLost. */
+export async function end(db: Db, job: Job, { artifactId, diagnostics }: Outcome): Promise<void> {
+  mustBeOwn(
+    await own(db, job)
+      .set({
+        ...ended(artifactId === null ? 'failed' : 'succeeded'),
+        artifact_id: artifactId,
+        diagnostics: kept(diagnostics),
+      })
+      .executeTakeFirst(),
+  );
+}
+
+/** For another replica to take at once, as if it had not been begun. */
+export async function handBack(db: Db, job: Job): Promise<void> {
+  await own(db, job)
+    .set({ status: 'pending', stage: null, claimed_by: null, claimed_until: null, attempts: job.attempts - 1 })
+    .execute();
+}
+
+/** How many there are of each status that is not an end. */
+export function countUnfinished(db: Db): Promise<{ status: Job['status']; number: number }[]> {
+  return db
+    .selectFrom('compilations')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('number')])
+    .where('status', 'in', ['pending', 'compiling'])
+    .groupBy('status')
+    .execute();
+}
+
+/** Errors first, and no more than somebody reads. */
+function kept(diagnostics: readonly StoredDiagnostic[]): string {
+  const [errors = [], others = []] = [true, false].map((wanted) =>
+    diagnostics.filter(({ severity }) => (severity === 'error') === wanted),
+  );
+  return readableJson([...errors, ...others].slice(0, MAX_DIAGNOSTICS));
+}
+
+const fromNow = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
+
+const leftLying = () => sql<boolean>`(status = 'compiling' and claimed_until < now())`;
+
+const ended = (status: 'succeeded' | 'failed') => ({
+  status,
+  stage: null,
+  claimed_by: null,
+  claimed_until: null,
+  completed_at: sql<Date>`now()`,
+});
+
+function own(db: Db, { id, claimed_by, attempts }: Job) {
+  return db
+    .updateTable('compilations')
+    .where('id', '=', id)
+    .where('status', '=', 'compiling')
+    .where('claimed_by', '=', claimed_by)
+    .where('attempts', '=', attempts);
+}
+
+function mustBeOwn({ numUpdatedRows }: { readonly numUpdatedRows: bigint }): void {
+  if (numUpdatedRows === 0n) throw new JobLost('the compilation is another replica’s now, or is gone');
+}

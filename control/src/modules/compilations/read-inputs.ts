@@ -1,0 +1,65 @@
+/**
+ * What a compilation compiles, out of the tables and blobs, as the compiler takes it (docs/decisions.md#one-project).
+ */
+import type { Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
+import type { Context } from '../../context.ts';
+import type { CompilationInputs } from '../../db/schema.ts';
+import { loadPlugin } from '../plugins/load-plugin.ts';
+import { specFiles } from '../specs/spec-files.ts';
+
+/** Bytes of all files together: past it the compilation fails. */
+const MAX_SOURCES = 128 << 20;
+
+/** The sources are more than one compilation may have. */
+export class SourcesTooLarge extends Error {
+  constructor() {
+    super(`the specs have more than ${MAX_SOURCES >> 20} MiB of files together`);
+  }
+}
+
+/** Throws SourcesTooLarge, and a not-found ControlError for a spec or plugin that was deleted since. */
+export async function readInputs(
+  context: Context,
+  { revisions, plugins, upstreams }: CompilationInputs,
+): Promise<Omit<Project, 'flags'>> {
+  const specs: string[] = [];
+  const files: ProjectFile[] = [];
+  let size = 0;
+  for (const { spec_id, revision } of revisions) {
+    const read = await specFiles(context, spec_id, revision);
+    specs.push(folderOf(spec_id) + read.entry);
+    for (const { name, bytes } of read.files) {
+      files.push({ name: folderOf(spec_id) + name, bytes });
+      size += bytes.length;
+      if (size > MAX_SOURCES) throw new SourcesTooLarge();
+    }
+  }
+  return {
+    specs,
+    files,
+    plugins: await Promise.all(
+      plugins.map(
+        async ({ name, version, config }): Promise<ProjectPlugin> => ({
+          ...(await loadPlugin(context, name, version)),
+          config,
+        }),
+      ),
+    ),
+    upstreams: Object.fromEntries(Object.entries(upstreams).map(([name, url]) => [name, { url }])),
+  };
+}
+
+/** A folder a spec: files of two that have the same name stay apart, and diagnostics find their way back. */
+const folderOf = (specId: string): string => `${specId}/`;
+
+/** The diagnostic with the spec that it is about, and without the folders that only we know of. */
+export function withSpec<D extends { readonly file?: string; readonly message: string }>(
+  diagnostic: D,
+  { revisions }: Pick<CompilationInputs, 'revisions'>,
+): D & { readonly spec_id?: string } {
+  const { file, message } = diagnostic;
+  const found = revisions.find(({ spec_id }) => file?.startsWith(folderOf(spec_id)));
+  const plain = revisions.reduce((text, { spec_id }) => text.replaceAll(folderOf(spec_id), ''), message);
+  if (!found || file === undefined) return { ...diagnostic, message: plain };
+  return { ...diagnostic, message: plain, file: file.slice(folderOf(found.spec_id).length), spec_id: found.spec_id };
+}

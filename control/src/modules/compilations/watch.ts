@@ -1,0 +1,49 @@
+/** A compilation as it goes on, for who watches: notifications say when to look, polling finds what they missed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../../context.ts';
+import { readCompilationNotice } from './notifications.ts';
+import { shown } from './present.ts';
+import type { Compilation } from './schemas.ts';
+import { findCompilation } from './store.ts';
+
+/** Milliseconds between looks without a notification. */
+const POLL_MS = 5_000;
+
+export async function* changesOf(
+  { db }: Context,
+  present: Compilation,
+  signal?: AbortSignal,
+): AsyncGenerator<Compilation> {
+  let wake = new AbortController();
+  const look = () => wake.abort();
+  const stop = db.notifications.listen(
+    'compilations',
+    (payload) => {
+      if (readCompilationNotice(payload).id === present.id) look();
+    },
+    look,
+  );
+  signal?.addEventListener('abort', look, { once: true });
+  try {
+    yield present;
+    for (let last = present; !hasEnded(last) && !signal?.aborted; ) {
+      // Before the look at the table: what changes during it is looked at again.
+      const { signal: changed } = wake;
+      const row = await findCompilation(db.kysely, present.id);
+      if (!row) return;
+      const now = shown(row);
+      if (JSON.stringify(now) !== JSON.stringify(last)) yield now;
+      last = now;
+      if (hasEnded(now) || signal?.aborted) return;
+      await sleep(POLL_MS, undefined, { signal: changed }).catch(() => {});
+      wake = changed.aborted ? new AbortController() : wake;
+    }
+  } finally {
+    stop();
+    signal?.removeEventListener('abort', look);
+  }
+}
+
+export function hasEnded({ status }: Pick<Compilation, 'status'>): boolean {
+  return status === 'succeeded' || status === 'failed';
+}

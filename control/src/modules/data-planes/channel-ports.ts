@@ -1,0 +1,166 @@
+/** The data-plane channel's host: the control plane's database. */
+import { randomUUIDv7 } from 'node:crypto';
+import { ARTIFACT_VERSION } from '@gw/gateway/artifact';
+import type { Hello } from '@gw/gateway/link-protocol';
+import { messageOf } from '@gw/gateway/message-of';
+import { type Kysely, sql } from 'kysely';
+import { secretHash } from '../../access/secrets.ts';
+import type { Admission, ChannelPorts, DataPlane, Refusal } from '../../channel/index.ts';
+import type { Context } from '../../context.ts';
+import type { Schema } from '../../db/schema.ts';
+import { findApiKey } from '../api-keys/store.ts';
+import { wantedOf } from './desired-artifact.ts';
+import type { Journal } from './journal.ts';
+
+/** Data planes that a project has, those that are away included. */
+const MAX_DATA_PLANES = 20_000;
+
+export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Context, journal: Journal): ChannelPorts {
+  return {
+    authenticate: (hello) => admit(kysely, hello),
+    wanted: (projectId) => wantedOf(kysely, projectId),
+    deploying: (projectId) => isDeploying(kysely, projectId),
+    connected: async (plane) => {
+      if (!(await markConnected(kysely, replicaId, plane))) throw new Error('the data plane was forgotten meanwhile');
+      journal.arrived(plane);
+      log.info({ dataPlane: plane.dataPlaneId, name: plane.name, address: plane.address }, 'data plane connected');
+    },
+    seen: (plane) => journal.seen(plane),
+    reported: (plane, status) => {
+      journal.reported(plane, status);
+      const { outcome, reason, detail, deployment_id: deployment } = status;
+      metrics.count('gw_control_data_plane_reports_total', { outcome });
+      if (outcome === 'applied') return;
+      log.warn({ dataPlane: plane.dataPlaneId, name: plane.name, deployment, reason, detail }, 'data plane refused');
+    },
+    drifted: (plane, report) => {
+      journal.drifted(plane, report);
+      log.warn({ dataPlane: plane.dataPlaneId, name: plane.name, ...report }, 'data plane drift');
+    },
+    disconnected: (plane, reason) => {
+      journal.left(plane);
+      log.info({ dataPlane: plane.dataPlaneId, name: plane.name, reason }, 'data plane disconnected');
+    },
+    failed: (error) => {
+      const reason = messageOf(error);
+      log.warn({ reason }, 'the data-plane channel failed for now');
+    },
+  };
+}
+
+async function admit(db: Kysely<Schema>, hello: Hello): Promise<Admission | Refusal> {
+  const key = await findApiKey(db, hello.api_key);
+  if (!key) return unknownKey(db, hello.api_key);
+  if (key.projectId !== hello.project_id.toLowerCase()) {
+    return { refused: 'unknown-project', detail: 'The API key is not one of this project: check --project-id.' };
+  }
+  const { artifact_versions: reads, gw_version: version } = hello;
+  if (!reads.includes(ARTIFACT_VERSION) && !(await hasArtifactOf(db, key.projectId, reads))) {
+    const detail = `gw ${version} reads artifacts of format ${reads.join(', ')}, and here they are of format ${ARTIFACT_VERSION}: run another gw.`;
+    return { refused: 'unsupported-version', detail };
+  }
+  const found = await findOrMake(db, key.projectId, key.id, hello);
+  if (found === undefined) {
+    const detail = `The project has ${MAX_DATA_PLANES} data planes: remove those that are gone for good.`;
+    return { refused: 'too-many', detail };
+  }
+  return { dataPlaneId: found, projectId: key.projectId, keyId: key.id };
+}
+
+/** From before an upgrade of the control plane, or by import. */
+async function hasArtifactOf(db: Kysely<Schema>, projectId: string, versions: readonly number[]): Promise<boolean> {
+  const found = await db
+    .selectFrom('artifacts')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('artifact_version', 'in', versions)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Whoever has a key that was revoked may know that. */
+async function unknownKey(db: Kysely<Schema>, key: string): Promise<Refusal> {
+  const hash = secretHash('dataPlaneKey', key);
+  const revoked =
+    hash !== null && (await db.selectFrom('api_keys').select('id').where('key_hash', '=', hash).executeTakeFirst());
+  return revoked
+    ? { refused: 'revoked', detail: 'The API key was revoked: give this data plane another.' }
+    : { refused: 'bad-key', detail: 'No project has this API key: check GW_API_KEY.' };
+}
+
+/** Its id; undefined where the project has too many. */
+async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, hello: Hello) {
+  const { name, instance_id, gw_version, artifact_versions } = hello;
+  const known = await db
+    .selectFrom('data_planes')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .where('instance_id', '=', instance_id)
+    .executeTakeFirst();
+  if (known) return known.id;
+  const { rows } = await sql<{ id: string }>`
+    insert into data_planes (id, project_id, name, instance_id, status, gw_version, format_versions, api_key_id,
+      connected_at, disconnected_at)
+    select ${randomUUIDv7()}::uuid, ${projectId}::uuid, ${name}, ${instance_id}, 'disconnected', ${gw_version},
+      ${JSON.stringify(artifact_versions)}::jsonb, ${keyId}::uuid, now(), now()
+    where (select count(*) from data_planes where project_id = ${projectId}::uuid) < ${MAX_DATA_PLANES}
+    on conflict (project_id, name, instance_id) do update set gw_version = excluded.gw_version
+    returning id`.execute(db);
+  return rows[0]?.id;
+}
+
+/** False where its row is gone. What it drifted from before stays so until it serves what it should. */
+async function markConnected(db: Kysely<Schema>, replicaId: string, plane: DataPlane): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('data_planes')
+    .set({
+      status: statusOf(JSON.stringify(plane.artifactVersions)),
+      gw_version: plane.version,
+      format_versions: JSON.stringify(plane.artifactVersions),
+      api_key_id: plane.keyId,
+      replica_id: replicaId,
+      connection_id: plane.connectionId,
+      address: plane.address,
+      connected_at: plane.connectedAt,
+      disconnected_at: null,
+      last_seen_at: plane.connectedAt,
+    })
+    .where('id', '=', plane.dataPlaneId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Of a row of data_planes whose data plane is connected and reads these formats. */
+function statusOf(formats: string) {
+  return sql<'connected' | 'drifted' | 'incompatible'>`case
+    when not coalesce((
+      select ${formats}::jsonb @> to_jsonb(a.artifact_version)
+      from projects j join artifacts a on a.id = j.deployed_artifact_id where j.id = data_planes.project_id
+    ), true) then 'incompatible'
+    when data_planes.drift_detected then 'drifted'
+    else 'connected' end`;
+}
+
+/** Tells the table where this replica's data planes are, after others took it for dead. */
+export async function reclaim(db: Kysely<Schema>, replicaId: string, planes: readonly DataPlane[]): Promise<void> {
+  for (const plane of planes) {
+    await db
+      .updateTable('data_planes')
+      .set({
+        status: statusOf(JSON.stringify(plane.artifactVersions)),
+        replica_id: replicaId,
+        connection_id: plane.connectionId,
+        disconnected_at: null,
+      })
+      .where('id', '=', plane.dataPlaneId)
+      .where('status', '=', 'disconnected')
+      .execute();
+  }
+}
+
+async function isDeploying(db: Kysely<Schema>, projectId: string): Promise<boolean> {
+  const rows = db.selectFrom('deployments').select('id').where('project_id', '=', projectId);
+  return (await rows.where('status', '=', 'in_progress').executeTakeFirst()) !== undefined;
+}

@@ -1,0 +1,58 @@
+/** What replicas tell each other of deployments and data planes: hints, over tables that hold the truth. */
+import type { Kysely } from 'kysely';
+import type { Notifications } from '../../db/notifications.ts';
+import type { Schema } from '../../db/schema.ts';
+
+/** Rows of a project that have changed. */
+export interface Changed {
+  readonly projectId: string;
+  readonly ids: readonly string[];
+}
+
+export type DataPlaneHint =
+  | ({ readonly kind: 'changed' } & Changed)
+  /** Whoever holds its connection closes it. */
+  | { readonly kind: 'disconnect'; readonly id: string };
+
+/** Ids of one payload, so that it stays within what a notification takes. */
+const IDS = 100;
+
+/** `by`: the transaction that changes them. */
+export async function hintDeployment(
+  notifications: Notifications,
+  by: Kysely<Schema>,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<void> {
+  await notifications.notify('deployments', `${projectId} ${id}`, by);
+}
+
+/** Null for what another version says. */
+export function readDeploymentHint(payload: string): { readonly projectId: string; readonly id: string } | null {
+  const [projectId, id, ...more] = payload.split(' ');
+  return projectId && id && more.length === 0 ? { projectId, id } : null;
+}
+
+export async function hintDataPlanes(
+  notifications: Notifications,
+  by: Kysely<Schema>,
+  rows: readonly { readonly project_id: string; readonly id: string }[],
+): Promise<void> {
+  for (const [projectId, each] of Map.groupBy(rows, ({ project_id }) => project_id)) {
+    const ids = [...new Set(each.map(({ id }) => id))];
+    for (let at = 0; at < ids.length; at += IDS) {
+      await notifications.notify('data_planes', `changed ${projectId} ${ids.slice(at, at + IDS).join(',')}`, by);
+    }
+  }
+}
+
+export async function hintDisconnect(notifications: Notifications, by: Kysely<Schema>, id: string): Promise<void> {
+  await notifications.notify('data_planes', `disconnect ${id}`, by);
+}
+
+/** Null for what another version says. */
+export function readDataPlaneHint(payload: string): DataPlaneHint | null {
+  const [kind, first, second, ...more] = payload.split(' ');
+  if (!first || more.length > 0) return null;
+  if (kind === 'disconnect') return { kind, id: first };
+  return kind === 'changed' && second ? { kind, projectId: first, ids: second.split(',') } : null;
+}

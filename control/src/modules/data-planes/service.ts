@@ -1,0 +1,60 @@
+/** Data planes: the gateways in connected mode (docs/reference/control-plane.md#data-planes). */
+import type { Actor } from '../../access/actor.ts';
+import type { Context } from '../../context.ts';
+import { ControlError } from '../../errors.ts';
+import { mapPage, type Page } from '../../http/pagination.ts';
+import { findProject } from '../../project-scope/project-row.ts';
+import { recordChange } from '../audit/record-change.ts';
+import { hintDataPlanes, hintDisconnect } from './notifications.ts';
+import { shownDataPlane } from './present.ts';
+import type { DataPlane, DataPlaneQuery } from './schemas.ts';
+import { type DataPlaneRow, findDataPlanes, forgetDataPlane, listDataPlanes } from './store.ts';
+
+export class DataPlanes {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async list(actor: Actor, projectId: string, query: DataPlaneQuery = {}): Promise<Page<DataPlane>> {
+    const { kysely } = this.#context.db;
+    actor.mustBe('viewer', projectId, project(projectId));
+    if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
+    return mapPage(await listDataPlanes(kysely, projectId, query), shownDataPlane);
+  }
+
+  async get(actor: Actor, projectId: string, id: string): Promise<DataPlane> {
+    actor.mustBe('viewer', projectId, project(projectId));
+    return shownDataPlane(await this.#find(projectId, id));
+  }
+
+  /**
+   * Closes its connection, at whichever replica that is, and revokes nothing: it comes again
+   * (docs/reference/control-plane.md#data-planes). One that is not connected is forgotten.
+   */
+  async disconnect(actor: Actor, projectId: string, id: string): Promise<void> {
+    actor.mustBe('deployer', projectId, project(projectId));
+    const row = await this.#find(projectId, id);
+    const { db } = this.#context;
+    await db.kysely.transaction().execute(async (tx) => {
+      const forgotten = await forgetDataPlane(tx, id);
+      if (forgotten) await hintDataPlanes(db.notifications, tx, [row]);
+      else await hintDisconnect(db.notifications, tx, id);
+      await recordChange(tx, actor, {
+        action: 'dataPlanes.disconnect',
+        resource: { type: 'data-plane', id, projectId },
+        before: { name: row.name, status: row.status },
+        after: forgotten ? null : { name: row.name, status: 'disconnected' },
+      });
+    });
+  }
+
+  async #find(projectId: string, id: string): Promise<DataPlaneRow> {
+    const [row] = await findDataPlanes(this.#context.db.kysely, projectId, [id]);
+    if (!row) throw ControlError.notFound(`data plane "${id}" in ${project(projectId)}`);
+    return row;
+  }
+}
+
+const project = (id: string): string => `project "${id}"`;

@@ -1,0 +1,151 @@
+/**
+ * One replica's part in deployments: tells its data planes of what is wanted, and ends deployments whose outcome is
+ * known. It goes by the tables; notifications only make it look sooner.
+ */
+import { messageOf } from '@gw/gateway/message-of';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { DataPlaneChannel } from '../../channel/index.ts';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../db/database.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { readDataPlaneHint, readDeploymentHint } from '../data-planes/notifications.ts';
+import { settle } from './settle.ts';
+
+/** Milliseconds between looks at the tables. */
+const LOOK_MS = 1_000;
+/** Milliseconds from a hint until a look: many come at once while data planes answer. */
+const HINT_MS = 50;
+
+export class Deployer {
+  readonly #db: Database;
+  readonly #log: Logger;
+  readonly #replicaId: string;
+  readonly #channel: DataPlaneChannel;
+  readonly #metrics: Metrics;
+  readonly #stops: readonly (() => void)[];
+  readonly #timer: NodeJS.Timeout;
+  #hint: NodeJS.Timeout | undefined;
+  /** Deployments that this replica's data planes were told of. */
+  readonly #told = new Set<string>();
+  /** Projects to ask of before the next look. */
+  readonly #hinted = new Set<string>();
+  #looking: Promise<void> | null = null;
+  #again = false;
+
+  constructor({ db, log, metrics, replicaId }: Context, channel: DataPlaneChannel) {
+    this.#db = db;
+    this.#log = log;
+    this.#replicaId = replicaId;
+    this.#channel = channel;
+    this.#metrics = metrics;
+    const { notifications } = db;
+    this.#stops = [
+      notifications.listen(
+        'deployments',
+        (payload) => this.#heard(payload),
+        () => void channel.refresh(),
+      ),
+      notifications.listen(
+        'data_planes',
+        (payload) => {
+          const hint = readDataPlaneHint(payload);
+          if (hint?.kind === 'disconnect') channel.disconnect(hint.id);
+        },
+        () => {},
+      ),
+    ];
+    this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
+  }
+
+  /** What is under way is ended; resolves when nothing is. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    clearTimeout(this.#hint);
+    for (const stop of this.#stops) stop();
+    await this.#looking;
+  }
+
+  /** Looks at the tables, once more where a look is under way. Never rejects. */
+  look(): Promise<void> {
+    this.#again = true;
+    this.#looking ??= this.#looks().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #looks(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      try {
+        await this.#look();
+      } catch (error) {
+        const reason = messageOf(error);
+        this.#log.warn({ reason }, 'deployments cannot be looked at now: it is tried again');
+      }
+    }
+  }
+
+  #heard(payload: string): void {
+    const hint = readDeploymentHint(payload);
+    if (!hint) return;
+    this.#hinted.add(hint.projectId);
+    this.#hint ??= setTimeout(() => {
+      this.#hint = undefined;
+      void this.look();
+    }, HINT_MS).unref();
+  }
+
+  async #look(): Promise<void> {
+    const rows = await this.#db.kysely
+      .selectFrom('deployments')
+      .select(['id', 'project_id'])
+      .where('status', '=', 'in_progress')
+      .execute();
+    for (const { id, project_id } of rows) {
+      if (!this.#told.has(id)) await this.#tell(id, project_id);
+      this.#hinted.delete(project_id);
+    }
+    // Those that ended as soon as they began, or ended so that nothing is wanted.
+    for (const projectId of this.#hinted) await this.#channel.refresh(projectId);
+    this.#hinted.clear();
+    const running = new Set(rows.map(({ id }) => id));
+    for (const id of this.#told) if (!running.has(id)) this.#told.delete(id);
+    for (const { id } of rows) await this.#settle(id);
+  }
+
+  async #tell(id: string, projectId: string): Promise<void> {
+    await this.#channel.refresh(projectId);
+    await this.#db.kysely.transaction().execute(async (db) => {
+      const planes = await db
+        .selectFrom('data_planes')
+        .select('id')
+        .where('replica_id', '=', this.#replicaId)
+        .where('project_id', '=', projectId)
+        .orderBy('id')
+        .forNoKeyUpdate()
+        .execute();
+      if (planes.length === 0) return;
+      const ids = planes.map((plane) => plane.id);
+      await db
+        .updateTable('deployment_targets')
+        .set({ status: 'notified', updated_at: sql<Date>`now()` })
+        .where('deployment_id', '=', id)
+        .where('status', '=', 'pending')
+        .where('data_plane_id', '=', sql<string>`any(${ids}::uuid[])`)
+        .execute();
+    });
+    this.#told.add(id);
+  }
+
+  async #settle(id: string): Promise<void> {
+    const settled = await settle(this.#db, id);
+    if (!settled) return;
+    const { seconds, ...outcome } = settled;
+    this.#log.info({ ...outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'deployment ended');
+    const labels = { status: outcome.status };
+    this.#metrics.count('gw_control_deployments_total', labels);
+    this.#metrics.observe('gw_control_deployment_duration_seconds', labels, seconds);
+  }
+}

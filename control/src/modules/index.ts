@@ -1,0 +1,80 @@
+/** Every resource of the REST API: one line each. */
+import type { TSchema } from 'typebox';
+import type { ControlPlane } from '../control-plane.ts';
+import { Problem } from '../http/problem.ts';
+import type { Resource } from '../http/resource.ts';
+import type { RestApi } from '../http/server.ts';
+import { apiKeyResource } from './api-keys/handlers.ts';
+import * as apiKeys from './api-keys/schemas.ts';
+import { artifactResource } from './artifacts/handlers.ts';
+import * as artifacts from './artifacts/schemas.ts';
+import { auditResource } from './audit/handlers.ts';
+import * as audit from './audit/schemas.ts';
+import { compilationResource } from './compilations/handlers.ts';
+import * as compilations from './compilations/schemas.ts';
+import { dataPlaneResource } from './data-planes/handlers.ts';
+import * as dataPlanes from './data-planes/schemas.ts';
+import { deploymentResource } from './deployments/handlers.ts';
+import * as deployments from './deployments/schemas.ts';
+import { pluginResource } from './plugins/handlers.ts';
+import * as plugins from './plugins/schemas.ts';
+import { projectPluginResource } from './project-plugins/handlers.ts';
+import * as projectPlugins from './project-plugins/schemas.ts';
+import { projectResource } from './projects/handlers.ts';
+import * as projects from './projects/schemas.ts';
+import { specResource } from './specs/handlers.ts';
+import * as specs from './specs/schemas.ts';
+import { systemResource } from './system/handlers.ts';
+import * as system from './system/schemas.ts';
+import { tokenResource } from './tokens/handlers.ts';
+import * as tokens from './tokens/schemas.ts';
+
+const RESOURCES: readonly Resource<ControlPlane>[] = [
+  systemResource,
+  projectResource,
+  specResource,
+  apiKeyResource,
+  tokenResource,
+  auditResource,
+  compilationResource,
+  artifactResource,
+  dataPlaneResource,
+  deploymentResource,
+  pluginResource,
+  projectPluginResource,
+];
+
+const SCHEMAS = [
+  projects,
+  specs,
+  compilations,
+  plugins,
+  projectPlugins,
+  artifacts,
+  dataPlanes,
+  deployments,
+  apiKeys,
+  tokens,
+  audit,
+  system,
+];
+
+/** What the OpenAPI document has under a name of its own. */
+export const NAMED_SCHEMAS: readonly TSchema[] = [
+  Problem,
+  ...SCHEMAS.flatMap((each): TSchema[] => Object.values<unknown>(each).filter(isNamed)),
+];
+
+/** What the server serves. */
+export function restApi(control: ControlPlane): RestApi {
+  return {
+    schemas: NAMED_SCHEMAS,
+    serve(app) {
+      for (const each of RESOURCES) each.serve(app, control);
+    },
+  };
+}
+
+function isNamed(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && '$id' in value;
+}

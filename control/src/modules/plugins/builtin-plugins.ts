@@ -1,0 +1,40 @@
+/** The plugins that come with gw are in the registry from the first start on. */
+import { builtinPlugins, loadBuiltinPlugin, PluginPackageError } from '@gw/gateway/compiler';
+import { SYSTEM } from '../../access/actor.ts';
+import type { Context } from '../../context.ts';
+import { type CheckedPackage, registerPackage } from './register-package.ts';
+
+/**
+ * Registers what is missing, and replaces what a later gw has changed; quick where nothing is to be done, and safe
+ * where several replicas start at once. What somebody else has registered under such a name and version is left.
+ */
+export async function seedBuiltinPlugins(context: Pick<Context, 'db' | 'blobs' | 'log'>): Promise<void> {
+  const { log } = context;
+  const changed: string[] = [];
+  for (const name of builtinPlugins()) {
+    const plugin = load(name, context);
+    if (!plugin) continue;
+    const { outcome } = await registerPackage(context, SYSTEM, plugin, { builtin: true, replace: 'builtin' });
+    const { version } = plugin.manifest;
+    if (outcome === 'exists') log.warn({ plugin: name, version }, 'another plugin has the place of a built-in one');
+    else if (outcome !== 'unchanged') changed.push(`${name}@${version}`);
+  }
+  if (changed.length > 0) log.info({ plugins: changed }, 'built-in plugins registered');
+}
+
+/** Null where it was not built: the others serve all the same. */
+function load(name: string, { log }: Pick<Context, 'log'>): CheckedPackage | null {
+  try {
+    const { manifest, ...plugin } = loadBuiltinPlugin(name);
+    if (manifest) return { ...plugin, manifest };
+  } catch (error) {
+    if (!(error instanceof PluginPackageError)) throw error;
+    log.warn({ plugin: name, reason: error.message }, 'a built-in plugin is not usable');
+  }
+  return null;
+}
+
+/** Whether this gw has it: its next start would bring it back. */
+export function comesWithGw(name: string, version: string): boolean {
+  return builtinPlugins().includes(name) && loadBuiltinPlugin(name).manifest?.version === version;
+}

@@ -1,0 +1,57 @@
+/** Tries plugins and configs in a thread of their own, within limits. */
+import type { Inspected, PackageFault } from '@gw/gateway/plugin-check';
+import type { ProblemError } from '../../errors.ts';
+import { WorkerLimitError, WorkerThread } from '../../worker-thread.ts';
+import type { CheckResult, CheckTask } from './check-worker.ts';
+import type { ConfigToCheck } from './project-config.ts';
+import type { CheckedPackage } from './register-package.ts';
+
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+const file = new URL(import.meta.url.endsWith('.ts') ? './check-worker.ts' : './check-worker.js', import.meta.url);
+
+/** The start of the thread counts, too. */
+const LIMITS = { timeoutMs: 30_000, memoryMb: 512 };
+
+export class PluginChecks {
+  readonly #thread = new WorkerThread<CheckTask, CheckResult>({ file, name: 'gw-plugin-check', work: 'checking it' });
+
+  /** What the module says of itself by its imports and exports, or why it is none. */
+  async inspect(wasm: Uint8Array): Promise<Inspected> {
+    const result = await this.#limited({ kind: 'inspect', wasm });
+    if ('limit' in result) return { why: result.limit };
+    if (result.kind !== 'inspect') throw mixedUp();
+    return result.inspected;
+  }
+
+  /** Null where a gateway would load it. */
+  async faultOf({ manifest, wasm, configSchema = null }: CheckedPackage): Promise<PackageFault | null> {
+    const result = await this.#limited({ kind: 'package', manifest, wasm, configSchema });
+    if ('limit' in result) return { file: 'module', message: result.limit };
+    if (result.kind !== 'package') throw mixedUp();
+    return result.fault;
+  }
+
+  /** Empty where the config can be right. */
+  async faultsOfConfig(config: ConfigToCheck): Promise<readonly ProblemError[]> {
+    const result = await this.#limited({ kind: 'config', ...config });
+    if ('limit' in result) return [{ pointer: '/config', message: result.limit }];
+    if (result.kind !== 'config') throw mixedUp();
+    return result.faults;
+  }
+
+  /** Ends the thread; it does not keep a process alive by itself. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  async #limited(task: CheckTask): Promise<CheckResult | { readonly limit: string }> {
+    try {
+      return await this.#thread.run(() => task, LIMITS);
+    } catch (error) {
+      if (!(error instanceof WorkerLimitError)) throw error;
+      return { limit: error.message };
+    }
+  }
+}
+
+const mixedUp = (): Error => new Error('the thread answered another question than it was asked');

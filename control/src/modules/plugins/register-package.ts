@@ -1,0 +1,81 @@
+/** A plugin's package becomes a version in the registry. */
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
+import type { Actor } from '../../access/actor.ts';
+import type { Context } from '../../context.ts';
+import { recordChange } from '../audit/record-change.ts';
+import { recorded, resourceOf } from './record.ts';
+import { findPlugin, insertNewPlugin, lockPlugin, type PluginRecord, type PluginRow, updatePlugin } from './store.ts';
+
+/** Its module has been checked. */
+export interface CheckedPackage {
+  readonly manifest: PluginManifest;
+  readonly wasm: Uint8Array;
+  readonly configSchema?: NonNullable<ProjectPlugin['configSchema']> | null;
+}
+
+export interface RegisterOptions {
+  /** It comes with gw. */
+  readonly builtin: boolean;
+  /** What of the same name and version, with other content, is replaced: nothing, what came with gw, or all. */
+  readonly replace: 'nothing' | 'builtin' | 'all';
+}
+
+/** `exists`: it was there with other content, which was left. `row` is what is there now. */
+export interface Registration {
+  readonly outcome: 'registered' | 'updated' | 'unchanged' | 'exists';
+  readonly row: PluginRow;
+}
+
+/** Safe where several processes register the same at once. */
+export async function registerPackage(
+  { db, blobs }: Pick<Context, 'db' | 'blobs'>,
+  actor: Actor,
+  { manifest, wasm, configSchema = null }: CheckedPackage,
+  { builtin, replace }: RegisterOptions,
+): Promise<Registration> {
+  const { name, version } = manifest;
+  const sha256 = createHash('sha256').update(wasm).digest('hex');
+  const record: PluginRecord = { manifest, configSchema, module: { sha256, size: wasm.length }, builtin };
+  const known = await findPlugin(db.kysely, name, version);
+  const left = known && leftAlone(known, record, replace);
+  if (left) return left;
+  await blobs.put(once(wasm), wasm.length);
+  return db.kysely.transaction().execute(async (tx): Promise<Registration> => {
+    const created = await insertNewPlugin(tx, randomUUIDv7(), record);
+    const change = { action: 'plugins.register' };
+    if (created) {
+      await recordChange(tx, actor, { ...change, resource: resourceOf(created), after: recorded(created) });
+      return { outcome: 'registered', row: created };
+    }
+    const before = await lockPlugin(tx, name, version);
+    // Deleted between the two statements.
+    if (!before) throw new Error(`plugin "${name}" ${version} was deleted while it was registered: do it again`);
+    const same = leftAlone(before, record, replace);
+    if (same) return same;
+    const row = await updatePlugin(tx, before.id, record);
+    await recordChange(tx, actor, {
+      ...change,
+      resource: resourceOf(row),
+      before: recorded(before),
+      after: recorded(row),
+    });
+    return { outcome: 'updated', row };
+  });
+}
+
+/** Null where the row is to become what the record says. */
+function leftAlone(row: PluginRow, record: PluginRecord, replace: RegisterOptions['replace']): Registration | null {
+  const isSame =
+    row.sha256 === record.module.sha256 &&
+    isDeepStrictEqual(row.manifest, record.manifest) &&
+    isDeepStrictEqual(row.config_schema, record.configSchema);
+  if (isSame) return row.builtin || !record.builtin ? { outcome: 'unchanged', row } : null;
+  const mayReplace = replace === 'all' || (replace === 'builtin' && row.builtin);
+  return mayReplace ? null : { outcome: 'exists', row };
+}
+
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}

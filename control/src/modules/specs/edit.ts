@@ -1,0 +1,7 @@
+/** An edit of a document in place, in whichever syntax it is. */
+
+/** Members of one object; undefined removes one. */
+export interface Edit {
+  readonly pointer: string;
+  readonly changes: readonly (readonly [key: string, value: unknown])[];
+}

@@ -1,0 +1,148 @@
+/** Specs (docs/reference/control-plane.md#specs). */
+import { operations, partialAnswer } from '../../api/operation.ts';
+import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
+import { ProjectParams } from '../../project-scope/project-params.ts';
+import {
+  OperationQuery,
+  OperationsPatch,
+  RevisionQuery,
+  RevisionsQuery,
+  Spec,
+  SpecOperation,
+  SpecQuery,
+  SpecRevision,
+  SpecUpload,
+  SpecUploadForm,
+} from './schemas.ts';
+
+export const SpecParams = Closed({ id: Uuid('Of the spec.') });
+const tag = 'Specs';
+
+const DESCRIPTION =
+  'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there. A document of the base name of another in the project is refused (409).';
+/** Of what is downloaded. */
+const TYPES = ['application/yaml', 'application/json', 'application/x-tar', 'application/gzip'];
+
+export const specOperations = operations({
+  'specs.upload': {
+    tag,
+    summary: 'Upload a spec of no project',
+    description: DESCRIPTION,
+    method: 'POST',
+    path: '/specs',
+    form: SpecUploadForm,
+    answers: { 201: SpecUpload, 200: SpecUpload },
+    etag: 'write',
+    idempotent: true,
+    problems: ['spec-invalid'],
+  },
+  'specs.uploadToProject': {
+    tag,
+    summary: 'Upload a spec to a project',
+    description: DESCRIPTION,
+    method: 'POST',
+    path: '/projects/{id}/specs',
+    params: ProjectParams,
+    form: SpecUploadForm,
+    answers: { 201: SpecUpload, 200: SpecUpload },
+    etag: 'write',
+    idempotent: true,
+    problems: ['not-found', 'conflict', 'spec-invalid'],
+  },
+  'specs.list': {
+    tag,
+    summary: 'List specs',
+    method: 'GET',
+    path: '/specs',
+    query: SpecQuery,
+    answers: { 200: ArrayOf(Spec) },
+  },
+  'specs.listOfProject': {
+    tag,
+    summary: 'List the specs of a project',
+    method: 'GET',
+    path: '/projects/{id}/specs',
+    params: ProjectParams,
+    query: SpecQuery,
+    answers: { 200: ArrayOf(Spec) },
+    problems: ['not-found'],
+  },
+  'specs.get': {
+    tag,
+    summary: 'Read a spec',
+    method: 'GET',
+    path: '/specs/{id}',
+    params: SpecParams,
+    answers: { 200: Spec },
+    etag: 'read',
+    problems: ['not-found'],
+  },
+  'specs.delete': {
+    tag,
+    summary: 'Delete a spec and its revisions',
+    description: 'Artifacts that were compiled from it stay.',
+    method: 'DELETE',
+    path: '/specs/{id}',
+    params: SpecParams,
+    answers: { 204: { description: 'It is gone', types: [] } },
+    etag: 'write',
+    problems: ['not-found', 'conflict'],
+  },
+  'specs.history': {
+    tag,
+    summary: 'List the revisions of a spec',
+    method: 'GET',
+    path: '/specs/{id}/history',
+    params: SpecParams,
+    query: RevisionsQuery,
+    answers: { 200: ArrayOf(SpecRevision) },
+    problems: ['not-found'],
+  },
+  'specs.content': {
+    tag,
+    summary: 'Download a revision as it was uploaded',
+    description: 'With all that plugin configs in it hold: it needs the role `editor`.',
+    method: 'GET',
+    path: '/specs/{id}/content',
+    params: SpecParams,
+    query: RevisionQuery,
+    answers: { 200: { description: 'The bytes that were uploaded', types: TYPES }, ...partialAnswer(TYPES) },
+    etag: 'read',
+    problems: ['not-found', 'range-not-satisfiable'],
+  },
+  'specs.operations': {
+    tag,
+    summary: 'List the operations of a spec',
+    description:
+      'Those of its latest revision that requests can be, with their plugin chains. To viewers, secrets in plain text are `[redacted]`.',
+    method: 'GET',
+    path: '/specs/{id}/operations',
+    params: SpecParams,
+    query: OperationQuery,
+    answers: { 200: ArrayOf(SpecOperation) },
+    problems: ['not-found'],
+  },
+  'specs.updateOperations': {
+    tag,
+    summary: 'Change the plugins of operations',
+    description:
+      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. It makes a new revision of the document, in which all else stays as it is written; a patch that changes nothing makes none. Patches that come at once are made one after the other: without If-Match none is refused for the others. Of an archive the document is edited, not the files that it refers to.',
+    method: 'PATCH',
+    path: '/specs/{id}/operations',
+    params: SpecParams,
+    body: OperationsPatch,
+    answers: { 200: SpecUpload },
+    etag: 'write',
+    problems: ['not-found', 'spec-invalid'],
+  },
+  'specs.operationsOfProject': {
+    tag,
+    summary: 'List the operations of all specs of a project',
+    method: 'GET',
+    path: '/projects/{id}/operations',
+    params: ProjectParams,
+    query: OperationQuery,
+    answers: { 200: ArrayOf(SpecOperation) },
+    problems: ['not-found'],
+  },
+});

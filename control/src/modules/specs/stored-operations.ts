@@ -1,0 +1,33 @@
+/** What the database keeps of a revision's operations, for lists. */
+import type { DescribedOperation } from '@gw/gateway/compiler';
+import type { StoredOperation } from '../../db/schema.ts';
+
+/** Characters of JSON: aliases of YAML multiply what a document holds. */
+const MAX_TEXT = 16 << 20;
+
+/** JSON of the list, in its order; null where it is too long. */
+export function operationsText(operations: readonly DescribedOperation[]): string | null {
+  const parts: string[] = [];
+  let length = 0;
+  for (const operation of operations) {
+    const part = storable(JSON.stringify(stored(operation)));
+    length += part.length;
+    if (length > MAX_TEXT) return null;
+    parts.push(part);
+  }
+  return `[${parts.join(',')}]`;
+}
+
+function stored({ operationId, file: _, pointer: __, ...rest }: DescribedOperation): StoredOperation {
+  return { operation_id: operationId, ...rest };
+}
+
+/** PostgreSQL stores neither U+0000 nor lone surrogates, which JSON can escape: U+FFFD stands for them. */
+function storable(json: string): string {
+  return json.replaceAll(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (found) => (found.length > 2 ? '\ufffd' : found));
+}
+
+/** Of a text of a document, as a column takes it. */
+export function storableText(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replaceAll('\0', '\ufffd').toWellFormed();
+}

@@ -1,0 +1,105 @@
+/** API tokens: what people and programs authenticate with, besides the admin token. */
+import { randomUUIDv7 } from 'node:crypto';
+import type { Actor } from '../../access/actor.ts';
+import { notifyRevocation } from '../../access/revocations.ts';
+import { newSecret } from '../../access/secrets.ts';
+import type { Context } from '../../context.ts';
+import { violatedConstraint } from '../../db/violations.ts';
+import { ControlError } from '../../errors.ts';
+import { mapPage, type Page } from '../../http/pagination.ts';
+import { recordChange } from '../audit/record-change.ts';
+import type { Identity, NewToken, Token, TokenInput, TokenQuery } from './schemas.ts';
+import { insertToken, listTokens, revokeToken, type TokenRow } from './store.ts';
+
+export class Tokens {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Those that were revoked or have expired, too. An admin of one project sees those of that project. */
+  async list(actor: Actor, query: TokenQuery = {}): Promise<Page<Token>> {
+    actor.mustHave('admin');
+    return mapPage(await listTokens(this.#context.db.kysely, actor.projectId, query), shown);
+  }
+
+  /** The only time that the token is shown. An admin of one project makes tokens for that project alone. */
+  async create(actor: Actor, input: TokenInput): Promise<NewToken> {
+    const { name, role, project_id: projectId = null, expires_at: until = null } = input;
+    if (projectId === null) actor.mustBeGlobal('admin');
+    else actor.mustBe('admin', projectId, `project "${projectId}"`);
+    const expiresAt = until === null ? null : future(until);
+    const { secret, hash, prefix } = newSecret('apiToken');
+    const id = randomUUIDv7();
+    try {
+      return await this.#context.db.kysely.transaction().execute(async (db) => {
+        const row = await insertToken(db, {
+          id,
+          name,
+          token_hash: hash,
+          prefix,
+          role,
+          project_id: projectId,
+          expires_at: expiresAt,
+          created_by: actor.name,
+        });
+        await recordChange(db, actor, { action: 'tokens.create', resource: resourceOf(row), after: shown(row) });
+        return { ...shown(row), token: secret };
+      });
+    } catch (error) {
+      const constraint = violatedConstraint(error);
+      if (constraint === 'api_tokens_project') throw ControlError.notFound(`project "${projectId}"`);
+      if (constraint !== 'api_tokens_name_unique') throw error;
+      // Revoked ones keep their names: the audit log names tokens by them.
+      throw new ControlError('conflict', `there is, or was, a token "${name}": choose another name`);
+    }
+  }
+
+  /** At once, on all replicas; streams that are open with it end. */
+  async revoke(actor: Actor, id: string): Promise<void> {
+    actor.mustHave('admin');
+    const { db: database } = this.#context;
+    await database.kysely.transaction().execute(async (db) => {
+      const row = await revokeToken(db, actor.projectId, id);
+      if (!row) throw ControlError.notFound(`token "${id}", or it was revoked before`);
+      const before = { ...shown(row), revoked_at: null };
+      await recordChange(db, actor, { action: 'tokens.revoke', resource: resourceOf(row), before, after: shown(row) });
+      await notifyRevocation(database.notifications, { kind: 'token', id }, db);
+    });
+  }
+
+  whoami(actor: Actor): Identity {
+    return {
+      actor: actor.name,
+      role: actor.role,
+      project_id: actor.projectId,
+      expires_at: actor.expiresAt?.toISOString() ?? null,
+    };
+  }
+}
+
+/** Throws for a time that is past, or in no calendar. */
+function future(text: string): Date {
+  const time = new Date(text);
+  if (time.getTime() > Date.now()) return time;
+  const message = 'must be a time in the future';
+  throw new ControlError('unprocessable', `expires_at ${message}`, { errors: [{ pointer: '/expires_at', message }] });
+}
+
+const resourceOf = ({ id, project_id }: TokenRow) => ({ type: 'token', id, projectId: project_id });
+
+function shown(row: TokenRow): Token {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    role: row.role,
+    project_id: row.project_id,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,18 @@
+/** A project's row, as everything that belongs to a project looks it up or locks it. */
+import type { Kysely, Selectable } from 'kysely';
+import type { ProjectsTable, Schema } from '../db/schema.ts';
+
+export type ProjectRow = Selectable<ProjectsTable>;
+type Db = Kysely<Schema>;
+
+export function findProject(db: Db, id: string): Promise<ProjectRow | undefined> {
+  return db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/**
+ * Other transactions that change it, or delete it, wait until this one ends. Those that only refer to it do not: a row
+ * of a data plane that is written twice has its references checked again, and would wait in a circle.
+ */
+export function lockProject(db: Db, id: string): Promise<ProjectRow | undefined> {
+  return db.selectFrom('projects').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}

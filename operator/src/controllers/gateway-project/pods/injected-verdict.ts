@@ -1,0 +1,18 @@
+import type { Verdict } from '../../../runtime/conditions.ts';
+import type { SidecarPods } from '../../../sidecar/census.ts';
+
+/** So many pods are named. */
+const MAX_NAMED = 5;
+
+/** Whether the pods that ask for a sidecar of the project have one. What is served does not hang on it. */
+export function injectedVerdict({ pods, missing }: SidecarPods): Verdict {
+  if (missing.length === 0)
+    return { type: 'Injected', status: 'True', reason: 'Injected', message: `${pods} pod(s) have a sidecar` };
+  const more = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : '';
+  return {
+    type: 'Injected',
+    status: 'False',
+    reason: 'SidecarMissing',
+    message: `${missing.slice(0, MAX_NAMED).join(', ')}${more} ask for a sidecar and have none: delete the pods, or restart their workloads`,
+  };
+}

@@ -1,0 +1,107 @@
+/** What a gateway pod is doing: ready or not, which artifact it says that it serves, why it fails. */
+import { messageOf } from '@gw/gateway/message-of';
+import { request } from 'undici';
+import type { Pod } from '../../../api/resources.ts';
+import { isRecord } from '../../../kube/kube-object.ts';
+import { ADMIN_PORT, ANNOTATION_REVISION, CANARY, LABEL_ROLE } from '../../../objects/names.ts';
+import { podFailure } from './pod-failure.ts';
+
+export interface PodState {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly terminating: boolean;
+  /** It is there to try a revision beside the others. */
+  readonly canary?: boolean;
+  /** Revision that it was started with; undefined where its template does not say. */
+  readonly revision?: number;
+  /** Its address, once it has one. */
+  readonly host?: string;
+  /** `artifact_hash` that it reports; undefined when it is not ready or does not answer. */
+  readonly serves?: string;
+  /** Why a ready pod could not be asked. */
+  readonly unreachable?: string;
+  /** Why it is not ready, as far as its containers say. */
+  readonly waiting?: string;
+  /** Why it will not become ready by waiting. */
+  readonly fails?: string;
+}
+
+/** Asks a pod what it serves; `host` is its address. Throws when there is no answer. */
+export type ProvenanceProbe = (pod: Pod, host: string) => Promise<string>;
+
+const TIMEOUT_MS = 2000;
+const MAX_ANSWER = 256 * 1024;
+
+/** Asks the admin port, and no other: what a pod says of its ports is its author's to choose. */
+export const probeProvenance: ProvenanceProbe = (_, host) => readProvenance(host, ADMIN_PORT);
+
+/** Reads `artifact_hash` from `/provenance` (docs/decisions.md#programmed-by-provenance). */
+export async function readProvenance(host: string, port: number): Promise<string> {
+  const body: unknown = JSON.parse(await readAdmin(host, port, '/provenance', MAX_ANSWER));
+  const hash = isRecord(body) ? body['artifact_hash'] : undefined;
+  if (typeof hash !== 'string') throw new Error('/provenance names no artifact_hash');
+  return hash;
+}
+
+/** A page of a pod's admin port, of at most so many bytes. */
+export async function readAdmin(host: string, port: number, path: string, maxBytes: number): Promise<string> {
+  const answer = await request(adminUrl(host, port, path), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > maxBytes) throw new Error(`the answer of ${path} is too large`);
+    chunks.push(bytes);
+  }
+  if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Has a pod do something; rejects where it does not. */
+export async function postAdmin(host: string, port: number, path: string, body: object): Promise<void> {
+  const answer = await request(adminUrl(host, port, path), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
+}
+
+function adminUrl(host: string, port: number, path: string): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+}
+
+/** What the kubelet says of it; a pod that is being deleted may still be ready. */
+export function reportsReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+}
+
+export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodState> {
+  const ready = reportsReady(pod);
+  const terminating = pod.metadata.deletionTimestamp !== undefined;
+  const waiting = pod.status?.containerStatuses
+    ?.map(({ state }) => state?.waiting)
+    .find((state) => state !== undefined);
+  const fails = ready ? undefined : podFailure(pod);
+  const revision = Number(pod.metadata.annotations?.[ANNOTATION_REVISION]);
+  const host = pod.status?.podIP;
+  const base = {
+    name: pod.metadata.name,
+    ready,
+    terminating,
+    ...(pod.metadata.labels?.[LABEL_ROLE] === CANARY ? { canary: true } : {}),
+    ...(revision ? { revision } : {}),
+    ...(host ? { host } : {}),
+    ...(waiting ? { waiting: [waiting.reason, waiting.message].filter(Boolean).join(': ') } : {}),
+    ...(fails === undefined ? {} : { fails }),
+  };
+  if (!ready || terminating || !host) return base;
+  try {
+    return { ...base, serves: await probe(pod, host) };
+  } catch (error) {
+    return { ...base, unreachable: messageOf(error) };
+  }
+}

@@ -1,0 +1,57 @@
+/** Whether the Service is routed to the pods that serve the artifact, and to no others, as its EndpointSlices say. */
+import { type EndpointSlice, endpointSlices, type GatewayProject } from '../../../api/resources.ts';
+import { ApiError } from '../../../runtime/api-server.ts';
+import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
+import type { ListOptions, Objects } from '../../../runtime/objects.ts';
+import type { PodState } from './pod-state.ts';
+
+export interface Routed {
+  /** Names of the pods that new connections to the Service reach; absent where nothing says so. */
+  readonly routed?: ReadonlySet<string>;
+}
+
+/** Nothing where the operator's role, older than the operator, does not let it see EndpointSlices. */
+export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOptions): Promise<Routed> {
+  try {
+    return routedOf(await objects.list(endpointSlices, options));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return {};
+    throw error;
+  }
+}
+
+/** Nothing where there are no EndpointSlices: local mode, and a Service that has just been made. */
+export function routedOf(slices: readonly EndpointSlice[]): Routed {
+  if (slices.length === 0) return {};
+  const ready = slices
+    .flatMap(({ endpoints }) => endpoints ?? [])
+    // Kubernetes takes one that does not say for ready.
+    .filter(({ conditions }) => conditions?.ready !== false)
+    .flatMap(({ targetRef }) => (targetRef?.kind === 'Pod' && targetRef.name !== undefined ? [targetRef.name] : []));
+  return { routed: new Set(ready) };
+}
+
+/**
+ * What every ready pod serves is programmed once new connections reach these pods, and no pod that ends. Pods that
+ * come and go afterwards, as an autoscaler has it, take nothing of that back.
+ */
+export function routedVerdict(
+  verdict: Verdict,
+  { project, pods, routed }: Routed & { readonly project: GatewayProject; readonly pods: readonly PodState[] },
+  artifactHash: string | undefined,
+): Verdict {
+  if (verdict.reason !== 'Programmed' || !routed) return verdict;
+  const stood = conditionOf(project, 'Programmed')?.status === 'True' && project.status?.artifactHash === artifactHash;
+  if (stood) return verdict;
+  const serving = new Set(pods.filter((pod) => pod.ready && !pod.terminating).map(({ name }) => name));
+  // One that is not known to be ready yet has just become so.
+  const staying = new Set(pods.filter((pod) => !pod.terminating).map(({ name }) => name));
+  const [gone] = [...routed].filter((name) => !staying.has(name));
+  const [missing] = [...serving].filter((name) => !routed.has(name));
+  if (gone === undefined && missing === undefined) return verdict;
+  const message =
+    gone === undefined
+      ? `${verdict.message}; the Service is not routed to pod ${missing} yet`
+      : `${verdict.message}; the Service is still routed to pod ${gone}, which ends`;
+  return { ...verdict, status: 'False', reason: 'RollingOut', message };
+}

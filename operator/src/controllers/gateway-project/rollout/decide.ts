@@ -1,0 +1,161 @@
+/** A project's rollout, from what was observed of it: which revision is served by which pods. Pure. */
+import type { Revision } from '../../../api/gateway-project.ts';
+import type { Deployment, GatewayProject, Workload } from '../../../api/resources.ts';
+import type { PodSettings } from '../../../objects/gateway-container.ts';
+import { ANNOTATION_ASKED, ANNOTATION_REVISION, ANNOTATION_TEMPLATE } from '../../../objects/names.ts';
+import { wantedReplicas } from '../../../objects/replicas.ts';
+import { askedDigest, templateDigest } from '../../../objects/template-digest.ts';
+import {
+  type DesiredDeployment,
+  type Elsewhere,
+  elsewhere,
+  type ObservedControlPlane,
+  type Served,
+  wishOf,
+} from '../control-plane/decide.ts';
+import type { PodState } from '../pods/pod-state.ts';
+import type { PodSecrets } from '../secrets/observe-pod-secrets.ts';
+import { readCommand } from './command.ts';
+import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
+import type { ObservedRollout } from './observe.ts';
+import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
+
+export interface Rollout extends RolloutDecision {
+  /** What pods shall serve in the end: the goal, or what somebody deployed at the control plane since. */
+  readonly served?: Served;
+  /** What the cluster wants of its control plane. */
+  readonly wish?: DesiredDeployment;
+  readonly elsewhere?: Elsewhere;
+  /** What the template of the stable pods names: what a pod starts with. */
+  readonly template?: Revision;
+  /** A Deployment holds it to another artifact than the newest. */
+  readonly pinned: boolean;
+  /** Stable pods that shall be there. */
+  readonly wanted: number;
+  /** Its pods are not as this operator makes them, for no reason that lies with the project: they can wait. */
+  readonly outdated: boolean;
+}
+
+/** What a rollout is decided from. */
+export interface RolloutBasis extends ObservedRollout {
+  readonly project: GatewayProject;
+  readonly deployments: readonly Deployment[];
+  readonly workload?: Workload;
+  readonly canary?: Workload;
+  readonly pods: readonly PodState[];
+  readonly secrets: Pick<PodSecrets, 'seen'>;
+  readonly controlPlane?: ObservedControlPlane;
+}
+
+export function rolloutOf(
+  observed: RolloutBasis,
+  { revisions, latest }: { readonly revisions: readonly Revision[]; readonly latest: number | undefined },
+  settings: PodSettings,
+  now: Date,
+): Rollout {
+  const { project, deployments, workload, canary, pods, refusals, analysis, secrets } = observed;
+  const { spec, status, metadata } = project;
+  const templated = revisionOf(workload);
+  const command = readCommand(metadata.annotations);
+  const wanted = wantedReplicas(project, workload);
+  const served = status?.rollout ? status.revision : templated;
+  const asked = target(project, deployments, revisions, latest, served);
+  const active = activeDeployment(deployments);
+  const requested = active && requestedRevision(active, revisions, latest);
+  const inPlace = isInPlace(project, settings);
+  const decision = decideRollout({
+    // A control plane that the pods are linked to has deadlines of its own, and goes back by itself.
+    spec: inPlace && spec.controlPlane ? { ...spec.rollout, strategy: 'InPlace', ...UNHURRIED } : spec.rollout,
+    linked: settings.link !== undefined,
+    revisions,
+    desired: asked.revision,
+    latest,
+    generation: metadata.generation ?? 0,
+    ...(active && requested ? { asking: { revision: requested.revision, id: deploymentId(active) } } : {}),
+    before: status?.rollout,
+    failed: status?.failed,
+    ...(secrets.seen === undefined ? {} : { secrets: secrets.seen }),
+    templated,
+    wanted,
+    stalled: {
+      stable: hasStalled(workload, asked.revision),
+      canary: hasStalled(canary, asked.revision),
+    },
+    pods,
+    refusals,
+    programmedBefore: status?.pods?.programmed ?? 0,
+    ...(analysis ? { analysis } : {}),
+    ...(command ? { command } : {}),
+    now,
+  });
+  const { stable } = decision;
+  const started = revisions.find(({ revision }) => revision === templated);
+  const kept = inPlace && started && hasTemplate(workload, project, settings);
+  const template = kept ? started : stable;
+  return {
+    ...decision,
+    ...servedBy(observed, decision, revisions, active, inPlace),
+    ...(stable && template ? { template } : {}),
+    pinned: asked.pinned,
+    wanted,
+    outdated:
+      SETTLED.has(decision.status?.phase ?? '') &&
+      (inPlace || templated === template?.revision) &&
+      isOutdated(workload, project, settings),
+  };
+}
+
+/** Phases in which the pods have what they shall have, but for what the operator adds. */
+const SETTLED: ReadonlySet<string> = new Set(['Succeeded', 'Aborted']);
+
+function isOutdated(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
+  if (!workload || hasTemplate(workload, project, settings)) return false;
+  const asked = workload.metadata.annotations?.[ANNOTATION_ASKED];
+  // Operators before this one did not write it down: they had seen this generation, or had not.
+  if (asked === undefined) return project.status?.observedGeneration === project.metadata.generation;
+  return asked === askedDigest(project, settings);
+}
+
+/** With a control plane whoever deployed last decides what is served. */
+function servedBy(
+  { controlPlane, project }: RolloutBasis,
+  { goal }: RolloutDecision,
+  revisions: readonly Revision[],
+  active: Deployment | undefined,
+  inPlace: boolean,
+): Pick<Rollout, 'served' | 'wish' | 'elsewhere'> {
+  if (!goal) return {};
+  if (!controlPlane) return { served: goal };
+  const wish = { revision: goal, by: wishOf(goal, active) };
+  const before = project.status?.controlPlane;
+  const other = inPlace ? elsewhere(wish.by, controlPlane, before, goal.artifactHash) : undefined;
+  if (!other) return { served: goal, wish };
+  const { artifactHash } = other;
+  const kept = revisions.find((revision) => revision.artifactHash === artifactHash);
+  return { served: kept ?? { artifactHash }, wish, elsewhere: other };
+}
+
+const UNHURRIED = { progressDeadlineSeconds: Number.MAX_SAFE_INTEGER };
+
+/** Whether pods take artifacts without being replaced. */
+function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
+  return link !== undefined && (spec.rollout.strategy === 'InPlace' || spec.controlPlane !== undefined);
+}
+
+/** Whether its pods differ from those that we would make in nothing but the revision that they start with. */
+function hasTemplate(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
+  return workload?.metadata.annotations?.[ANNOTATION_TEMPLATE] === templateDigest(project, settings);
+}
+
+function revisionOf(workload: Workload | undefined): number | undefined {
+  return Number(workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
+}
+
+/** Its pods of that revision have made no progress for `progressDeadlineSeconds`. */
+function hasStalled(workload: Workload | undefined, revision: Revision | undefined): boolean {
+  if (revision === undefined || revisionOf(workload) !== revision.revision) return false;
+  // What it says of the template before is no news.
+  if ((workload?.status?.observedGeneration ?? 0) < (workload?.metadata.generation ?? 0)) return false;
+  const progressing = workload?.status?.conditions?.find(({ type }) => type === 'Progressing');
+  return progressing?.reason === 'ProgressDeadlineExceeded';
+}

@@ -1,0 +1,36 @@
+/** What the data planes of a project shall serve, as its status has it. Pure. */
+import type { Revision } from '../../../api/gateway-project.ts';
+import type { GatewayProject } from '../../../api/resources.ts';
+import type { RolloutStatus } from '../../../api/rollout.ts';
+
+export interface WantedRevision {
+  readonly revision: Revision;
+  /** Of the rollout: the same artifact wanted again is another one, so that what was refused is tried again. */
+  readonly attempt: string;
+}
+
+/** Tells a rollout from others of the same revision. */
+export function attemptOf({ revision, startedAt }: RolloutStatus): string {
+  return `${revision}@${startedAt}`;
+}
+
+/** Of gateway pods: only where they take artifacts in place; undefined: each keeps what it has. */
+export function wantedOfPods({ spec, status }: GatewayProject): WantedRevision | undefined {
+  if (spec.rollout.strategy !== 'InPlace') return undefined;
+  return find(status, status?.revision);
+}
+
+/** Of sidecars: what gateway pods have shown to be good, or else what there is. In place they go together. */
+export function wantedOfSidecars({ status }: GatewayProject): WantedRevision | undefined {
+  const { rollout } = status ?? {};
+  const proven = rollout?.phase === 'Succeeded' || rollout?.strategy === 'InPlace' || rollout?.from === undefined;
+  return find(status, proven ? status?.revision : rollout.from);
+}
+
+function find(status: GatewayProject['status'], number: number | undefined): WantedRevision | undefined {
+  const revision = status?.revisions?.find((kept) => kept.revision === number);
+  const { rollout } = status ?? {};
+  if (!revision || !rollout) return undefined;
+  const its = rollout.revision === number;
+  return { revision, attempt: its ? attemptOf(rollout) : `${number}@${rollout.endedAt ?? rollout.startedAt}` };
+}

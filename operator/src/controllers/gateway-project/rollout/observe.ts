@@ -1,0 +1,82 @@
+/** What else a rollout looks at: what pods refused over the link, what a canary's measurements say. */
+import type { GatewayProject, Pod } from '../../../api/resources.ts';
+import type { ObjectKey } from '../../../kube/kube-object.ts';
+import { ADMIN_PORT, CANARY, LABEL_ROLE } from '../../../objects/names.ts';
+import { readAdmin } from '../pods/pod-state.ts';
+import type { Compilation } from '../sources/compilation.ts';
+import type { AnalysisResult } from './analysis.ts';
+import { stepName } from './canary.ts';
+import type { Measurements } from './measurements.ts';
+
+/** A pod that did not take an artifact. */
+export interface PodRefusal {
+  readonly pod: string;
+  /** The rollout that it refused: see `attemptOf`. */
+  readonly attempt: string;
+  readonly detail: string;
+}
+
+export interface ObservedRollout {
+  /** Pods that have refused artifacts over the link. */
+  readonly refusals: readonly PodRefusal[];
+  /** What is measured of the canary's step. */
+  readonly analysis?: AnalysisResult;
+  /** What the link knows of sidecars. */
+  readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
+}
+
+/** What is known of a project's data planes that hold the link, by the project's uid. */
+export interface ProjectLink {
+  refusals(uid: string): readonly PodRefusal[];
+  /** Undefined where there has never been one. */
+  sidecars(uid: string): ObservedRollout['sidecars'];
+  /** Its status has been written down, and with it what its data planes shall serve. */
+  decided(project: GatewayProject, compilation: Compilation | undefined): void;
+  /** There is no such project any more. */
+  gone(key: ObjectKey): void;
+  /** How it calls up projects of which it has heard something. */
+  onStart(call: (keys: readonly ObjectKey[]) => void): void;
+}
+
+/** Reads a pod's metrics; `host` is its address. Rejects when there is no answer. */
+export type MetricsProbe = (pod: Pod, host: string) => Promise<string>;
+
+/** Bytes of them. */
+export const MAX_METRICS = 8 << 20;
+
+export const probeMetrics: MetricsProbe = (_, host) => readAdmin(host, ADMIN_PORT, '/metrics', MAX_METRICS);
+
+export interface ObserveRolloutWith {
+  readonly measurements: Measurements;
+  readonly readMetrics: MetricsProbe;
+  readonly link?: ProjectLink;
+}
+
+export async function observeRollout(
+  { measurements, readMetrics, link }: ObserveRolloutWith,
+  { metadata, spec, status }: GatewayProject,
+  pods: readonly Pod[],
+): Promise<ObservedRollout> {
+  const uid = metadata.uid ?? '';
+  const sidecars = link?.sidecars(uid);
+  const linked = { refusals: link?.refusals(uid) ?? [], ...(sidecars ? { sidecars } : {}) };
+  const rollout = status?.rollout;
+  if (rollout?.strategy !== 'Canary' || rollout.phase !== 'Progressing' || rollout.steppedAt === undefined) {
+    return linked;
+  }
+  const analysis = await measurements.analyse(
+    uid,
+    stepName(rollout),
+    pods.flatMap((pod) => {
+      const host = pod.status?.podIP;
+      const going = pod.metadata.deletionTimestamp !== undefined;
+      if (!host || going) return [];
+      // After the promotion those that are beside the others have the revision before.
+      const canary = (pod.metadata.labels?.[LABEL_ROLE] === CANARY) !== (rollout.watching === true);
+      return [{ id: pod.metadata.uid ?? '', canary, read: () => readMetrics(pod, host) }];
+    }),
+    spec.rollout,
+    Date.now(),
+  );
+  return { ...linked, analysis };
+}

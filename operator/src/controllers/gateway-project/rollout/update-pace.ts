@@ -1,0 +1,146 @@
+/**
+ * Pods that are to be replaced because the operator changed, as by an upgrade of its chart: of some projects at a time.
+ * One whose new pods do not become ready keeps its place, so that a bad upgrade stops after the first few; all failures
+ * of a namespace keep one place, so that a tenant whose pods cannot start does not stop the others. What a project
+ * itself asks for never waits.
+ */
+import { type GatewayProject, type Workload, workloads } from '../../../api/resources.ts';
+import { keyOf, keyText, type ObjectKey } from '../../../kube/kube-object.ts';
+import { LABEL_PROJECT } from '../../../objects/names.ts';
+import { updateOf } from '../../../objects/update.ts';
+import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
+import type { Objects } from '../../../runtime/objects.ts';
+
+export type Turn =
+  | { readonly taken: true }
+  /** `failed`: projects whose new pods did not become ready; `stopped`: they have all the places. */
+  | { readonly taken: false; readonly updating: number; readonly failed: number; readonly stopped: boolean };
+
+export interface UpdateCounts {
+  readonly waiting: number;
+  readonly updating: number;
+  readonly failed: number;
+}
+
+export interface UpdatePaceOptions {
+  /** Projects at once; 0: all. */
+  readonly atOnce: number;
+  readonly objects: Pick<Objects, 'list'>;
+  /** Namespaces that are watched; none means all. */
+  readonly namespaces: readonly string[];
+  /** Failures have all the places: no other project goes on. Told once for each time. */
+  readonly onStop?: (failed: readonly string[]) => void;
+}
+
+export class UpdatePace {
+  readonly #options: UpdatePaceOptions;
+  /** In the order in which they asked. */
+  readonly #waiting = new Map<string, ObjectKey>();
+  /** That have been told to go on, and of whose workload nothing is to be seen yet. */
+  readonly #taken = new Set<string>();
+  #call: (keys: readonly ObjectKey[]) => void = () => undefined;
+  #stopped = false;
+
+  constructor(options: UpdatePaceOptions) {
+    this.#options = options;
+  }
+
+  /** How those that wait are called up. */
+  onStart(call: (keys: readonly ObjectKey[]) => void): void {
+    this.#call = call;
+  }
+
+  /** Whether the pods of this project may be replaced now; if so, `reconciled` says when that has been written. */
+  async turn(key: ObjectKey): Promise<Turn> {
+    const id = keyText(key);
+    const seen = await this.#workloads();
+    // From here on at once: two that ask in the same moment must not both get the last place.
+    const { updating, failed, free } = this.#places(seen, id);
+    if (free > 0) {
+      this.#waiting.delete(id);
+      this.#taken.add(id);
+      return { taken: true };
+    }
+    this.#waiting.set(id, key);
+    const stopped = updating.size === 0;
+    if (stopped && !this.#stopped) this.#options.onStop?.(failed);
+    this.#stopped = stopped;
+    return { taken: false, updating: updating.size, failed: failed.length, stopped };
+  }
+
+  /** `outdated`: it waits on. Else whoever can go on is called up. */
+  async reconciled(key: ObjectKey, outdated: boolean): Promise<void> {
+    const id = keyText(key);
+    this.#taken.delete(id);
+    if (outdated) return;
+    this.#waiting.delete(id);
+    if (this.#waiting.size === 0) return;
+    const { free } = this.#places(await this.#workloads());
+    this.#call([...this.#waiting.values()].slice(0, Math.max(0, free)));
+  }
+
+  /** At the time of a scrape. */
+  async counts(): Promise<UpdateCounts> {
+    const { updating, failed } = this.#places(await this.#workloads());
+    return { waiting: this.#waiting.size, updating: updating.size, failed: failed.length };
+  }
+
+  /** Projects whose pods are being replaced, whose could not be, and places that are free: as if `but` had none. */
+  #places(running: readonly Workload[], but?: string) {
+    const { atOnce } = this.#options;
+    const seen = running
+      .map((workload) => ({ ...projectOf(workload), state: updateOf(workload)?.state }))
+      .filter(({ id }) => id !== but);
+    const updating = new Set(seen.filter(({ state }) => state === 'updating').map(({ id }) => id));
+    for (const id of this.#taken) if (id !== but) updating.add(id);
+    const failed = seen.filter(({ state }) => state === 'failed');
+    const places = updating.size + new Set(failed.map(({ namespace }) => namespace)).size;
+    const free = atOnce === 0 ? Number.POSITIVE_INFINITY : atOnce - places;
+    return { updating, failed: failed.map(({ id }) => id), free };
+  }
+
+  async #workloads(): Promise<readonly Workload[]> {
+    const { objects, namespaces } = this.#options;
+    const of = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
+    const lists = await Promise.all(of.map((where) => objects.list(workloads, { ...where, hasLabel: LABEL_PROJECT })));
+    return lists.flat();
+  }
+}
+
+function projectOf(workload: Workload): { readonly id: string; readonly namespace: string } {
+  const { namespace } = keyOf(workload);
+  return { id: keyText({ namespace, name: workload.metadata.labels?.[LABEL_PROJECT] ?? '' }), namespace };
+}
+
+/** Only where there is something to say, and once that is over. */
+export function updatedVerdict(
+  { project, workload, turn }: { readonly project: GatewayProject; readonly workload?: Workload; readonly turn?: Turn },
+  outdated: boolean,
+): readonly Verdict[] {
+  const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): readonly Verdict[] => [
+    { type: 'Updated', status, reason, message },
+  ];
+  if (outdated && turn?.taken !== true) {
+    const [stopped, others] = [turn?.stopped ?? false, turn ? othersText(turn) : ''];
+    return verdict('False', stopped ? 'UpdateStopped' : 'AwaitingUpdate', `${AS_BEFORE}${others}`);
+  }
+  const update = outdated ? undefined : updateOf(workload);
+  const count = update ? `${update.updated} of ${update.wanted} pods are replaced` : 'the pods are being replaced';
+  if (outdated || update?.state === 'updating') return verdict('False', 'Updating', count);
+  if (update?.state === 'failed')
+    return verdict(
+      'False',
+      'UpdateFailed',
+      `${count}, and the next did not become ready in time; those before serve on`,
+    );
+  const told = conditionOf(project, 'Updated') !== undefined;
+  return told ? verdict('True', 'Updated', 'the pods are as this operator makes them') : [];
+}
+
+const AS_BEFORE = 'the pods are as an earlier operator made them, and serve on';
+
+/** Names none: they are of other namespaces. */
+function othersText({ updating, failed }: Exclude<Turn, { readonly taken: true }>): string {
+  const failures = failed > 0 ? `, ${failed} failed to be` : '';
+  return `; ${updating} GatewayProject(s) are being updated${failures}`;
+}

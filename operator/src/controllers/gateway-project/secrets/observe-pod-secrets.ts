@@ -1,0 +1,161 @@
+/**
+ * What the Secrets say that pods are given: which are missing, which versions they have, until when the certificate is
+ * good. The operator may read a Secret by its name and not watch any, so this is looked at again and again.
+ */
+import { createHash, X509Certificate } from 'node:crypto';
+import { type Read, type Refusal, refuse } from '../../../api/refusal.ts';
+import { type GatewayProject, secrets } from '../../../api/resources.ts';
+import { isReservedVariable } from '../../../objects/pod-faults.ts';
+import { DEFAULT_POD_POLICY, type PodPolicy } from '../../../objects/pod-policy.ts';
+import type { UsedSecret } from '../../../objects/used-secrets.ts';
+import type { Objects } from '../../../runtime/objects.ts';
+import { type Entries, readSecret } from '../../../sources/read-source.ts';
+
+/** When a certificate is good. */
+export interface CertificateTimes {
+  readonly secret: string;
+  readonly from: Date;
+  readonly until: Date;
+}
+
+export interface PodSecrets {
+  /** Whether any is named. */
+  readonly named: boolean;
+  /** What keeps new pods from starting. */
+  readonly problems: readonly Refusal[];
+  /** Changes with the Secrets whose keys are variables of the pods; absent where there are none. */
+  readonly version?: string;
+  /** Changes with any of the Secrets, also one that comes or goes; absent where none is named. */
+  readonly seen?: string;
+  /** Of the traffic port; absent without TLS, and where it cannot be read. */
+  readonly certificate?: CertificateTimes;
+}
+
+/** `ungranted`: Secrets that the project may not use; that of its control plane has a condition of its own. */
+export async function readPodSecrets(
+  objects: Objects,
+  project: GatewayProject,
+  { fields }: Pick<PodPolicy, 'fields'> = DEFAULT_POD_POLICY,
+  ungranted: readonly (Refusal & UsedSecret)[] = [],
+): Promise<PodSecrets> {
+  const { secrets: given, serve, tls } = project.spec;
+  const namespace = project.metadata.namespace ?? 'default';
+  const state = serve.state?.url;
+  // As files, and as whole sets of variables: what they hold is none of our business.
+  const names = [...new Set([...(given?.env ?? []), ...(given?.directory ? [given.directory] : [])])];
+  const found = await Promise.all(names.map((name) => readVersion(objects, namespace, name)));
+  const url = state && (await readKeys(objects, namespace, state.secret, [state.key]));
+  const certificate = tls && (await readCertificate(objects, namespace, tls.secret));
+  const clientCa = await readClientCa(objects, project);
+  const stateVersion = url?.ok ? await readVersion(objects, namespace, state?.secret ?? '') : undefined;
+  const tlsVersions = await Promise.all(
+    [tls?.secret, tls?.clientCaSecret].flatMap((name) => (name ? [readVersion(objects, namespace, name)] : [])),
+  );
+  const seen = [...found, ...(stateVersion ? [stateVersion] : []), ...tlsVersions].map(
+    ({ name, version }) => `${name}=${version ?? ''}`,
+  );
+  const versions = [
+    ...found.filter(({ name }) => given?.env?.includes(name)),
+    ...(stateVersion ? [stateVersion] : []),
+  ].flatMap(({ name, version }) => (version === undefined ? [] : [`${name}=${version}`]));
+  return {
+    named: names.length > 0 || state !== undefined || tls !== undefined,
+    problems: [
+      ...found.filter(({ version }) => version === undefined).map(({ name }) => missing(name, namespace)),
+      ...[url, certificate, clientCa].flatMap((read) => (read && !read.ok ? [problem(read)] : [])),
+      ...(fields.has('env') ? [] : (await reservedVariables(objects, namespace, given?.env ?? [])).map(reserved)),
+      ...ungranted.filter(({ field }) => field !== 'spec.controlPlane.secret').map(problem),
+    ],
+    ...(versions.length > 0 ? { version: digest(versions) } : {}),
+    ...(seen.length > 0 ? { seen: digest(seen) } : {}),
+    ...(certificate?.ok ? { certificate: certificate.times } : {}),
+  };
+}
+
+/**
+ * What sets variables by which something else runs than the image, or with other options
+ * (docs/decisions.md#resulting-pod).
+ */
+export interface ReservedVariable {
+  readonly secret: string;
+  readonly variable: string;
+}
+
+/** The first of each of these Secrets whose keys are variables. */
+export async function reservedVariables(
+  objects: Objects,
+  namespace: string,
+  names: readonly string[],
+): Promise<readonly ReservedVariable[]> {
+  const found = await Promise.all(names.map((name) => objects.get(secrets, { namespace, name })));
+  return found.flatMap((secret) => {
+    const variable = Object.keys(secret?.data ?? {}).find(isReservedVariable);
+    return secret && variable !== undefined ? [{ secret: secret.metadata.name, variable }] : [];
+  });
+}
+
+function reserved({ secret, variable }: ReservedVariable): Refusal {
+  const what = `Secret "${secret}" of spec.secrets.env would set the variable ${variable}`;
+  const message = `${what}, which must be allowed with --allow-pod-fields env of the operator`;
+  return problem({ reason: 'InvalidSpec', message });
+}
+
+interface SecretVersion {
+  readonly name: string;
+  /** Undefined: there is no such Secret. */
+  readonly version: string | undefined;
+}
+
+/** The version changes with each write, also of labels: the price of telling nobody what the Secret holds. */
+async function readVersion(objects: Objects, namespace: string, name: string): Promise<SecretVersion> {
+  const found = await objects.getMetadata(secrets, { namespace, name });
+  return { name, version: found && `${found.metadata.uid}/${found.metadata.resourceVersion}` };
+}
+
+async function readKeys(
+  objects: Objects,
+  namespace: string,
+  name: string,
+  keys: readonly string[],
+): Promise<Read<{ entries: Entries }>> {
+  const read = await readSecret(objects, namespace, name);
+  if (!read.ok) return read;
+  const absent = keys.find((key) => !read.entries.get(key)?.length);
+  return absent === undefined ? read : refuse('SourceNotFound', `Secret "${name}" has no key "${absent}"`);
+}
+
+async function readCertificate(
+  objects: Objects,
+  namespace: string,
+  secret: string,
+): Promise<Read<{ times: CertificateTimes }>> {
+  const read = await readKeys(objects, namespace, secret, ['tls.crt', 'tls.key']);
+  if (!read.ok) return read;
+  try {
+    const { validFromDate, validToDate } = new X509Certificate(read.entries.get('tls.crt') ?? '');
+    return { ok: true, times: { secret, from: validFromDate, until: validToDate } };
+  } catch {
+    return refuse('SourceInvalid', `key "tls.crt" of Secret "${secret}" is no certificate in PEM`);
+  }
+}
+
+/** Undefined where clients are asked for no certificate. */
+async function readClientCa(
+  objects: Objects,
+  { metadata, spec: { tls } }: GatewayProject,
+): Promise<Read<{ entries: Entries }> | undefined> {
+  if (!tls || tls.clientAuth === 'off') return undefined;
+  return readKeys(objects, metadata.namespace ?? 'default', tls.clientCaSecret ?? tls.secret, ['ca.crt']);
+}
+
+function missing(name: string, namespace: string): Refusal {
+  return problem(refuse('SourceNotFound', `Secret "${name}" is not in namespace "${namespace}"`));
+}
+
+function problem({ reason, message }: Refusal): Refusal {
+  return { reason, message: `${message}; the pods are left as they are until then` };
+}
+
+function digest(versions: readonly string[]): string {
+  return createHash('sha256').update(versions.toSorted().join('\n')).digest('hex').slice(0, 16);
+}

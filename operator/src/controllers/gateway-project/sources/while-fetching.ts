@@ -1,0 +1,23 @@
+/** What a GatewayProject says while sources are being fetched again, as after a restart of the operator. Pure. */
+import type { GatewayProjectStatus } from '../../../api/gateway-project.ts';
+import { isReason } from '../../../api/reasons.ts';
+import type { Refusal } from '../../../api/refusal.ts';
+import type { GatewayProject } from '../../../api/resources.ts';
+import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
+
+/** The status there is, which holds until they are there; undefined where something else is to be said. */
+export function statusWhileFetching(
+  project: GatewayProject,
+  problems: readonly Refusal[],
+): GatewayProjectStatus | undefined {
+  const waits = problems.length > 0 && problems.every(({ reason }) => reason === 'Fetching');
+  const isCurrent = project.status?.observedGeneration === project.metadata.generation;
+  return waits && isCurrent && conditionOf(project, 'Accepted')?.status === 'True' ? project.status : undefined;
+}
+
+/** The verdict that a status holds. */
+export function verdictIn(status: GatewayProjectStatus | undefined, type: string): Verdict | undefined {
+  const found = conditionOf({ ...(status ? { status } : {}) }, type);
+  if (!found || !isReason(found.reason)) return undefined;
+  return { type, status: found.status, reason: found.reason, message: found.message };
+}

@@ -1,0 +1,28 @@
+/** What the storage of a project's artifacts is decided from. */
+import type { GatewayProject, Workload } from '../../../api/resources.ts';
+import type { KubeObject } from '../../../kube/kube-object.ts';
+import type { ImageState } from '../../../storage/image-store.ts';
+
+export interface ObservedStorage {
+  readonly project: GatewayProject;
+  /** Public key of the signing key, in hex. */
+  readonly signedBy?: string;
+  /** Metadata of the ConfigMaps that hold artifacts. */
+  readonly parts: readonly KubeObject[];
+  /** What is known of the registry that artifacts lie in, where any lie in one. */
+  readonly registry?: RegistryView;
+  /** Nothing limits what ConfigMaps hold: local mode. */
+  readonly unlimited?: true;
+  readonly workload?: Workload;
+}
+
+export interface RegistryView {
+  /** Whether the cluster mounts images as volumes. */
+  readonly imageVolumes: boolean;
+  /** How the artifact that was compiled stands there; absent: it does not belong there, or is recorded. */
+  readonly image?: ImageState;
+  /** Images that are not there any more, though recorded: REGISTRY/REPOSITORY@DIGEST. */
+  readonly missing: ReadonlySet<string>;
+  /** Milliseconds after which to look again. */
+  readonly again?: number;
+}

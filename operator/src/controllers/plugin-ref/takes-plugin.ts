@@ -1,0 +1,14 @@
+/** Which PluginRefs of its own namespace a project takes. Pure. */
+import type { GatewayProject, PluginRef } from '../../api/resources.ts';
+import { selects } from '../../runtime/selector.ts';
+
+/** Whether the project takes the PluginRef of its own namespace, by name or by label. */
+export function takesPlugin(project: GatewayProject, ref: PluginRef): boolean {
+  const { plugins = [], pluginSelector } = project.spec;
+  const named = plugins.some(({ name, pluginRef, namespace }) => {
+    const isHere = namespace === undefined || namespace === project.metadata.namespace;
+    return isHere && (pluginRef ?? (namespace === undefined ? undefined : name)) === ref.metadata.name;
+  });
+  if (named) return true;
+  return pluginSelector !== undefined && selects(pluginSelector, ref.metadata.labels);
+}

@@ -1,0 +1,84 @@
+/**
+ * The two conditions by which kstatus (Flux, Argo CD, kpt) tells who has to act while an object is not Ready:
+ * Reconciling, the operator is at it or waits for another object; Stalled, nothing goes on without the user. Each is
+ * there only while it holds. Pure.
+ */
+
+import { REASONS, type ReasonName, warnsOnceStalled } from '../../api/reasons.ts';
+import type { Condition } from '../../api/shared.ts';
+import { rfc3339 } from '../../runtime/conditions.ts';
+import type { EventRecord } from '../../runtime/objects.ts';
+
+const RECONCILING = 'Reconciling';
+const STALLED = 'Stalled';
+
+/** Reasons with something to do about them that nevertheless mostly pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set<ReasonName>([
+  'NoReadyPods',
+  'NotCompiled',
+  'NotReady',
+  'NotStored',
+  'PodsUnreachable',
+]);
+
+/** Milliseconds that something else may take to come: objects of one change are applied in any order. */
+export const GRACE_MS = 60_000;
+
+/** The conditions with the one of the two that holds; `before` are those of the status there is. */
+export function withProgress(
+  conditions: readonly Condition[],
+  before: readonly Condition[] | undefined,
+  now: Date,
+): readonly Condition[] {
+  const others = conditions.filter(({ type }) => type !== RECONCILING && type !== STALLED);
+  const ready = others.find(({ type }) => type === 'Ready');
+  if (!ready || ready.status === 'True') return others;
+  // What Ready repeats: the first thing that does not hold.
+  const cause =
+    others.find(
+      ({ status, type, message }) => status !== 'True' && type !== 'Ready' && ready.message.includes(message),
+    ) ?? ready;
+  const type = isStalled(cause, now) ? STALLED : RECONCILING;
+  const previous = before?.find((condition) => condition.type === type);
+  return [
+    ...others,
+    {
+      ...cause,
+      type,
+      status: 'True',
+      lastTransitionTime: previous?.status === 'True' ? previous.lastTransitionTime : rfc3339(now),
+    },
+  ];
+}
+
+/** What has stayed away: told when an object stalls for it. */
+export function stalledEvents(
+  before: readonly Condition[] | undefined,
+  after: readonly Condition[] | undefined,
+): readonly EventRecord[] {
+  const [was, is] = [before, after].map((conditions) => conditions?.find(({ type }) => type === STALLED));
+  if (!is || was?.reason === is.reason || !warnsOnceStalled(is.reason)) return [];
+  return [{ type: 'Warning', reason: is.reason, action: STALLED, note: is.message }];
+}
+
+/** Whether an object waits for something that a while will show not to come. */
+export function isWaiting(conditions: readonly Condition[] | undefined): boolean {
+  return conditions?.some(({ type, reason }) => type === RECONCILING && needsUser(reason)) ?? false;
+}
+
+function isStalled({ reason, lastTransitionTime }: Condition, now: Date): boolean {
+  return needsUser(reason) && (!mayCome(reason) || now.getTime() - Date.parse(lastTransitionTime) >= GRACE_MS);
+}
+
+function needsUser(reason: string): boolean {
+  if (PASSING.has(reason)) return false;
+  const row = Object.entries(REASONS).find(([name]) => name === reason)?.[1];
+  return row !== undefined && 'action' in row;
+}
+
+/** What is wrong now, or was tried and is not tried again; what is missing may be on its way. */
+const FINAL = new Set<string>(['CompileFailed', 'InvalidSpec', 'RolledBack']);
+
+function mayCome(reason: string): boolean {
+  return !FINAL.has(reason);
+}

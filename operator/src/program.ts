@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import type { OperatorEnvironment } from './config.ts';
+
+/** What commands need of the process around them. */
+export interface Program {
+  readonly environment: OperatorEnvironment;
+  readonly stdout: (text: string) => void;
+  /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+  readonly stopped: Promise<void>;
+  /** What the program ends with where nothing throws. Default: 0. */
+  readonly endWith: (exitCode: number) => void;
+  /** Path of the `gw` program, for local mode. */
+  readonly gwEntry: string;
+}
+
+/** A command: adding one is a file like these and a line in main.ts. */
+export type AddCommand = (parent: Command, program: Program) => void;
