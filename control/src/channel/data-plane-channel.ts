@@ -15,13 +15,20 @@ import {
 } from '@gw/gateway/link-protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Connection } from './connection.ts';
+import { isSame, noticeOf, reads } from './desired-artifact.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { LinkSocket } from './link-socket.ts';
 import { Newcomers } from './newcomers.ts';
-import type { ChannelCounts, ChannelOptions, ChannelPorts, DataPlane, DisconnectReason, Wanted } from './ports.ts';
+import type {
+  ChannelCounts,
+  ChannelOptions,
+  ChannelPorts,
+  DataPlane,
+  DesiredArtifact,
+  DisconnectReason,
+} from './ports.ts';
 import { Project } from './project.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
-import { isSame, noticeOf, reads } from './wanted.ts';
 
 const DEFAULTS: Required<ChannelOptions> = {
   heartbeatMs: 15_000,
@@ -120,7 +127,7 @@ export class DataPlaneChannel {
    * Another artifact is wanted of a project's data planes, or none: those that are connected here hear it at once. Each
    * replica calls it for a deployment, whoever made it. Returns how many were told.
    */
-  announce(projectId: string, wanted: Wanted | null): number {
+  announce(projectId: string, wanted: DesiredArtifact | null): number {
     const project = this.#projects.get(projectId);
     if (!project) return 0;
     project.want(wanted);

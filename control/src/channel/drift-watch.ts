@@ -1,8 +1,8 @@
 /** Notices where a data plane serves something else than what is wanted, and tells it and the host, once each way. */
 import type { Connection } from './connection.ts';
+import { reads } from './desired-artifact.ts';
 import type { ChannelPorts } from './ports.ts';
 import type { Project } from './project.ts';
-import { reads } from './wanted.ts';
 
 export class DriftWatch {
   readonly #ports: ChannelPorts;

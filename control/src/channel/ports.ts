@@ -45,7 +45,7 @@ export interface Refusal {
 }
 
 /** A notice, with what decides who hears it. */
-export interface Wanted extends Notice {
+export interface DesiredArtifact extends Notice {
   /**
    * Of its format: a data plane that does not read it is not told, and keeps what it has
    * (docs/decisions.md#version-skew). Default: all hear.
@@ -78,7 +78,7 @@ export interface ChannelPorts {
    * connects and, for projects that have some connected, every `pollMs`: a notification that was lost delays an update,
    * and loses none. Calls for one project are not made at once.
    */
-  wanted(projectId: string): Promise<Wanted | null>;
+  wanted(projectId: string): Promise<DesiredArtifact | null>;
   /** Whether a deployment is in progress: while it is, what differs is no drift. */
   deploying(projectId: string): boolean | Promise<boolean>;
   /** It has been let in, and hears `welcome` when this resolves. A host with several replicas writes down where it is. */

@@ -1,13 +1,13 @@
 /** A project with data planes connected to this process: what is wanted of them. */
 import type { Connection } from './connection.ts';
-import type { Wanted } from './ports.ts';
+import type { DesiredArtifact } from './ports.ts';
 
 export class Project {
   readonly connections = new Set<Connection>();
-  #wanted: Wanted | null = null;
+  #wanted: DesiredArtifact | null = null;
   /** Grows with each announcement: an answer of the host that began before one is older than it. */
   #announced = 0;
-  #asking: Promise<Wanted | null> | null = null;
+  #asking: Promise<DesiredArtifact | null> | null = null;
   #deploying: Promise<boolean> | null = null;
 
   /** Whether the host has been asked, or has announced something. */
@@ -15,11 +15,11 @@ export class Project {
     return this.#announced > 0;
   }
 
-  get wanted(): Wanted | null {
+  get wanted(): DesiredArtifact | null {
     return this.#wanted;
   }
 
-  want(notice: Wanted | null): void {
+  want(notice: DesiredArtifact | null): void {
     this.#announced++;
     this.#asking = null;
     // Each has its own grace to follow.
@@ -33,7 +33,7 @@ export class Project {
    * What the host says is wanted; one question at a time. Undefined where something was announced meanwhile, which is
    * newer.
    */
-  async ask(wanted: () => Promise<Wanted | null>): Promise<Wanted | null | undefined> {
+  async ask(wanted: () => Promise<DesiredArtifact | null>): Promise<DesiredArtifact | null | undefined> {
     const announced = this.#announced;
     const asking = this.#asking ?? wanted();
     this.#asking = asking;

@@ -8,7 +8,7 @@ import { VERSION } from '@gw/gateway/version';
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Schema } from '../db/schema.ts';
-import { hintDataPlanes, hintDeployment } from '../modules/data-planes/notifications.ts';
+import { notifyDataPlanes, notifyDeployment } from '../modules/data-planes/notifications.ts';
 import { markAway } from '../modules/data-planes/write-entries.ts';
 
 /** Milliseconds between signs of life. */
@@ -109,9 +109,9 @@ export class Membership {
       const gone = await disconnectOrphans(tx);
       const deployments = await markAway(tx, gone);
       for (const { project_id, id } of deployments) {
-        await hintDeployment(notifications, tx, { projectId: project_id, id });
+        await notifyDeployment(notifications, tx, { projectId: project_id, id });
       }
-      await hintDataPlanes(notifications, tx, gone);
+      await notifyDataPlanes(notifications, tx, gone);
       log.info({ dataPlanes: gone.length }, 'data planes of replicas that are gone: disconnected');
     });
   }

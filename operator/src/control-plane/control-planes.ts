@@ -2,7 +2,7 @@
 import type { EgressGuard } from '@gw/gateway/egress';
 import { keyText, type ObjectKey } from '../kube/kube-object.ts';
 import type { Connections } from './connection.ts';
-import { Mirror, type Seen, type Wanted } from './mirror.ts';
+import { type DesiredProject, Mirror, type Seen } from './mirror.ts';
 
 export class ControlPlanes {
   readonly #connections: Connections;
@@ -24,18 +24,18 @@ export class ControlPlanes {
     this.#onChange = listener;
   }
 
-  /** Undefined for a project that nothing has been wanted of yet. */
+  /** Undefined for a project that nothing has been desired of yet. */
   seen(key: ObjectKey): Seen | undefined {
     return this.#mirrors.get(keyText(key))?.seen;
   }
 
   /** `before`: what the project's status says, for the first time. */
-  want(key: ObjectKey, wanted: Wanted, before: Seen): void {
+  desire(key: ObjectKey, desired: DesiredProject, before: Seen): void {
     if (this.#closed) return;
     const known = this.#mirrors.get(keyText(key));
-    if (known) return known.want(wanted);
+    if (known) return known.desire(desired);
     const onChange = () => this.#onChange(key);
-    this.#mirrors.set(keyText(key), new Mirror(wanted, { connections: this.#connections, before, onChange }));
+    this.#mirrors.set(keyText(key), new Mirror(desired, { connections: this.#connections, before, onChange }));
   }
 
   forget(key: ObjectKey): void {

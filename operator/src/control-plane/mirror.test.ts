@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../test/con
 import { eventually } from '../../../test/eventually.ts';
 import { freePort } from '../../../test/free-port.ts';
 import { Connections } from './connection.ts';
-import { Mirror, type Seen, type Wanted, type Wish } from './mirror.ts';
+import { type DeploymentRequest, type DesiredProject, Mirror, type Seen } from './mirror.ts';
 
 // Every process that is started here, and every thread, wants a CPU at once.
 vi.setConfig({ testTimeout: 120_000 });
@@ -86,17 +86,17 @@ describe('a project at a control plane', () => {
   afterEach(() => Promise.all(mirrors.splice(0).map((mirror) => mirror.close())));
   afterAll(() => server?.stop());
 
-  const wanted = (name: string, compiled: Compiled, more: Partial<Wanted> = {}): Wanted => ({
+  const desired = (name: string, compiled: Compiled, more: Partial<DesiredProject> = {}): DesiredProject => ({
     name,
     owner: `shop/${name}`,
     access: { url: server.url, token },
     compiled,
-    wish: wish(compiled),
+    request: request(compiled),
     ...more,
   });
-  const wish = (compiled: Compiled, by = compiled.artifactHash): Wish => ({ ...compiled, by });
+  const request = (compiled: Compiled, by = compiled.artifactHash): DeploymentRequest => ({ ...compiled, by });
 
-  function start(what: Wanted, before: Seen = { drift: [] }) {
+  function start(what: DesiredProject, before: Seen = { drift: [] }) {
     const mirror = new Mirror(what, { connections, before, onChange: () => {} });
     mirrors.push(mirror);
     return mirror;
@@ -107,7 +107,7 @@ describe('a project at a control plane', () => {
   const isDeployed = (hash: string) => (seen: Seen) => seen.latest?.artifact_hash === hash && !seen.problem;
 
   it('has its specs, plugins, upstreams and artifact, deployed by the cluster, with one hash at every door', async () => {
-    const mirror = start(wanted('all', one));
+    const mirror = start(desired('all', one));
     await soon(mirror, isDeployed(one.artifactHash));
     const at = await projectOf(mirror);
     const project = await server.get<Shown>(at);
@@ -130,11 +130,11 @@ describe('a project at a control plane', () => {
   });
 
   it('takes a change as a revision, sends nothing twice, and asks again for what it had before', async () => {
-    const mirror = start(wanted('changes', one));
+    const mirror = start(desired('changes', one));
     await soon(mirror, isDeployed(one.artifactHash));
-    mirror.want(wanted('changes', two));
+    mirror.desire(desired('changes', two));
     await soon(mirror, isDeployed(two.artifactHash));
-    mirror.want(wanted('changes', one));
+    mirror.desire(desired('changes', one));
     await soon(mirror, isDeployed(one.artifactHash));
     const at = await projectOf(mirror);
     const specs = await server.get<Shown[]>(`${at}/specs`);
@@ -148,30 +148,30 @@ describe('a project at a control plane', () => {
     // One that begins with what the status remembers does nothing anew.
     const { projectId, synced, asked } = mirror.seen;
     if (!projectId || !synced || !asked) throw new Error('not remembered');
-    const next = start(wanted('changes', one), { projectId, synced, asked, drift: [] });
+    const next = start(desired('changes', one), { projectId, synced, asked, drift: [] });
     await soon(next, isDeployed(one.artifactHash));
     expect(await server.get<Shown[]>(`${at}/deployments`)).toHaveLength(3);
     expect(await server.get<Shown[]>(`${at}/artifacts`)).toHaveLength(2);
   });
 
   it('sees at once what others deploy, and leaves it until the cluster wants something else', async () => {
-    const mirror = start(wanted('others', one));
+    const mirror = start(desired('others', one));
     await soon(mirror, isDeployed(one.artifactHash));
-    mirror.want(wanted('others', two));
+    mirror.desire(desired('others', two));
     await soon(mirror, isDeployed(two.artifactHash));
     const at = await projectOf(mirror);
     await server.get(`${at}/rollback`, { method: 'POST', json: {} });
     await soon(mirror, isDeployed(one.artifactHash));
     expect(mirror.seen.latest).toMatchObject({ created_by: 'admin', kind: 'rollback' });
-    mirror.want(wanted('others', two));
+    mirror.desire(desired('others', two));
     expect(await server.get<Shown[]>(`${at}/deployments`)).toHaveLength(3);
-    mirror.want(wanted('others', two, { wish: wish(two, 'a Deployment') }));
+    mirror.desire(desired('others', two, { request: request(two, 'a Deployment') }));
     await soon(mirror, isDeployed(two.artifactHash));
     expect(mirror.seen.latest).toMatchObject({ created_by: 'token:cluster', kind: 'deploy' });
   });
 
   it('tells what was changed there, and puts it back with the next change', async () => {
-    const before = start(wanted('drifts', one));
+    const before = start(desired('drifts', one));
     await soon(before, isDeployed(one.artifactHash));
     const at = await projectOf(before);
     const { projectId, synced, asked } = before.seen;
@@ -182,47 +182,51 @@ describe('a project at a control plane', () => {
     body.set('file', new Blob([spec('other')]), 'more.yaml');
     await server.get(`${at}/specs`, { method: 'POST', body });
     if (!projectId || !synced || !asked) throw new Error('not remembered');
-    const mirror = start(wanted('drifts', one), { projectId, synced, asked, drift: [] });
+    const mirror = start(desired('drifts', one), { projectId, synced, asked, drift: [] });
     await soon(mirror, ({ drift }) => drift.length === 2);
     expect(mirror.seen.drift).toEqual([
       expect.stringContaining('spec "books" was changed there'),
       expect.stringContaining('spec "more" was added there'),
     ]);
-    mirror.want(wanted('drifts', two));
+    mirror.desire(desired('drifts', two));
     await soon(mirror, (seen) => isDeployed(two.artifactHash)(seen) && seen.drift.length === 0);
     expect((await server.get<Shown[]>(`${at}/specs`)).map(({ name }) => name).toSorted()).toEqual(['books', 'pets']);
   });
 
   it('says what is wrong with the token, takes another, and gives away nothing of either', async () => {
-    const mirror = start(wanted('token', one, { access: { url: server.url, token: 'gwt_revoked' } }));
+    const mirror = start(desired('token', one, { access: { url: server.url, token: 'gwt_revoked' } }));
     await soon(mirror, ({ problem }) => problem?.kind === 'refused');
     expect(mirror.seen.problem?.message).toContain('401');
     expect(JSON.stringify(mirror.seen)).not.toContain('gwt_revoked');
-    mirror.want(wanted('token', one));
+    mirror.desire(desired('token', one));
     await soon(mirror, isDeployed(one.artifactHash));
   });
 
   it('leaves a project alone that another GatewayProject has', async () => {
-    await soon(start(wanted('taken', one)), isDeployed(one.artifactHash));
-    const other = start(wanted('taken', two, { owner: 'other/taken' }));
+    await soon(start(desired('taken', one)), isDeployed(one.artifactHash));
+    const other = start(desired('taken', two, { owner: 'other/taken' }));
     await soon(other, ({ problem }) => problem?.kind === 'taken');
     expect(other.seen.problem?.message).toMatch(/^another GatewayProject manages/);
   });
 
   it('loses nothing while nobody answers', async () => {
-    const mirror = start(wanted('away', one));
+    const mirror = start(desired('away', one));
     await soon(mirror, isDeployed(one.artifactHash));
-    mirror.want(wanted('away', one, { access: { url: `http://127.0.0.1:${await freePort()}`, token: ADMIN_TOKEN } }));
+    mirror.desire(
+      desired('away', one, { access: { url: `http://127.0.0.1:${await freePort()}`, token: ADMIN_TOKEN } }),
+    );
     await soon(mirror, ({ problem }) => problem?.kind === 'away');
-    mirror.want(wanted('away', two, { access: { url: `http://127.0.0.1:${await freePort()}`, token: ADMIN_TOKEN } }));
+    mirror.desire(
+      desired('away', two, { access: { url: `http://127.0.0.1:${await freePort()}`, token: ADMIN_TOKEN } }),
+    );
     await soon(mirror, ({ problem }) => problem?.kind === 'away');
     expect(mirror.seen.latest?.artifact_hash).toBe(one.artifactHash);
-    mirror.want(wanted('away', two));
+    mirror.desire(desired('away', two));
     await soon(mirror, isDeployed(two.artifactHash));
   });
 
   it('connects to no loopback or link-local address in a cluster', async () => {
-    const guarded = new Mirror(wanted('guarded', one), {
+    const guarded = new Mirror(desired('guarded', one), {
       connections: new Connections(new EgressGuard({ allowInternal: false, allow: [] })),
       before: { drift: [] },
       onChange: () => {},

@@ -16,16 +16,16 @@ import { registerAt, sendSources } from './send-sources.ts';
 import { sourcesOf } from './sources.ts';
 
 /** What the cluster wants deployed. */
-export interface Wish extends Publishable {
-  /** Names the wish: the revision and who asked for it. Each is asked for once. */
+export interface DeploymentRequest extends Publishable {
+  /** Names the request: the revision and who asked for it. Each is asked for once. */
   readonly by: string;
 }
 
-export interface Wanted extends ProjectOwner {
+export interface DesiredProject extends ProjectOwner {
   readonly access: Access;
   /** What the newest artifact was compiled from; absent while nothing compiles. */
   readonly compiled?: Publishable & { readonly inputs: Inputs };
-  readonly wish?: Wish;
+  readonly request?: DeploymentRequest;
 }
 
 /** What is known of a project there; also what its status remembers from before. */
@@ -33,7 +33,7 @@ export interface Seen {
   readonly projectId?: string;
   /** artifact_hash of what was sent last. */
   readonly synced?: string;
-  /** The wish that was last asked for, and the deployment that was made for it. */
+  /** The request that was last asked for, and the deployment that was made for it. */
   readonly asked?: Asked;
   /** Null: nothing. */
   readonly latest?: LatestDeployment | null;
@@ -72,7 +72,7 @@ export interface MirrorOptions {
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #closed = new AbortController();
-  #wanted: Wanted;
+  #desired: DesiredProject;
   #seen: Seen;
   #connection: Connection | undefined;
   /** What is to be there, by the artifact_hash that it compiles to; without the documents. */
@@ -83,8 +83,8 @@ export class Mirror {
   #following: { readonly projectId: string; readonly stop: AbortController } | undefined;
   readonly #running: Promise<void>;
 
-  constructor(wanted: Wanted, options: MirrorOptions) {
-    this.#wanted = wanted;
+  constructor(desired: DesiredProject, options: MirrorOptions) {
+    this.#desired = desired;
     this.#options = options;
     this.#seen = options.before;
     this.#running = this.#run();
@@ -94,17 +94,17 @@ export class Mirror {
     return this.#seen;
   }
 
-  want(wanted: Wanted): void {
-    const before = this.#wanted;
-    this.#wanted = wanted;
-    const sameAccess = isDeepStrictEqual(before.access, wanted.access);
+  desire(desired: DesiredProject): void {
+    const before = this.#desired;
+    this.#desired = desired;
+    const sameAccess = isDeepStrictEqual(before.access, desired.access);
     if (!sameAccess) this.#disconnect();
     const same =
       sameAccess &&
-      before.name === wanted.name &&
-      before.compiled?.artifactHash === wanted.compiled?.artifactHash &&
-      before.compiled?.signedBy === wanted.compiled?.signedBy &&
-      before.wish?.by === wanted.wish?.by;
+      before.name === desired.name &&
+      before.compiled?.artifactHash === desired.compiled?.artifactHash &&
+      before.compiled?.signedBy === desired.compiled?.signedBy &&
+      before.request?.by === desired.request?.by;
     if (!same) this.#wake.abort();
   }
 
@@ -119,14 +119,14 @@ export class Mirror {
     let failures = 0;
     while (!signal.aborted) {
       this.#wake = new AbortController();
-      const wanted = this.#wanted;
+      const desired = this.#desired;
       try {
-        await this.#pass(wanted);
+        await this.#pass(desired);
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         failures++;
-        this.#tell({ ...this.#seen, problem: problemOf(wanted.access.url, error) });
+        this.#tell({ ...this.#seen, problem: problemOf(desired.access.url, error) });
       }
       const rest = this.#following ? LOOK_MS : LOOK_WITHOUT_STREAM_MS;
       const ms = failures > 0 ? backoff(failures - 1, RETRY_BASE_MS, RETRY_MAX_MS) : rest;
@@ -135,28 +135,28 @@ export class Mirror {
   }
 
   /** Everything that is not as it should be, from top to bottom; what is costs a look. */
-  async #pass(wanted: Wanted): Promise<void> {
-    const { client } = this.#connect(wanted.access);
-    const found = await ensureProject(client, wanted, this.#seen.projectId);
+  async #pass(desired: DesiredProject): Promise<void> {
+    const { client } = this.#connect(desired.access);
+    const found = await ensureProject(client, desired, this.#seen.projectId);
     if (found.id !== this.#seen.projectId) {
       // Another project, of which nothing is known.
       this.#seen = { projectId: found.id, drift: [] };
     }
     this.#follow(found.id);
-    const project = await this.#send(wanted, found);
-    await this.#ask(wanted, project);
+    const project = await this.#send(desired, found);
+    await this.#ask(desired, project);
     const latest = await latestDeployment(client, project.id);
-    const expected = await this.#expectedOf(wanted.compiled);
+    const expected = await this.#expectedOf(desired.compiled);
     const drift = expected ? await driftOf(client, project, expected) : [];
     const { problem: _, ...seen } = this.#seen;
     this.#tell({ ...seen, latest, drift: capped([...this.#refused, ...drift]) });
   }
 
   /** What the newest artifact was compiled from, and the artifact, once. */
-  async #send(wanted: Wanted, project: Project): Promise<Project> {
-    const { compiled, owner } = wanted;
+  async #send(desired: DesiredProject, project: Project): Promise<Project> {
+    const { compiled, owner } = desired;
     if (!compiled || this.#seen.synced === compiled.artifactHash) return project;
-    const { client } = this.#connect(wanted.access);
+    const { client } = this.#connect(desired.access);
     const { name, description } = project;
     this.#refused = await sendSources({
       client,
@@ -172,19 +172,19 @@ export class Mirror {
   }
 
   /** What the cluster wants deployed, once for each time that it wants something else. */
-  async #ask({ wish, access }: Wanted, project: Project): Promise<void> {
-    if (!wish || this.#seen.asked?.by === wish.by) return;
+  async #ask({ request, access }: DesiredProject, project: Project): Promise<void> {
+    if (!request || this.#seen.asked?.by === request.by) return;
     const { client } = this.#connect(access);
-    const artifactId = await published(client, project.id, wish);
+    const artifactId = await published(client, project.id, request);
     const latest = await latestDeployment(client, project.id);
     const there = latest !== null && project.deployed_artifact_id === artifactId;
     const deploymentId = there
       ? latest.deployment_id
-      : await deploy(client, project.id, artifactId, onceFor(project.id, wish, this.#seen.asked?.deploymentId));
-    this.#seen = { ...this.#seen, asked: { by: wish.by, deploymentId, ...(there ? { found: true } : {}) } };
+      : await deploy(client, project.id, artifactId, onceFor(project.id, request, this.#seen.asked?.deploymentId));
+    this.#seen = { ...this.#seen, asked: { by: request.by, deploymentId, ...(there ? { found: true } : {}) } };
   }
 
-  async #expectedOf(compiled: Wanted['compiled']): Promise<Expected | undefined> {
+  async #expectedOf(compiled: DesiredProject['compiled']): Promise<Expected | undefined> {
     if (!compiled) return undefined;
     const { artifactHash, inputs } = compiled;
     if (this.#expected?.of !== artifactHash) {
@@ -242,8 +242,8 @@ export class Mirror {
   }
 }
 
-/** The same again after a crash, and another one where the same is wanted once more, after something else was. */
-function onceFor(projectId: string, { by }: Wish, after: string | undefined): string {
+/** The same again after a crash, and another one where the same is desired once more, after something else was. */
+function onceFor(projectId: string, { by }: DeploymentRequest, after: string | undefined): string {
   return `gw-operator-${createHash('sha256')
     .update(JSON.stringify([projectId, by, after]))
     .digest('hex')}`;

@@ -19,9 +19,9 @@ import type { SourceOwner } from '../sources/source.ts';
 import { reconcileApiSpec } from './api-spec/reconcile.ts';
 import { reconcileDeployment } from './deployment/reconcile.ts';
 import {
-  type Concerned,
   changesDocument,
   configMapReaders,
+  type EventMapper,
   moreThanStatus,
   projectsOfConfigMap,
   projectsOfSpec,
@@ -44,7 +44,7 @@ export interface Trigger {
    * The keys to reconcile: of the object itself, of the project that its label names, of those whom it concerns, or
    * of all objects of the kind in its namespace.
    */
-  readonly calls: 'self' | 'project' | 'namespace' | Concerned;
+  readonly calls: 'self' | 'project' | 'namespace' | EventMapper;
   /** Leaves out changes that cannot matter. */
   readonly when?: (change: Change) => boolean;
 }
@@ -72,7 +72,7 @@ const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] 
 export function controllers(using: ControllerOptions): readonly Controller[] {
   const { objects, events, sources, foreignUses } = using;
   const provenance = new ProvenanceMemory(using.probe);
-  const inConfigMaps = (calls: Concerned): Trigger => ({
+  const inConfigMaps = (calls: EventMapper): Trigger => ({
     resource: configMaps,
     metadataOnly: true,
     calls,

@@ -22,10 +22,10 @@ export function changesDocument(change: Change): boolean {
   return moreThanStatus(change) || (inline === undefined && configMap === undefined);
 }
 
-export type Concerned = (change: Change) => Promise<readonly ObjectKey[]>;
+export type EventMapper = (change: Change) => Promise<readonly ObjectKey[]>;
 
 /** The projects that take the ApiSpec, or took it when they last looked. */
-export function projectsOfSpec(objects: Objects): Concerned {
+export function projectsOfSpec(objects: Objects): EventMapper {
   return async ({ object }) => {
     const { namespace, name } = keyOf(object);
     const apiSpec = apiSpecs.parseOnce(object);
@@ -37,7 +37,7 @@ export function projectsOfSpec(objects: Objects): Concerned {
 }
 
 /** The ApiSpecs that the project takes, or took when it last looked. */
-export function specsOfProject(objects: Objects): Concerned {
+export function specsOfProject(objects: Objects): EventMapper {
   return async ({ object }) => {
     const project = gatewayProjects.parseOnce(object);
     const taken = new Set(project.status?.specs?.map(({ name }) => name));
@@ -54,12 +54,12 @@ export function specsOfProject(objects: Objects): Concerned {
 }
 
 /** The objects of the kind whose document or package the ConfigMap holds. */
-export function configMapReaders<T extends MayReadConfigMap>(objects: Objects, resource: Resource<T>): Concerned {
+export function configMapReaders<T extends MayReadConfigMap>(objects: Objects, resource: Resource<T>): EventMapper {
   return async ({ object }) => (await readingConfigMap(objects, resource, keyOf(object))).map(keyOf);
 }
 
 /** The projects that take such an ApiSpec or PluginRef. */
-export function projectsOfConfigMap(objects: Objects): Concerned {
+export function projectsOfConfigMap(objects: Objects): EventMapper {
   return async ({ object }) => {
     const specs = await readingConfigMap(objects, apiSpecs, keyOf(object));
     const refs = await readingConfigMap(objects, pluginRefs, keyOf(object));

@@ -4,7 +4,7 @@ import { keyOf, type ObjectKey } from '../kube/kube-object.ts';
 import type { Objects } from '../runtime/objects.ts';
 import type { SourceOwner } from '../sources/source.ts';
 import { takesSpec } from './api-spec/takes-spec.ts';
-import type { Concerned } from './event-mappers.ts';
+import type { EventMapper } from './event-mappers.ts';
 import type { ForeignUses } from './plugin-ref/grants.ts';
 import { takesPlugin } from './plugin-ref/takes-plugin.ts';
 
@@ -26,11 +26,11 @@ export async function projectsOfSource(
 }
 
 /** The projects of other namespaces that name the PluginRef, whether it is there, and theirs, or not. */
-export function foreignProjectsOf(foreignUses: ForeignUses): Concerned {
+export function foreignProjectsOf(foreignUses: ForeignUses): EventMapper {
   return async ({ object }) => foreignUses.of(keyOf(object));
 }
 
 /** The projects in the namespace that name PluginRefs of others: its labels may be what allows them. */
-export function foreignUsersIn(foreignUses: ForeignUses): Concerned {
+export function foreignUsersIn(foreignUses: ForeignUses): EventMapper {
   return async ({ object }) => foreignUses.in(object.metadata.name);
 }

@@ -4,7 +4,7 @@ import { admits } from '../controllers/plugin-ref/grants.ts';
 import { gatewayName, LABEL_PROJECT } from '../objects/names.ts';
 import type { NamespaceView } from '../runtime/namespace-view.ts';
 import type { Objects } from '../runtime/objects.ts';
-import { projectOfSidecar } from '../sidecar/ask.ts';
+import { projectOfSidecar } from '../sidecar/labels.ts';
 import type { Caller } from './token-reviewer.ts';
 
 export type Role = 'gateway' | 'sidecar';

@@ -11,7 +11,7 @@ import type { ObjectKey } from '../kube/kube-object.ts';
 import { MemoryObjects } from '../local/memory-objects.ts';
 import { artifactParts } from '../objects/artifact-parts.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
-import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED } from '../sidecar/ask.ts';
+import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED } from '../sidecar/labels.ts';
 import { ArtifactFiles } from './artifact-files.ts';
 import { artifactPath, downloads } from './downloads.ts';
 import { LinkHost } from './link-host.ts';

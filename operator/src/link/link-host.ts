@@ -10,13 +10,13 @@ import {
   type ChannelPorts,
   type DataPlane,
   DataPlaneChannel,
+  type DesiredArtifact,
   type Refusal,
-  type Wanted,
 } from '@gw/control/channel';
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { Hello, Status } from '@gw/gateway/link-protocol';
 import type { GatewayProject } from '../api/resources.ts';
-import { wantedOfPods, wantedOfSidecars } from '../controllers/gateway-project/rollout/desired-revision.ts';
+import { desiredOfPods, desiredOfSidecars } from '../controllers/gateway-project/rollout/desired-revision.ts';
 import type { PodRefusal, ProjectLink } from '../controllers/gateway-project/rollout/observe.ts';
 import type { Compilation } from '../controllers/gateway-project/sources/compilation.ts';
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../kube/kube-object.ts';
@@ -130,9 +130,9 @@ export class LinkHost implements ChannelPorts, ProjectLink {
     return uid + SIDECARS;
   }
 
-  async wanted(projectId: string): Promise<Wanted | null> {
+  async wanted(projectId: string): Promise<DesiredArtifact | null> {
     const project = this.#projects.use(uidOf(projectId));
-    const wanted = project && (isOfSidecars(projectId) ? wantedOfSidecars(project) : wantedOfPods(project));
+    const wanted = project && (isOfSidecars(projectId) ? desiredOfSidecars(project) : desiredOfPods(project));
     if (!wanted) return null;
     const { revision, attempt } = wanted;
     const { bytes, sha256, version } = await this.#options.files.get(project, revision);

@@ -7,7 +7,7 @@ import { namespaces, pods } from '../api/resources.ts';
 import { type KubeObject, keyText, type ObjectKey } from '../kube/kube-object.ts';
 import { eventOf } from '../runtime/event-of.ts';
 import type { Change, EventSink, Objects, Watch } from '../runtime/objects.ts';
-import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, LABEL_SIDECAR, namedProject } from './ask.ts';
+import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, LABEL_SIDECAR, namedProject } from './labels.ts';
 
 export interface CensusOptions {
   readonly objects: Pick<Objects, 'watch'>;

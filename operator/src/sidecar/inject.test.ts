@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { gatewayProjects } from '../api/resources.ts';
 import { isRecord } from '../kube/kube-object.ts';
-import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, projectOfSidecar } from './ask.ts';
 import { hasSidecar, inject, type PatchOperation } from './inject.ts';
+import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, projectOfSidecar } from './labels.ts';
 import { readPod } from './pod.ts';
 import type { SidecarSettings } from './sidecar-container.ts';
 

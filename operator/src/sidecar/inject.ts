@@ -7,11 +7,11 @@ import {
   injectedLabel,
   LABEL_INJECTED,
   SKIPPED,
-} from './ask.ts';
+} from './labels.ts';
 import type { PodToInject } from './pod.ts';
+import { readPodOptions } from './pod-options.ts';
 import { SIDECAR, type SidecarSettings, sidecarParts } from './sidecar-container.ts';
 import { APP_PORT_NAME, portUses, type TakenPort, takenPort } from './taken-port.ts';
-import { readWishes } from './wishes.ts';
 
 export interface PatchOperation {
   readonly op: 'add' | 'replace';
@@ -55,12 +55,12 @@ export function inject(
 ): Injection {
   const port = portOf(pod);
   if (!port.ok) return port;
-  const { wishes, problems } = readWishes(pod.metadata.annotations);
+  const { podOptions, problems } = readPodOptions(pod.metadata.annotations);
   const declared = new Set(pod.spec.containers.flatMap(({ ports }) => (ports ?? []).map((each) => each.containerPort)));
   const trafficPort = freePort(TRAFFIC_PORT, declared);
   const adminPort = freePort(ADMIN_PORT, declared.add(trafficPort));
   const place = { namespace, trafficPort, adminPort, portName: port.name, appPort: port.number };
-  const parts = sidecarParts(project, place, wishes, settings);
+  const parts = sidecarParts(project, place, podOptions, settings);
   const key = { namespace: project.metadata.namespace ?? namespace, name: project.metadata.name };
   const patch = [
     ...renamedPort(pod, port),

@@ -10,7 +10,7 @@ import { partName } from '../objects/artifact-parts.ts';
 import { ARTIFACT_DIR } from '../objects/artifact-volume.ts';
 import { GW_ENTRY, projectArguments, SECRETS_DIR } from '../objects/gateway-container.ts';
 import { type Link, linkParts } from '../objects/link.ts';
-import type { SidecarWishes } from './wishes.ts';
+import type { SidecarPodOptions } from './pod-options.ts';
 
 export const SIDECAR = 'gw-sidecar';
 
@@ -61,14 +61,14 @@ const TMP_VOLUME = 'gw-tmp';
 export function sidecarParts(
   project: GatewayProject,
   place: SidecarPlace,
-  wishes: SidecarWishes,
+  podOptions: SidecarPodOptions,
   settings: SidecarSettings,
 ): SidecarParts {
   const { spec, metadata } = project;
   // Secrets of a project are those of its namespace: a pod elsewhere names its own.
   const own = place.namespace === metadata.namespace;
-  const directory = wishes.secretsDirectory ?? (own ? spec.secrets?.directory : undefined);
-  const variables = wishes.secretsEnv ?? (own ? (spec.secrets?.env ?? []) : []);
+  const directory = podOptions.secretsDirectory ?? (own ? spec.secrets?.directory : undefined);
+  const variables = podOptions.secretsEnv ?? (own ? (spec.secrets?.env ?? []) : []);
   const state = own ? spec.serve.state?.url : undefined;
   const link = settings.link && linkParts(settings.link);
   const artifact = own ? firstArtifact(project) : undefined;
@@ -83,10 +83,10 @@ export function sidecarParts(
     args: [
       ...['serve', '--listen', `0.0.0.0:${place.trafficPort}`, '--app-port', String(place.appPort)],
       // No NetworkPolicy of ours guards other people's pods.
-      ...['--admin-bind', `${wishes.admin ? '0.0.0.0' : '127.0.0.1'}:${place.adminPort}`],
+      ...['--admin-bind', `${podOptions.admin ? '0.0.0.0' : '127.0.0.1'}:${place.adminPort}`],
       ...(artifact ? ['--artifact', ARTIFACT_DIR] : []),
       // It is stopped when the app has ended: there is nothing left to drain for.
-      ...projectArguments(withLogLevel(project, wishes.logLevel), 0),
+      ...projectArguments(withLogLevel(project, podOptions.logLevel), 0),
       // What the kubelet asks.
       ...['--expose-health', 'true'],
       ...(link?.args ?? []),
@@ -104,7 +104,7 @@ export function sidecarParts(
     envFrom: variables.length > 0 ? variables.map(fromSecret) : undefined,
     ports: [
       { name: place.portName, containerPort: place.trafficPort, protocol: 'TCP' },
-      ...(wishes.admin ? [adminPort] : []),
+      ...(podOptions.admin ? [adminPort] : []),
     ],
     // No startup probe: the app starts whether there is an artifact or not, and gets no traffic until there is.
     readinessProbe: {
@@ -114,7 +114,7 @@ export function sidecarParts(
       timeoutSeconds: 5,
     },
     lifecycle: { preStop: { exec: { command: ['node', '-e', LET_CONNECTIONS_GO] } } },
-    resources: { ...spec.sidecar.resources, ...merged(spec.sidecar.resources, wishes.resources) },
+    resources: { ...spec.sidecar.resources, ...merged(spec.sidecar.resources, podOptions.resources) },
     // All of it, since the pod's own may say otherwise.
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -161,14 +161,14 @@ function fromSecret(name: string): Part<IEnvFromSource> {
   return { secretRef: { name, optional: true } };
 }
 
-function withLogLevel(project: GatewayProject, logLevel: SidecarWishes['logLevel']): GatewayProject {
+function withLogLevel(project: GatewayProject, logLevel: SidecarPodOptions['logLevel']): GatewayProject {
   if (!logLevel) return project;
   return { ...project, spec: { ...project.spec, serve: { ...project.spec.serve, logLevel } } };
 }
 
 type Resources = GatewayProject['spec']['sidecar']['resources'];
 
-function merged(project: Resources, pod: SidecarWishes['resources']): Resources {
+function merged(project: Resources, pod: SidecarPodOptions['resources']): Resources {
   return {
     requests: { ...project.requests, ...pod.requests },
     limits: { ...project.limits, ...pod.limits },

@@ -23,7 +23,7 @@ export class ApiKeys {
     actor.mustBe('viewer', projectId, project(projectId));
     const { kysely } = this.#context.db;
     if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
-    return mapPage(await listApiKeys(kysely, projectId, query), shown);
+    return mapPage(await listApiKeys(kysely, projectId, query), present);
   }
 
   /** The only time that the key is shown. The last: for who embeds the control plane and has given it away already. */
@@ -45,7 +45,7 @@ export class ApiKeys {
         prefix,
         created_by: actor.name,
       });
-      await recordChange(db, actor, { action: 'apiKeys.create', resource: resourceOf(row), after: shown(row) });
+      await recordChange(db, actor, { action: 'apiKeys.create', resource: resourceOf(row), after: present(row) });
       return { id, name, key: secret, created_at: row.created_at.toISOString() };
     });
   }
@@ -57,8 +57,13 @@ export class ApiKeys {
     await database.kysely.transaction().execute(async (db) => {
       const row = await revokeApiKey(db, projectId, id);
       if (!row) throw ControlError.notFound(`API key "${id}" in ${project(projectId)}, or it was revoked before`);
-      const before = { ...shown(row), revoked_at: null };
-      await recordChange(db, actor, { action: 'apiKeys.revoke', resource: resourceOf(row), before, after: shown(row) });
+      const before = { ...present(row), revoked_at: null };
+      await recordChange(db, actor, {
+        action: 'apiKeys.revoke',
+        resource: resourceOf(row),
+        before,
+        after: present(row),
+      });
       await notifyRevocation(database.notifications, { kind: 'api-key', id }, db);
     });
   }
@@ -68,7 +73,7 @@ const project = (id: string): string => `project "${id}"`;
 
 const resourceOf = ({ id, project_id }: ApiKeyRow) => ({ type: 'api-key', id, projectId: project_id });
 
-function shown(row: ApiKeyRow): ApiKey {
+function present(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
     name: row.name,

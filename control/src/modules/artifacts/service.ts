@@ -48,19 +48,19 @@ export class Artifacts {
 
   async list(actor: Actor, query: ArtifactQuery = {}): Promise<Page<Artifact>> {
     actor.mustHave('viewer');
-    return mapPage(await listArtifacts(this.#context.db.kysely, actor.projectId, query), shown);
+    return mapPage(await listArtifacts(this.#context.db.kysely, actor.projectId, query), present);
   }
 
   async listOfProject(actor: Actor, projectId: string, query: ArtifactQuery = {}): Promise<Page<Artifact>> {
     const { kysely } = this.#context.db;
     actor.mustBe('viewer', projectId, `project "${projectId}"`);
     if (!(await findProject(kysely, projectId))) throw ControlError.notFound(`project "${projectId}"`);
-    return mapPage(await listArtifacts(kysely, projectId, query), shown);
+    return mapPage(await listArtifacts(kysely, projectId, query), present);
   }
 
   async get(actor: Actor, id: string): Promise<ArtifactDetail> {
     const row = await this.#visible(actor, id);
-    return { ...shown(row), manifest: { ...row.manifest } };
+    return { ...present(row), manifest: { ...row.manifest } };
   }
 
   /**
@@ -106,8 +106,8 @@ export class Artifacts {
       const row = await findArtifact(db, id);
       if (!row) throw new Error(`artifact ${id} is not there after it was stored`);
       const resource = { type: 'artifact', id, projectId };
-      if (isNew) await recordChange(db, actor, { action: 'artifacts.import', resource, after: shown(row) });
-      return { artifact: shown(row), isNew };
+      if (isNew) await recordChange(db, actor, { action: 'artifacts.import', resource, after: present(row) });
+      return { artifact: present(row), isNew };
     });
   }
 
@@ -121,7 +121,7 @@ export class Artifacts {
         if (await wasDeployed(db, id)) throw deployed(id);
         await deleteArtifact(db, id);
         const resource = { type: 'artifact', id, projectId: row.project_id };
-        await recordChange(db, actor, { action: 'artifacts.delete', resource, before: shown(row) });
+        await recordChange(db, actor, { action: 'artifacts.delete', resource, before: present(row) });
       });
     } catch (error) {
       // A deployment began meanwhile.
@@ -145,7 +145,7 @@ function deployed(id: string): ControlError {
   return new ControlError('conflict', detail);
 }
 
-function shown(row: ArtifactRow): Artifact {
+function present(row: ArtifactRow): Artifact {
   const { routes_count, source_specs, plugins = [] } = row.manifest;
   return {
     id: row.id,

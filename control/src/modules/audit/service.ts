@@ -21,7 +21,7 @@ export class Audit {
       ...(since === undefined ? {} : { since: timeOf('since', since) }),
       ...(until === undefined ? {} : { until: timeOf('until', until) }),
     };
-    return mapPage(await listAuditEntries(this.#context.db.kysely, actor.projectId, { ...query, ...times }), shown);
+    return mapPage(await listAuditEntries(this.#context.db.kysely, actor.projectId, { ...query, ...times }), present);
   }
 }
 
@@ -32,7 +32,7 @@ function timeOf(name: string, text: string): Date {
   throw new ControlError('bad-request', `${name} is no time: give one such as 2030-01-31T12:00:00Z`);
 }
 
-function shown(row: AuditRow): AuditEntry {
+function present(row: AuditRow): AuditEntry {
   return {
     id: row.id,
     at: row.at.toISOString(),

@@ -1,9 +1,9 @@
-/** What replicas tell each other of compilations: hints to look at the row. */
+/** What replicas tell each other of compilations: that their rows are to be looked at. */
 import type { Kysely, Selectable } from 'kysely';
 import type { Notifications } from '../../db/notifications.ts';
 import type { CompilationsTable, Schema } from '../../db/schema.ts';
 
-export interface CompilationNotice {
+export interface CompilationNotification {
   readonly id: string;
   readonly project_id: string | null;
   readonly status: Selectable<CompilationsTable>['status'] | 'deleted';
@@ -12,13 +12,13 @@ export interface CompilationNotice {
 /** `by`: the transaction of the change. */
 export function notifyCompilation(
   notifications: Notifications,
-  { id, project_id, status }: CompilationNotice,
+  { id, project_id, status }: CompilationNotification,
   by?: Kysely<Schema>,
 ): Promise<void> {
   return notifications.notify('compilations', JSON.stringify({ id, project_id, status }), by);
 }
 
 /** Of what `compilations` carries, which only `notifyCompilation` writes. */
-export function readCompilationNotice(payload: string): CompilationNotice {
+export function readCompilationNotification(payload: string): CompilationNotification {
   return JSON.parse(payload);
 }

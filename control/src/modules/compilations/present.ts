@@ -2,7 +2,7 @@
 import type { Compilation, Diagnostic } from './schemas.ts';
 import type { CompilationRow } from './store.ts';
 
-export function shown(row: CompilationRow): Compilation {
+export function present(row: CompilationRow): Compilation {
   const errors = row.diagnostics.filter(({ severity }) => severity === 'error');
   return {
     id: row.id,

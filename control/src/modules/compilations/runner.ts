@@ -8,7 +8,7 @@ import { CompileThread } from '../../compile-thread.ts';
 import type { Context } from '../../context.ts';
 import { isTransient } from '../../db/transient.ts';
 import { brokenOff, type CompileSettings, failJob, runJob } from './compile-job.ts';
-import { notifyCompilation, readCompilationNotice } from './notifications.ts';
+import { notifyCompilation, readCompilationNotification } from './notifications.ts';
 import { claim, countUnfinished, giveUp, handBack, type Job, JobLost, MAX_ATTEMPTS, renew } from './queue.ts';
 
 export interface RunnerOptions extends CompileSettings {
@@ -42,7 +42,7 @@ export class JobRunner {
     this.#stopListening = context.db.notifications.listen(
       'compilations',
       (payload) => {
-        if (readCompilationNotice(payload).status === 'pending') this.#wakeAll();
+        if (readCompilationNotification(payload).status === 'pending') this.#wakeAll();
       },
       () => this.#wakeAll(),
     );

@@ -9,7 +9,7 @@ import { findProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { notifyCompilation } from './notifications.ts';
 import { pinInputs, pinProject, pinSpecs } from './pin-inputs.ts';
-import { shown } from './present.ts';
+import { present } from './present.ts';
 import type { Compilation, CompilationQuery, CompileRequest, ProjectCompileRequest } from './schemas.ts';
 import { deleteCompilation, findCompilation, insertCompilation, listCompilations, lockCompilation } from './store.ts';
 import { changesOf } from './watch.ts';
@@ -55,14 +55,14 @@ export class Compilations {
     const spec = await kysely.selectFrom('specs').select('project_id').where('id', '=', specId).executeTakeFirst();
     if (!spec) throw ControlError.notFound(`spec "${specId}"`);
     actor.mustBe('viewer', spec.project_id, `spec "${specId}"`);
-    return mapPage(await listCompilations(kysely, { spec: specId }, query), shown);
+    return mapPage(await listCompilations(kysely, { spec: specId }, query), present);
   }
 
   async listOfProject(actor: Actor, projectId: string, query: CompilationQuery = {}): Promise<Page<Compilation>> {
     const { kysely } = this.#context.db;
     actor.mustBe('viewer', projectId, `project "${projectId}"`);
     await mustExist(kysely, projectId);
-    return mapPage(await listCompilations(kysely, { project: projectId }, query), shown);
+    return mapPage(await listCompilations(kysely, { project: projectId }, query), present);
   }
 
   async get(actor: Actor, id: string): Promise<Compilation> {
@@ -70,7 +70,7 @@ export class Compilations {
     const row = await findCompilation(this.#context.db.kysely, id);
     if (!row) throw ControlError.notFound(named(id));
     actor.mustBe('viewer', row.project_id, named(id));
-    return shown(row);
+    return present(row);
   }
 
   /** The present state and each later one, until it has ended or is deleted, or the signal aborts. */
@@ -89,7 +89,7 @@ export class Compilations {
       if (row.status === 'compiling') throw new ControlError('conflict', `${named(id)} is at work: wait until it ends`);
       await deleteCompilation(tx, id);
       const resource = { type: 'compilation', id, projectId: row.project_id };
-      await recordChange(tx, actor, { action: 'compilations.delete', resource, before: withoutFindings(shown(row)) });
+      await recordChange(tx, actor, { action: 'compilations.delete', resource, before: withoutFindings(present(row)) });
       await notifyCompilation(db.notifications, { ...row, status: 'deleted' }, tx);
     });
   }
@@ -103,14 +103,14 @@ export class Compilations {
         await insertCompilation(tx, { ...record, id, createdBy: actor.name });
         const row = await findCompilation(tx, id);
         if (!row) throw new Error('the compilation that was inserted is not there');
-        const after = withoutFindings(shown(row));
+        const after = withoutFindings(present(row));
         await recordChange(tx, actor, {
           action,
           resource: { type: 'compilation', id, projectId: record.projectId },
           after,
         });
         await notifyCompilation(db.notifications, row, tx);
-        return shown(row);
+        return present(row);
       });
     } catch (error) {
       if (violatedConstraint(error) === null) throw error;

@@ -1,8 +1,8 @@
 /** A compilation as it goes on, for who watches: notifications say when to look, polling finds what they missed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
-import { readCompilationNotice } from './notifications.ts';
-import { shown } from './present.ts';
+import { readCompilationNotification } from './notifications.ts';
+import { present } from './present.ts';
 import type { Compilation } from './schemas.ts';
 import { findCompilation } from './store.ts';
 
@@ -11,7 +11,7 @@ const POLL_MS = 5_000;
 
 export async function* changesOf(
   { db }: Context,
-  present: Compilation,
+  first: Compilation,
   signal?: AbortSignal,
 ): AsyncGenerator<Compilation> {
   let wake = new AbortController();
@@ -19,19 +19,19 @@ export async function* changesOf(
   const stop = db.notifications.listen(
     'compilations',
     (payload) => {
-      if (readCompilationNotice(payload).id === present.id) look();
+      if (readCompilationNotification(payload).id === first.id) look();
     },
     look,
   );
   signal?.addEventListener('abort', look, { once: true });
   try {
-    yield present;
-    for (let last = present; !hasEnded(last) && !signal?.aborted; ) {
+    yield first;
+    for (let last = first; !hasEnded(last) && !signal?.aborted; ) {
       // Before the look at the table: what changes during it is looked at again.
       const { signal: changed } = wake;
-      const row = await findCompilation(db.kysely, present.id);
+      const row = await findCompilation(db.kysely, first.id);
       if (!row) return;
-      const now = shown(row);
+      const now = present(row);
       if (JSON.stringify(now) !== JSON.stringify(last)) yield now;
       last = now;
       if (hasEnded(now) || signal?.aborted) return;

@@ -9,7 +9,7 @@ import type { Admission, ChannelPorts, DataPlane, Refusal } from '../../channel/
 import type { Context } from '../../context.ts';
 import type { Schema } from '../../db/schema.ts';
 import { findApiKey } from '../api-keys/store.ts';
-import { wantedOf } from './desired-artifact.ts';
+import { desiredArtifactOf } from './desired-artifact.ts';
 import type { Journal } from './journal.ts';
 
 /** Data planes that a project has, those that are away included. */
@@ -18,7 +18,7 @@ const MAX_DATA_PLANES = 20_000;
 export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Context, journal: Journal): ChannelPorts {
   return {
     authenticate: (hello) => admit(kysely, hello),
-    wanted: (projectId) => wantedOf(kysely, projectId),
+    wanted: (projectId) => desiredArtifactOf(kysely, projectId),
     deploying: (projectId) => isDeploying(kysely, projectId),
     connected: async (plane) => {
       if (!(await markConnected(kysely, replicaId, plane))) throw new Error('the data plane was forgotten meanwhile');

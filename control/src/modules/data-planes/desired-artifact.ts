@@ -1,10 +1,10 @@
 /** What the data planes of a project are to serve, by the database. */
 import type { Kysely } from 'kysely';
-import type { Wanted } from '../../channel/index.ts';
+import type { DesiredArtifact } from '../../channel/index.ts';
 import type { Schema } from '../../db/schema.ts';
 
 /** Null before the first deployment, and for a project that is gone. */
-export async function wantedOf(db: Kysely<Schema>, projectId: string): Promise<Wanted | null> {
+export async function desiredArtifactOf(db: Kysely<Schema>, projectId: string): Promise<DesiredArtifact | null> {
   const row = await db
     .selectFrom('projects')
     .innerJoin('artifacts', 'artifacts.id', 'projects.deployed_artifact_id')

@@ -1,4 +1,7 @@
-/** What replicas tell each other of deployments and data planes: hints, over tables that hold the truth. */
+/**
+ * What replicas tell each other of data planes, and of the deployments that these report on: that tables, which hold
+ * the truth, have changed.
+ */
 import type { Kysely } from 'kysely';
 import type { Notifications } from '../../db/notifications.ts';
 import type { Schema } from '../../db/schema.ts';
@@ -9,7 +12,7 @@ export interface Changed {
   readonly ids: readonly string[];
 }
 
-export type DataPlaneHint =
+export type DataPlaneNotification =
   | ({ readonly kind: 'changed' } & Changed)
   /** Whoever holds its connection closes it. */
   | { readonly kind: 'disconnect'; readonly id: string };
@@ -17,8 +20,8 @@ export type DataPlaneHint =
 /** Ids of one payload, so that it stays within what a notification takes. */
 const IDS = 100;
 
-/** `by`: the transaction that changes them. */
-export async function hintDeployment(
+/** `by`: the transaction that changes it. */
+export async function notifyDeployment(
   notifications: Notifications,
   by: Kysely<Schema>,
   { projectId, id }: { readonly projectId: string; readonly id: string },
@@ -27,12 +30,15 @@ export async function hintDeployment(
 }
 
 /** Null for what another version says. */
-export function readDeploymentHint(payload: string): { readonly projectId: string; readonly id: string } | null {
+export function readDeploymentNotification(
+  payload: string,
+): { readonly projectId: string; readonly id: string } | null {
   const [projectId, id, ...more] = payload.split(' ');
   return projectId && id && more.length === 0 ? { projectId, id } : null;
 }
 
-export async function hintDataPlanes(
+/** `by`: the transaction that changes them. */
+export async function notifyDataPlanes(
   notifications: Notifications,
   by: Kysely<Schema>,
   rows: readonly { readonly project_id: string; readonly id: string }[],
@@ -45,12 +51,12 @@ export async function hintDataPlanes(
   }
 }
 
-export async function hintDisconnect(notifications: Notifications, by: Kysely<Schema>, id: string): Promise<void> {
+export async function notifyDisconnect(notifications: Notifications, by: Kysely<Schema>, id: string): Promise<void> {
   await notifications.notify('data_planes', `disconnect ${id}`, by);
 }
 
 /** Null for what another version says. */
-export function readDataPlaneHint(payload: string): DataPlaneHint | null {
+export function readDataPlaneNotification(payload: string): DataPlaneNotification | null {
   const [kind, first, second, ...more] = payload.split(' ');
   if (!first || more.length > 0) return null;
   if (kind === 'disconnect') return { kind, id: first };

@@ -2,7 +2,7 @@
 import type { DataPlane } from './schemas.ts';
 import type { DataPlaneRow } from './store.ts';
 
-export function shownDataPlane(row: DataPlaneRow): DataPlane {
+export function presentDataPlane(row: DataPlaneRow): DataPlane {
   return {
     id: row.id,
     name: row.name,

@@ -5,8 +5,8 @@ import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import { findProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { hintDataPlanes, hintDisconnect } from './notifications.ts';
-import { shownDataPlane } from './present.ts';
+import { notifyDataPlanes, notifyDisconnect } from './notifications.ts';
+import { presentDataPlane } from './present.ts';
 import type { DataPlane, DataPlaneQuery } from './schemas.ts';
 import { type DataPlaneRow, findDataPlanes, forgetDataPlane, listDataPlanes } from './store.ts';
 
@@ -21,12 +21,12 @@ export class DataPlanes {
     const { kysely } = this.#context.db;
     actor.mustBe('viewer', projectId, project(projectId));
     if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
-    return mapPage(await listDataPlanes(kysely, projectId, query), shownDataPlane);
+    return mapPage(await listDataPlanes(kysely, projectId, query), presentDataPlane);
   }
 
   async get(actor: Actor, projectId: string, id: string): Promise<DataPlane> {
     actor.mustBe('viewer', projectId, project(projectId));
-    return shownDataPlane(await this.#find(projectId, id));
+    return presentDataPlane(await this.#find(projectId, id));
   }
 
   /**
@@ -39,8 +39,8 @@ export class DataPlanes {
     const { db } = this.#context;
     await db.kysely.transaction().execute(async (tx) => {
       const forgotten = await forgetDataPlane(tx, id);
-      if (forgotten) await hintDataPlanes(db.notifications, tx, [row]);
-      else await hintDisconnect(db.notifications, tx, id);
+      if (forgotten) await notifyDataPlanes(db.notifications, tx, [row]);
+      else await notifyDisconnect(db.notifications, tx, id);
       await recordChange(tx, actor, {
         action: 'dataPlanes.disconnect',
         resource: { type: 'data-plane', id, projectId },

@@ -4,7 +4,7 @@ import { SYSTEM } from '../../access/actor.ts';
 import type { Database } from '../../db/database.ts';
 import type { Schema } from '../../db/schema.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { hintDataPlanes, hintDeployment } from './notifications.ts';
+import { notifyDataPlanes, notifyDeployment } from './notifications.ts';
 
 /** What became of a deployment at a data plane. */
 export interface Answer {
@@ -75,9 +75,9 @@ export async function writeEntries({ kysely, notifications }: Database, entries:
       deployments.push(...(await markAway(db, gone)));
     }
     for (const { project_id, id } of new Map(deployments.map((row) => [row.id, row])).values()) {
-      await hintDeployment(notifications, db, { projectId: project_id, id });
+      await notifyDeployment(notifications, db, { projectId: project_id, id });
     }
-    await hintDataPlanes(notifications, db, planes);
+    await notifyDataPlanes(notifications, db, planes);
   });
 }
 

@@ -6,7 +6,7 @@ import type { Notifications } from '../../db/notifications.ts';
 import type { DeploymentsTable, Schema } from '../../db/schema.ts';
 import type { ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { hintDataPlanes, hintDeployment } from '../data-planes/notifications.ts';
+import { notifyDataPlanes, notifyDeployment } from '../data-planes/notifications.ts';
 
 export interface DeploymentPlan {
   readonly artifactId: string;
@@ -81,15 +81,15 @@ export async function beginDeployment(
     )
     .where('id', '=', id)
     .execute();
-  await hintDataPlanes(notifications, db, await markReaders(db, projectId, artifact_version));
+  await notifyDataPlanes(notifications, db, await markReaders(db, projectId, artifact_version));
   await recordChange(db, actor, {
     action: plan.kind === 'deploy' ? 'deployments.deploy' : 'deployments.rollback',
     resource: { type: 'deployment', id, projectId },
     before: { artifact_id: deployed_artifact_id },
     after: { artifact_id: plan.artifactId, kind: plan.kind, target_data_planes: targets },
   });
-  if (superseded) await hintDeployment(notifications, db, { projectId, id: superseded.id });
-  await hintDeployment(notifications, db, { projectId, id });
+  if (superseded) await notifyDeployment(notifications, db, { projectId, id: superseded.id });
+  await notifyDeployment(notifications, db, { projectId, id });
   return { id, superseded: superseded?.id ?? null };
 }
 

@@ -9,13 +9,13 @@ import type { DataPlaneChannel } from '../../channel/index.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { readDataPlaneHint, readDeploymentHint } from '../data-planes/notifications.ts';
+import { readDataPlaneNotification, readDeploymentNotification } from '../data-planes/notifications.ts';
 import { settle } from './settle.ts';
 
 /** Milliseconds between looks at the tables. */
 const LOOK_MS = 1_000;
-/** Milliseconds from a hint until a look: many come at once while data planes answer. */
-const HINT_MS = 50;
+/** Milliseconds from a notification until a look: many come at once while data planes answer. */
+const NOTIFIED_MS = 50;
 
 export class Deployer {
   readonly #db: Database;
@@ -25,11 +25,11 @@ export class Deployer {
   readonly #metrics: Metrics;
   readonly #stops: readonly (() => void)[];
   readonly #timer: NodeJS.Timeout;
-  #hint: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   /** Deployments that this replica's data planes were told of. */
   readonly #told = new Set<string>();
   /** Projects to ask of before the next look. */
-  readonly #hinted = new Set<string>();
+  readonly #notified = new Set<string>();
   #looking: Promise<void> | null = null;
   #again = false;
 
@@ -49,8 +49,8 @@ export class Deployer {
       notifications.listen(
         'data_planes',
         (payload) => {
-          const hint = readDataPlaneHint(payload);
-          if (hint?.kind === 'disconnect') channel.disconnect(hint.id);
+          const notification = readDataPlaneNotification(payload);
+          if (notification?.kind === 'disconnect') channel.disconnect(notification.id);
         },
         () => {},
       ),
@@ -61,7 +61,7 @@ export class Deployer {
   /** What is under way is ended; resolves when nothing is. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    clearTimeout(this.#hint);
+    clearTimeout(this.#soon);
     for (const stop of this.#stops) stop();
     await this.#looking;
   }
@@ -88,13 +88,13 @@ export class Deployer {
   }
 
   #heard(payload: string): void {
-    const hint = readDeploymentHint(payload);
-    if (!hint) return;
-    this.#hinted.add(hint.projectId);
-    this.#hint ??= setTimeout(() => {
-      this.#hint = undefined;
+    const notification = readDeploymentNotification(payload);
+    if (!notification) return;
+    this.#notified.add(notification.projectId);
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
       void this.look();
-    }, HINT_MS).unref();
+    }, NOTIFIED_MS).unref();
   }
 
   async #look(): Promise<void> {
@@ -105,11 +105,11 @@ export class Deployer {
       .execute();
     for (const { id, project_id } of rows) {
       if (!this.#told.has(id)) await this.#tell(id, project_id);
-      this.#hinted.delete(project_id);
+      this.#notified.delete(project_id);
     }
     // Those that ended as soon as they began, or ended so that nothing is wanted.
-    for (const projectId of this.#hinted) await this.#channel.refresh(projectId);
-    this.#hinted.clear();
+    for (const projectId of this.#notified) await this.#channel.refresh(projectId);
+    this.#notified.clear();
     const running = new Set(rows.map(({ id }) => id));
     for (const id of this.#told) if (!running.has(id)) this.#told.delete(id);
     for (const { id } of rows) await this.#settle(id);

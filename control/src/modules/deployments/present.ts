@@ -2,7 +2,7 @@
 import type { Deployment, DeploymentTarget } from './schemas.ts';
 import type { DeploymentRow, TargetRow } from './store.ts';
 
-export function shownDeployment(row: DeploymentRow): Deployment {
+export function presentDeployment(row: DeploymentRow): Deployment {
   return {
     deployment_id: row.id,
     project_id: row.project_id,
@@ -23,7 +23,7 @@ export function shownDeployment(row: DeploymentRow): Deployment {
   };
 }
 
-export function shownTarget({
+export function presentTarget({
   data_plane_id,
   name,
   status,

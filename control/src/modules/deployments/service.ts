@@ -9,7 +9,7 @@ import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import { findProject, lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { beginDeployment } from './begin-deployment.ts';
-import { shownDeployment, shownTarget } from './present.ts';
+import { presentDeployment, presentTarget } from './present.ts';
 import type { Deployment, DeploymentDetail, DeploymentQuery, DeployRequest, RollbackRequest } from './schemas.ts';
 import {
   findDeployments,
@@ -42,7 +42,7 @@ export class Deployments {
   async list(actor: Actor, projectId: string, query: DeploymentQuery = {}): Promise<Page<Deployment>> {
     const { kysely } = this.#context.db;
     await this.#mustSee(actor, projectId);
-    return mapPage(await listDeployments(kysely, projectId, query), shownDeployment);
+    return mapPage(await listDeployments(kysely, projectId, query), presentDeployment);
   }
 
   async get(actor: Actor, projectId: string, id: string): Promise<DeploymentDetail> {
@@ -50,7 +50,7 @@ export class Deployments {
     actor.mustBe('viewer', projectId, project(projectId));
     const [row] = await findDeployments(kysely, projectId, [id]);
     if (!row) throw ControlError.notFound(`deployment "${id}" in ${project(projectId)}`);
-    return { ...shownDeployment(row), targets: (await targetsOf(kysely, id)).map(shownTarget) };
+    return { ...presentDeployment(row), targets: (await targetsOf(kysely, id)).map(presentTarget) };
   }
 
   /** All data planes of the project are to serve the artifact. Takes the place of a deployment in progress. */
@@ -99,7 +99,7 @@ export class Deployments {
       });
       const [found] = await findDeployments(db, projectId, [begun.id]);
       if (!found) throw new Error(`deployment ${begun.id} is not there after it began`);
-      return { deployment: shownDeployment(found), superseded: begun.superseded };
+      return { deployment: presentDeployment(found), superseded: begun.superseded };
     });
     if (superseded !== null) metrics.count('gw_control_deployments_total', { status: 'superseded' });
     if (deployment.status === 'succeeded') metrics.count('gw_control_deployments_total', { status: 'succeeded' });

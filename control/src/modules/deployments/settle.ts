@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts';
 import type { DeploymentsTable, Schema } from '../../db/schema.ts';
 import { lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { hintDeployment } from '../data-planes/notifications.ts';
+import { notifyDeployment } from '../data-planes/notifications.ts';
 import { beginDeployment, lockDataPlanesOf } from './begin-deployment.ts';
 import { type Decision, decide, type Progress } from './decide.ts';
 
@@ -39,7 +39,7 @@ export async function settle({ kysely, notifications }: Database, id: string): P
       .where('id', '=', id)
       .execute();
     if (found.progress.waiting > 0 && found.progress.expired) await timeOut(db, id);
-    await hintDeployment(notifications, db, { projectId: project.id, id });
+    await notifyDeployment(notifications, db, { projectId: project.id, id });
     if (withdrawn) await withdraw(db, project, found.artifact, id);
     if (status === 'rolled_back' && found.previous !== null) {
       await beginDeployment(db, notifications, project, SYSTEM, {

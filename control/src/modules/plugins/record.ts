@@ -2,7 +2,7 @@
 import type { Plugin } from './schemas.ts';
 import type { PluginRow } from './store.ts';
 
-export function shown(row: PluginRow): Plugin {
+export function present(row: PluginRow): Plugin {
   const { manifest } = row;
   return {
     id: row.id,
@@ -25,7 +25,7 @@ export function shown(row: PluginRow): Plugin {
 
 /** For the audit log: without the config schema, which can be long. */
 export function recorded(row: PluginRow): object {
-  const { config_schema: _, ...plugin } = shown(row);
+  const { config_schema: _, ...plugin } = present(row);
   return plugin;
 }
 

@@ -10,7 +10,7 @@ import { recordChange } from '../audit/record-change.ts';
 import { comesWithGw } from './builtin-plugins.ts';
 import { fieldFault, manifestOf, readCapabilities, readJson } from './capabilities.ts';
 import type { PluginChecks } from './plugin-checks.ts';
-import { recorded, resourceOf, shown } from './record.ts';
+import { present, recorded, resourceOf } from './record.ts';
 import { registerPackage } from './register-package.ts';
 import type { Plugin, PluginInput, PluginQuery } from './schemas.ts';
 import { deletePlugin, findPlugin, listPlugins, lockPlugin, type PluginRow, versionsOf } from './store.ts';
@@ -34,7 +34,7 @@ export class Plugins {
   /** A row a version. */
   async list(actor: Actor, query: PluginQuery = {}): Promise<Page<Plugin>> {
     actor.mustHave('viewer');
-    return mapPage(await listPlugins(this.#context.db.kysely, query), shown);
+    return mapPage(await listPlugins(this.#context.db.kysely, query), present);
   }
 
   /** Newest first. */
@@ -42,7 +42,7 @@ export class Plugins {
     actor.mustHave('viewer');
     const rows = await versionsOf(this.#context.db.kysely, name);
     if (rows.length === 0) throw ControlError.notFound(`plugin "${name}"`);
-    return rows.sort((a, b) => compareVersions(b.version, a.version)).map(shown);
+    return rows.sort((a, b) => compareVersions(b.version, a.version)).map(present);
   }
 
   async get(actor: Actor, name: string, version: string): Promise<VersionedPlugin> {
@@ -108,7 +108,7 @@ export class Plugins {
 
 const named = (name: string, version: string): string => `plugin "${name}" of version ${version}`;
 
-const versioned = (row: PluginRow): VersionedPlugin => ({ plugin: shown(row), version: row.updated_at.getTime() });
+const versioned = (row: PluginRow): VersionedPlugin => ({ plugin: present(row), version: row.updated_at.getTime() });
 
 function invalid(pointer: string, message: string): ControlError {
   return new ControlError('plugin-invalid', `a gateway would not load it: ${message}`, {

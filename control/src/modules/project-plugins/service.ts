@@ -37,7 +37,7 @@ export class ProjectPlugins {
     actor.mustBe('viewer', projectId, project(projectId));
     const { kysely } = this.#context.db;
     if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
-    const show = actor.role === 'viewer' ? redacted : shown;
+    const show = actor.role === 'viewer' ? redacted : present;
     return mapPage(await listProjectPlugins(kysely, projectId, query), show);
   }
 
@@ -54,7 +54,7 @@ export class ProjectPlugins {
         resource: resourceOf(row),
         after: redacted(row),
       });
-      return shown(row);
+      return present(row);
     });
   }
 
@@ -81,7 +81,7 @@ export class ProjectPlugins {
         before: redacted(before),
         after: redacted(row),
       });
-      return shown(row);
+      return present(row);
     });
   }
 
@@ -160,9 +160,9 @@ const resourceOf = ({ plugin_name, project_id }: ProjectPluginRow) => ({
 
 /** For the audit log, and for viewers. */
 const redacted = (row: ProjectPluginRow): ProjectPlugin =>
-  shown({ ...row, config: redactConfig(row.config, row.config_schema) });
+  present({ ...row, config: redactConfig(row.config, row.config_schema) });
 
-function shown(row: ProjectPluginRow): ProjectPlugin {
+function present(row: ProjectPluginRow): ProjectPlugin {
   return {
     plugin_name: row.plugin_name,
     plugin_version: row.plugin_version,

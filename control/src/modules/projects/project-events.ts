@@ -1,15 +1,15 @@
 /** What changes in a project, for who watches it: its compilations, deployments and data planes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
-import { readCompilationNotice } from '../compilations/notifications.ts';
-import { shown } from '../compilations/present.ts';
+import { readCompilationNotification } from '../compilations/notifications.ts';
+import { present } from '../compilations/present.ts';
 import type { Compilation } from '../compilations/schemas.ts';
 import { findCompilation } from '../compilations/store.ts';
-import { readDataPlaneHint, readDeploymentHint } from '../data-planes/notifications.ts';
-import { shownDataPlane } from '../data-planes/present.ts';
+import { readDataPlaneNotification, readDeploymentNotification } from '../data-planes/notifications.ts';
+import { presentDataPlane } from '../data-planes/present.ts';
 import type { DataPlane } from '../data-planes/schemas.ts';
 import { findDataPlanes } from '../data-planes/store.ts';
-import { shownDeployment } from '../deployments/present.ts';
+import { presentDeployment } from '../deployments/present.ts';
 import type { Deployment } from '../deployments/schemas.ts';
 import { findDeployments } from '../deployments/store.ts';
 
@@ -41,7 +41,7 @@ export async function* projectEvents(
     notifications.listen(
       'compilations',
       (payload) => {
-        const { project_id, id } = readCompilationNotice(payload);
+        const { project_id, id } = readCompilationNotification(payload);
         if (project_id === projectId) changed.add('compilations', [id]);
       },
       gap,
@@ -49,16 +49,17 @@ export async function* projectEvents(
     notifications.listen(
       'deployments',
       (payload) => {
-        const hint = readDeploymentHint(payload);
-        if (hint?.projectId === projectId) changed.add('deployments', [hint.id]);
+        const notification = readDeploymentNotification(payload);
+        if (notification?.projectId === projectId) changed.add('deployments', [notification.id]);
       },
       gap,
     ),
     notifications.listen(
       'data_planes',
       (payload) => {
-        const hint = readDataPlaneHint(payload);
-        if (hint?.kind === 'changed' && hint.projectId === projectId) changed.add('dataPlanes', hint.ids);
+        const notification = readDataPlaneNotification(payload);
+        if (notification?.kind === 'changed' && notification.projectId === projectId)
+          changed.add('dataPlanes', notification.ids);
       },
       gap,
     ),
@@ -88,15 +89,15 @@ async function* read(
 ): AsyncGenerator<ProjectEvent> {
   for (const id of compilations) {
     const row = await findCompilation(db, id);
-    if (row) yield { event: 'compilation', data: shown(row) };
+    if (row) yield { event: 'compilation', data: present(row) };
   }
   for (const row of await findDeployments(db, projectId, [...deployments])) {
-    yield { event: 'deployment', data: shownDeployment(row) };
+    yield { event: 'deployment', data: presentDeployment(row) };
   }
   const planes = [...dataPlanes];
   for (let at = 0; at < planes.length; at += BATCH) {
     for (const row of await findDataPlanes(db, projectId, planes.slice(at, at + BATCH))) {
-      yield { event: 'data_plane', data: shownDataPlane(row) };
+      yield { event: 'data_plane', data: presentDataPlane(row) };
     }
   }
 }

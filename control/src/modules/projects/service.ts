@@ -12,7 +12,7 @@ import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import { findProject, lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { shown as shownSpec } from '../specs/record.ts';
+import { present as presentSpec } from '../specs/record.ts';
 import type { Spec } from '../specs/schemas.ts';
 import { starter } from './init.ts';
 import { type ProjectEvent, projectEvents } from './project-events.ts';
@@ -34,7 +34,7 @@ export class Projects {
 
   async list(actor: Actor, query: ProjectQuery = {}): Promise<Page<Project>> {
     actor.mustHave('viewer');
-    return mapPage(await listProjects(this.#context.db.kysely, actor.projectId, query), shown);
+    return mapPage(await listProjects(this.#context.db.kysely, actor.projectId, query), present);
   }
 
   async get(actor: Actor, id: string): Promise<VersionedProject> {
@@ -50,7 +50,7 @@ export class Projects {
     const { name, description = '', upstreams = {} } = input;
     return this.#changing(name, async (db) => {
       const row = await insertProject(db, { id, name, description, upstreams });
-      await recordChange(db, actor, { action: 'projects.create', resource: resourceOf(row), after: shown(row) });
+      await recordChange(db, actor, { action: 'projects.create', resource: resourceOf(row), after: present(row) });
       return versioned(row);
     });
   }
@@ -62,7 +62,7 @@ export class Projects {
   async init(actor: Actor, input: InitInput): Promise<{ readonly project: Project; readonly spec: Spec }> {
     actor.mustBeGlobal('admin');
     const { project, spec } = await this.#changing(input.name, await starter(this.#context, actor, input));
-    return { project: shown(project), spec: shownSpec(spec) };
+    return { project: present(project), spec: presentSpec(spec) };
   }
 
   async update(actor: Actor, id: string, input: ProjectInput, expected: Expected = null): Promise<VersionedProject> {
@@ -78,8 +78,8 @@ export class Projects {
       await recordChange(db, actor, {
         action: 'projects.update',
         resource: resourceOf(row),
-        before: shown(before),
-        after: shown(row),
+        before: present(before),
+        after: present(row),
       });
       return versioned(row);
     });
@@ -103,7 +103,11 @@ export class Projects {
         throw new ControlError('conflict', detail);
       }
       await deleteProject(db, id);
-      await recordChange(db, actor, { action: 'projects.delete', resource: resourceOf(before), before: shown(before) });
+      await recordChange(db, actor, {
+        action: 'projects.delete',
+        resource: resourceOf(before),
+        before: present(before),
+      });
       await notifyRevocation(this.#context.db.notifications, { kind: 'project', id }, db);
     });
   }
@@ -138,9 +142,9 @@ const named = (id: string): string => `project "${id}"`;
 
 const resourceOf = ({ id }: ProjectRow) => ({ type: 'project', id, projectId: id });
 
-const versioned = (row: ProjectRow): VersionedProject => ({ project: shown(row), version: row.version });
+const versioned = (row: ProjectRow): VersionedProject => ({ project: present(row), version: row.version });
 
-function shown(row: ProjectRow): Project {
+function present(row: ProjectRow): Project {
   return {
     id: row.id,
     name: row.name,

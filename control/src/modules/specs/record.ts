@@ -11,7 +11,7 @@ export const resourceOf = ({ id, project_id }: Pick<SpecRow, 'id' | 'project_id'
   projectId: project_id,
 });
 
-export function shown(row: SpecRow): Spec {
+export function present(row: SpecRow): Spec {
   return {
     id: row.id,
     project_id: row.project_id,
@@ -31,7 +31,7 @@ export function recorded({ name, revision, sha256 }: Pick<SpecRow, 'name' | 'rev
   return { name, revision, sha256 };
 }
 
-export function shownRevision(row: RevisionRow): SpecRevision {
+export function presentRevision(row: RevisionRow): SpecRevision {
   return {
     revision: row.revision,
     sha256: row.sha256,
@@ -44,6 +44,6 @@ export function shownRevision(row: RevisionRow): SpecRevision {
   };
 }
 
-export function shownOperation({ spec_id, operation }: OperationRow): SpecOperation {
+export function presentOperation({ spec_id, operation }: OperationRow): SpecOperation {
   return { spec_id, ...operation, tags: [...operation.tags], middlewares: [...operation.middlewares] };
 }

@@ -12,7 +12,7 @@ import { findProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { listOperations } from './operations-store.ts';
 import { patchSpec, readSpec } from './read-spec.ts';
-import { named, recorded, resourceOf, shown, shownOperation, shownRevision } from './record.ts';
+import { named, present, presentOperation, presentRevision, recorded, resourceOf } from './record.ts';
 import { redactOperations } from './redact-operations.ts';
 import { revise } from './revise.ts';
 import type { OperationsPatch, Spec, SpecOperation, SpecQuery, SpecRevision, SpecUpload } from './schemas.ts';
@@ -120,19 +120,19 @@ export class Specs {
   /** All that the actor may see. */
   async list(actor: Actor, query: SpecQuery = {}): Promise<Page<Spec>> {
     actor.mustHave('viewer');
-    return mapPage(await listSpecs(this.#context.db.kysely, actor.projectId ?? undefined, query), shown);
+    return mapPage(await listSpecs(this.#context.db.kysely, actor.projectId ?? undefined, query), present);
   }
 
   async listOfProject(actor: Actor, projectId: string, query: SpecQuery = {}): Promise<Page<Spec>> {
     actor.mustBe('viewer', projectId, project(projectId));
     const { kysely } = this.#context.db;
     if (!(await findProject(kysely, projectId))) throw ControlError.notFound(project(projectId));
-    return mapPage(await listSpecs(kysely, projectId, query), shown);
+    return mapPage(await listSpecs(kysely, projectId, query), present);
   }
 
   async get(actor: Actor, id: string): Promise<VersionedSpec> {
     const row = await this.#visible(actor, id);
-    return { spec: shown(row), version: row.version };
+    return { spec: present(row), version: row.version };
   }
 
   /** With its revisions and compilations. Throws a conflict while a compilation is still to read it. */
@@ -159,7 +159,7 @@ export class Specs {
   /** Latest first. */
   async history(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecRevision>> {
     await this.#visible(actor, id);
-    return mapPage(await listRevisions(this.#context.db.kysely, id, at), shownRevision);
+    return mapPage(await listRevisions(this.#context.db.kysely, id, at), presentRevision);
   }
 
   /**
@@ -195,7 +195,7 @@ export class Specs {
     at: PageRequest,
   ): Promise<Page<SpecOperation>> {
     const { kysely } = this.#context.db;
-    const page = mapPage(await listOperations(kysely, of, at), shownOperation);
+    const page = mapPage(await listOperations(kysely, of, at), presentOperation);
     return actor.role === 'viewer' ? { ...page, items: await redactOperations(kysely, page.items) } : page;
   }
 

@@ -21,7 +21,7 @@ export class Tokens {
   /** Those that were revoked or have expired, too. An admin of one project sees those of that project. */
   async list(actor: Actor, query: TokenQuery = {}): Promise<Page<Token>> {
     actor.mustHave('admin');
-    return mapPage(await listTokens(this.#context.db.kysely, actor.projectId, query), shown);
+    return mapPage(await listTokens(this.#context.db.kysely, actor.projectId, query), present);
   }
 
   /** The only time that the token is shown. An admin of one project makes tokens for that project alone. */
@@ -44,8 +44,8 @@ export class Tokens {
           expires_at: expiresAt,
           created_by: actor.name,
         });
-        await recordChange(db, actor, { action: 'tokens.create', resource: resourceOf(row), after: shown(row) });
-        return { ...shown(row), token: secret };
+        await recordChange(db, actor, { action: 'tokens.create', resource: resourceOf(row), after: present(row) });
+        return { ...present(row), token: secret };
       });
     } catch (error) {
       const constraint = violatedConstraint(error);
@@ -63,8 +63,13 @@ export class Tokens {
     await database.kysely.transaction().execute(async (db) => {
       const row = await revokeToken(db, actor.projectId, id);
       if (!row) throw ControlError.notFound(`token "${id}", or it was revoked before`);
-      const before = { ...shown(row), revoked_at: null };
-      await recordChange(db, actor, { action: 'tokens.revoke', resource: resourceOf(row), before, after: shown(row) });
+      const before = { ...present(row), revoked_at: null };
+      await recordChange(db, actor, {
+        action: 'tokens.revoke',
+        resource: resourceOf(row),
+        before,
+        after: present(row),
+      });
       await notifyRevocation(database.notifications, { kind: 'token', id }, db);
     });
   }
@@ -89,7 +94,7 @@ function future(text: string): Date {
 
 const resourceOf = ({ id, project_id }: TokenRow) => ({ type: 'token', id, projectId: project_id });
 
-function shown(row: TokenRow): Token {
+function present(row: TokenRow): Token {
   return {
     id: row.id,
     name: row.name,

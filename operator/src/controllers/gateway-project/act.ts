@@ -126,8 +126,8 @@ export function tell(
 ): void {
   const { project } = observed;
   registries?.images.forget(project, decision.forget);
-  const desired = desiredAtControlPlane(observed, compiled, decision.wish, readArchive);
-  if (desired) controlPlanes?.want(keyOf(project), desired, remembered(project.status?.controlPlane));
+  const desired = desiredAtControlPlane(observed, compiled, decision.desiredDeployment, readArchive);
+  if (desired) controlPlanes?.desire(keyOf(project), desired, remembered(project.status?.controlPlane));
   else controlPlanes?.forget(keyOf(project));
   const decided = { ...project, status: decision.status };
   keptConnections?.at(decided, observed.pods, Date.now());

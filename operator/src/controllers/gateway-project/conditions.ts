@@ -7,7 +7,7 @@ import type { FailedRevision, RolloutStatus } from '../../api/rollout.ts';
 import { wantedReplicas } from '../../objects/replicas.ts';
 import type { Verdict } from '../../runtime/conditions.ts';
 import { diagnosticText } from '../status/diagnostic-text.ts';
-import type { Elsewhere, Served } from './control-plane/decide.ts';
+import type { ExternalDeployment, Served } from './control-plane/decide.ts';
 import type { PodState } from './pods/pod-state.ts';
 import type { Compilation } from './sources/compilation.ts';
 
@@ -124,7 +124,7 @@ export function readyVerdict(
   summary: PodsSummary,
   pinned: boolean,
   failed?: FailedRevision,
-  elsewhere?: Elsewhere,
+  externalDeployment?: ExternalDeployment,
 ): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {
@@ -148,8 +148,8 @@ export function readyVerdict(
       message: `${summary.programmed} of ${summary.wanted} pods are ready`,
     };
   }
-  if (elsewhere) {
-    const { message, wentBack } = elsewhere;
+  if (externalDeployment) {
+    const { message, wentBack } = externalDeployment;
     if (wentBack) return { type: 'Ready', status: 'False', reason: 'RolledBack', message };
     return { type: 'Ready', status: 'True', reason: 'DeployedElsewhere', message };
   }

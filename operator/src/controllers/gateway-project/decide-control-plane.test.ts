@@ -52,7 +52,7 @@ describe('with a control plane that pods are linked to', () => {
 
   it('pods keep their template, and are ready when they serve what the cluster asked for', () => {
     const decision = decided('b', 'ours', 'b');
-    expect(decision.wish).toMatchObject({ by: `revision 2 (${hash('b')})`, revision: { revision: 2 } });
+    expect(decision.desiredDeployment).toMatchObject({ by: `revision 2 (${hash('b')})`, revision: { revision: 2 } });
     expect(reasons(decision)).toMatchObject({
       Programmed: 'True Programmed',
       Synced: 'True Synced',
@@ -70,17 +70,17 @@ describe('with a control plane that pods are linked to', () => {
     expect(decision.status).toMatchObject({ artifactHash: hash(letter), pods: { programmed: 2 } });
     expect(decision.status.revision).toBe(revision);
     expect(JSON.stringify(decision.status.conditions)).toContain(message);
-    expect(decision.wish).toMatchObject({ by: `revision 2 (${hash('b')})` });
+    expect(decision.desiredDeployment).toMatchObject({ by: `revision 2 (${hash('b')})` });
     expect(decided(letter, 'theirs', 'b').status.conditions).toContainEqual(
       expect.objectContaining({ type: 'Programmed', status: 'False', reason: 'RollingOut' }),
     );
   });
 
-  it('another wish takes its place', () => {
+  it('another that is asked for takes its place', () => {
     const asks = deployment('d', '2026-01-01T00:00:00Z', { revision: 1 });
     const decision = decided('c', 'theirs', 'c', { deployments: [asks] });
     expect(decision.status).toMatchObject({ artifactHash: hash('a'), revision: 1 });
-    expect(decision.wish?.by).toContain('by Deployment d');
+    expect(decision.desiredDeployment?.by).toContain('by Deployment d');
   });
 
   it('no rollout fails while it is away', () => {

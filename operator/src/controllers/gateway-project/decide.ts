@@ -29,7 +29,7 @@ import { obsolete } from './rollout/target.ts';
 import { updatedVerdict } from './rollout/update-pace.ts';
 import type { Compilation } from './sources/compilation.ts';
 import { statusWhileFetching, verdictIn } from './sources/while-fetching.ts';
-import { obsoleteArtifacts, storing } from './storage/decide.ts';
+import { decideStorage, obsoleteArtifacts } from './storage/decide.ts';
 
 export interface Settings {
   /** Image of gateway pods where the project names none. */
@@ -61,7 +61,7 @@ export interface Decision {
   readonly forget: readonly KubeObject[];
   readonly status: GatewayProjectStatus;
   /** What the control plane, where one is named, is asked to deploy. */
-  readonly wish?: DesiredDeployment;
+  readonly desiredDeployment?: DesiredDeployment;
   readonly events: readonly EventRecord[];
   /** Its pods are as an operator before made them, and wait for their turn to be replaced. */
   readonly outdated: boolean;
@@ -85,11 +85,11 @@ export function decide(
 ): Decision {
   const { project, pods, foreign } = observed;
   const { spec, status: before, metadata } = project;
-  const { revisions, latest, write, verdict: stored } = storing(observed, compilation, now);
+  const { revisions, latest, write, verdict: stored } = decideStorage(observed, compilation, now);
   const served = Number(observed.workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
   const context = ownedContext(observed, podSettings(observed, settings));
   const rollout = rolloutOf(observed, { revisions, latest }, context, now);
-  const { served: wanted, pinned, failed, elsewhere } = rollout;
+  const { served: wanted, pinned, failed, externalDeployment } = rollout;
   const summary = podsSummary(project, pods, wanted, observed.workload);
   const objects = decideObjects(observed, rollout, context, now);
 
@@ -120,7 +120,7 @@ export function decide(
     summary,
     pinned,
     wanted?.revision === failed?.revision ? undefined : failed,
-    elsewhere,
+    externalDeployment,
   );
   // Pods of the revision before may still be needed while the next is being rolled out.
   const forgotten = settled
@@ -167,7 +167,7 @@ export function decide(
     remove: [...objects.remove, ...garbage.parts],
     forget: garbage.records,
     status,
-    ...(rollout.wish ? { wish: rollout.wish } : {}),
+    ...(rollout.desiredDeployment ? { desiredDeployment: rollout.desiredDeployment } : {}),
     outdated: rollout.outdated,
     events: [...rollout.events, ...events(before, status, [...verdicts, ...around, ready])],
     again: Math.min(

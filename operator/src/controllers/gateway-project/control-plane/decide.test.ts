@@ -8,12 +8,12 @@ import type { Seen } from '../../../control-plane/mirror.ts';
 import { linkParts } from '../../../objects/link.ts';
 import {
   controlPlaneStatus,
-  elsewhere,
+  describeDesired,
+  externalDeployment,
   linkAt,
   type ObservedControlPlane,
   projectName,
   syncedVerdict,
-  wishOf,
 } from './decide.ts';
 
 const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
@@ -49,10 +49,10 @@ const deployment = (more: Partial<LatestDeployment>): LatestDeployment => ({
   ...more,
 });
 
-const wish = wishOf(revision(2), undefined);
-const asked = { by: wish, deploymentId: 'ours' };
+const desired = describeDesired(revision(2), undefined);
+const asked = { by: desired, deploymentId: 'ours' };
 const where = (seen?: Partial<Seen>, before?: ControlPlaneStatus) =>
-  elsewhere(wish, observed(seen), before, hash('2'))?.message;
+  externalDeployment(desired, observed(seen), before, hash('2'))?.message;
 
 describe('whoever deployed last', () => {
   it.each<[string, Partial<Seen> | undefined, ControlPlaneStatus | undefined, string | undefined]>([
@@ -95,7 +95,7 @@ describe('whoever deployed last', () => {
     [
       'the cluster, which wants something else by now',
       {
-        asked: { by: wishOf(revision(1), undefined), deploymentId: 'old' },
+        asked: { by: describeDesired(revision(1), undefined), deploymentId: 'old' },
         latest: deployment({ deployment_id: 'x' }),
       },
       undefined,
@@ -124,7 +124,7 @@ describe('whoever deployed last', () => {
       metadata: { name: 'back', uid: 'd', generation: 2 },
       spec: { project: 'books', artifact: { revision: 2 } },
     };
-    expect(wishOf(revision(2), asking)).toBe(`${wish} by Deployment back d/2`);
+    expect(describeDesired(revision(2), asking)).toBe(`${desired} by Deployment back d/2`);
   });
 });
 

@@ -27,12 +27,12 @@ export interface Served {
 /** What the cluster asks its control plane to deploy. */
 export interface DesiredDeployment {
   readonly revision: Revision;
-  /** Tells it from others: see `wishOf`. */
+  /** Tells it from others: see `describeDesired`. */
   readonly by: string;
 }
 
 /** Something else than the cluster asked for last is deployed there. */
-export interface Elsewhere {
+export interface ExternalDeployment {
   readonly artifactHash: string;
   readonly by: string;
   readonly message: string;
@@ -53,14 +53,17 @@ export function projectName({ metadata, spec }: GatewayProject): string {
 }
 
 /** Names what is wanted: the same again only where it is the same revision, asked for by the same. */
-export function wishOf({ revision, artifactHash, signedBy }: Revision, asking: Deployment | undefined): string {
+export function describeDesired(
+  { revision, artifactHash, signedBy }: Revision,
+  asking: Deployment | undefined,
+): string {
   const what = `revision ${revision} (${artifactHash}${signedBy ? `, signed by ${signedBy}` : ''})`;
   if (!asking) return what;
   const { name, uid, generation } = asking.metadata;
   return `${what} by Deployment ${name} ${uid}/${generation}`;
 }
 
-/** Whether the last wish is that of the Deployment: what was deployed since has taken its place. */
+/** Whether what was asked for last is what the Deployment asked for: what was deployed since has taken its place. */
 export function wasAskedBy(status: ControlPlaneStatus | undefined, { metadata }: Deployment): boolean {
   return status?.asked?.by.endsWith(` by Deployment ${metadata.name} ${metadata.uid}/${metadata.generation}`) ?? false;
 }
@@ -77,17 +80,17 @@ export function remembered(status: ControlPlaneStatus | undefined): Seen {
 }
 
 /**
- * Where somebody deployed something else after the cluster's last wish, that is what is served, until the cluster
- * wishes for something else: whoever deployed last. `wish`: of now.
+ * Where somebody deployed something else after what the cluster asked for last, that is served, until the cluster
+ * asks for something else: whoever deployed last. `desired`: what it asks for now.
  */
-export function elsewhere(
-  wish: string | undefined,
+export function externalDeployment(
+  desired: string | undefined,
   { seen }: ObservedControlPlane,
   before: ControlPlaneStatus | undefined,
   wanted: string | undefined,
-): Elsewhere | undefined {
+): ExternalDeployment | undefined {
   const { asked, latest } = seen ?? remembered(before);
-  if (wish === undefined || asked?.by !== wish) return undefined;
+  if (desired === undefined || asked?.by !== desired) return undefined;
   if (latest === undefined) return fromBefore(before, wanted);
   if (latest === null || latest.deployment_id === asked.deploymentId || latest.artifact_hash === wanted)
     return undefined;
@@ -100,7 +103,10 @@ export function elsewhere(
 }
 
 /** Until it answers again, what it said last holds. */
-function fromBefore(before: ControlPlaneStatus | undefined, wanted: string | undefined): Elsewhere | undefined {
+function fromBefore(
+  before: ControlPlaneStatus | undefined,
+  wanted: string | undefined,
+): ExternalDeployment | undefined {
   const { deployed, deployedBy: by } = before ?? {};
   if (deployed === undefined || by === undefined || by === OPERATOR || deployed === wanted) return undefined;
   return { artifactHash: deployed, by, message: `${by} deployed ${deployed} at the control plane` };

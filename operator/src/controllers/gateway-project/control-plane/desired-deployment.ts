@@ -2,7 +2,7 @@
 import type { Project } from '@gw/gateway/compiler';
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
-import type { Wanted } from '../../../control-plane/mirror.ts';
+import type { DesiredProject } from '../../../control-plane/mirror.ts';
 import type { Publishable } from '../../../control-plane/publish.ts';
 import { keyOf, keyText } from '../../../kube/kube-object.ts';
 import type { Compilation } from '../sources/compilation.ts';
@@ -21,9 +21,9 @@ interface Observed {
 export function desiredAtControlPlane(
   { project, controlPlane, signedBy }: Observed,
   compiled: { readonly compilation: Compilation | undefined; readonly inputs: Project | undefined },
-  wish: DesiredDeployment | undefined,
+  desiredDeployment: DesiredDeployment | undefined,
   readArchive: ArchiveReader | undefined,
-): Wanted | undefined {
+): DesiredProject | undefined {
   if (!controlPlane?.secret.ok) return undefined;
   const production = !project.spec.allowPlaintext;
   const { compilation, inputs } = compiled;
@@ -41,13 +41,13 @@ export function desiredAtControlPlane(
     owner: keyText(keyOf(project)),
     access: controlPlane.secret.access,
     ...(newest && inputs ? { compiled: { ...newest, inputs } } : {}),
-    ...(wish
+    ...(desiredDeployment
       ? {
-          wish: {
-            ...of(wish.revision.artifactHash, wish.revision.signedBy),
+          request: {
+            ...of(desiredDeployment.revision.artifactHash, desiredDeployment.revision.signedBy),
             production,
-            by: wish.by,
-            archive: () => archiveOf(wish.revision),
+            by: desiredDeployment.by,
+            archive: () => archiveOf(desiredDeployment.revision),
           },
         }
       : {}),

@@ -7,11 +7,11 @@ import { wantedReplicas } from '../../../objects/replicas.ts';
 import { askedDigest, templateDigest } from '../../../objects/template-digest.ts';
 import {
   type DesiredDeployment,
-  type Elsewhere,
-  elsewhere,
+  describeDesired,
+  type ExternalDeployment,
+  externalDeployment,
   type ObservedControlPlane,
   type Served,
-  wishOf,
 } from '../control-plane/decide.ts';
 import type { PodState } from '../pods/pod-state.ts';
 import type { PodSecrets } from '../secrets/observe-pod-secrets.ts';
@@ -24,8 +24,8 @@ export interface Rollout extends RolloutDecision {
   /** What pods shall serve in the end: the goal, or what somebody deployed at the control plane since. */
   readonly served?: Served;
   /** What the cluster wants of its control plane. */
-  readonly wish?: DesiredDeployment;
-  readonly elsewhere?: Elsewhere;
+  readonly desiredDeployment?: DesiredDeployment;
+  readonly externalDeployment?: ExternalDeployment;
   /** What the template of the stable pods names: what a pod starts with. */
   readonly template?: Revision;
   /** A Deployment holds it to another artifact than the newest. */
@@ -123,16 +123,16 @@ function servedBy(
   revisions: readonly Revision[],
   active: Deployment | undefined,
   inPlace: boolean,
-): Pick<Rollout, 'served' | 'wish' | 'elsewhere'> {
+): Pick<Rollout, 'served' | 'desiredDeployment' | 'externalDeployment'> {
   if (!goal) return {};
   if (!controlPlane) return { served: goal };
-  const wish = { revision: goal, by: wishOf(goal, active) };
+  const desiredDeployment = { revision: goal, by: describeDesired(goal, active) };
   const before = project.status?.controlPlane;
-  const other = inPlace ? elsewhere(wish.by, controlPlane, before, goal.artifactHash) : undefined;
-  if (!other) return { served: goal, wish };
+  const other = inPlace ? externalDeployment(desiredDeployment.by, controlPlane, before, goal.artifactHash) : undefined;
+  if (!other) return { served: goal, desiredDeployment };
   const { artifactHash } = other;
   const kept = revisions.find((revision) => revision.artifactHash === artifactHash);
-  return { served: kept ?? { artifactHash }, wish, elsewhere: other };
+  return { served: kept ?? { artifactHash }, desiredDeployment, externalDeployment: other };
 }
 
 const UNHURRIED = { progressDeadlineSeconds: Number.MAX_SAFE_INTEGER };

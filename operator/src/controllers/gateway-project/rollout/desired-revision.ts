@@ -3,7 +3,7 @@ import type { Revision } from '../../../api/gateway-project.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
 import type { RolloutStatus } from '../../../api/rollout.ts';
 
-export interface WantedRevision {
+export interface DesiredRevision {
   readonly revision: Revision;
   /** Of the rollout: the same artifact wanted again is another one, so that what was refused is tried again. */
   readonly attempt: string;
@@ -15,19 +15,19 @@ export function attemptOf({ revision, startedAt }: RolloutStatus): string {
 }
 
 /** Of gateway pods: only where they take artifacts in place; undefined: each keeps what it has. */
-export function wantedOfPods({ spec, status }: GatewayProject): WantedRevision | undefined {
+export function desiredOfPods({ spec, status }: GatewayProject): DesiredRevision | undefined {
   if (spec.rollout.strategy !== 'InPlace') return undefined;
   return find(status, status?.revision);
 }
 
 /** Of sidecars: what gateway pods have shown to be good, or else what there is. In place they go together. */
-export function wantedOfSidecars({ status }: GatewayProject): WantedRevision | undefined {
+export function desiredOfSidecars({ status }: GatewayProject): DesiredRevision | undefined {
   const { rollout } = status ?? {};
   const proven = rollout?.phase === 'Succeeded' || rollout?.strategy === 'InPlace' || rollout?.from === undefined;
   return find(status, proven ? status?.revision : rollout.from);
 }
 
-function find(status: GatewayProject['status'], number: number | undefined): WantedRevision | undefined {
+function find(status: GatewayProject['status'], number: number | undefined): DesiredRevision | undefined {
   const revision = status?.revisions?.find((kept) => kept.revision === number);
   const { rollout } = status ?? {};
   if (!revision || !rollout) return undefined;

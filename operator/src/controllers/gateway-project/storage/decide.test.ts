@@ -8,7 +8,7 @@ import { artifactRecord, pendingRecord } from '../../../objects/artifact-record.
 import { ANNOTATION_REVISION } from '../../../objects/names.ts';
 import type { Observed } from '../observe.ts';
 import type { Compilation } from '../sources/compilation.ts';
-import { obsoleteArtifacts, storing, wantsImage } from './decide.ts';
+import { decideStorage, obsoleteArtifacts, wantsImage } from './decide.ts';
 import { withoutRegistry } from './observe.ts';
 
 const NOW = new Date('2026-01-02T03:04:05Z');
@@ -84,10 +84,10 @@ const namesOf = (objects: readonly KubeObject[]) => objects.map(({ metadata }) =
 
 describe('an artifact goes', () => {
   it('into ConfigMaps, of which there are at most eight', () => {
-    const first = storing(observed(project(), []), compiled('a', 2 * DEFAULT_PART_BYTES), NOW);
+    const first = decideStorage(observed(project(), []), compiled('a', 2 * DEFAULT_PART_BYTES), NOW);
     expect(first.write).toHaveLength(2);
     expect(first).toMatchObject({ latest: 1, verdict: { status: 'True', reason: 'Stored' } });
-    const large = storing(observed(project(), inConfigMaps(1, 'b')), compiled('a', 9 * DEFAULT_PART_BYTES), NOW);
+    const large = decideStorage(observed(project(), inConfigMaps(1, 'b')), compiled('a', 9 * DEFAULT_PART_BYTES), NOW);
     expect(large).toMatchObject({ latest: 1, write: [], verdict: { status: 'False', reason: 'ArtifactTooLarge' } });
     expect(large.verdict.message).toContain('spec.storage.type to OCI');
   });
@@ -95,26 +95,29 @@ describe('an artifact goes', () => {
   it('into the registry, however large, and is recorded when it is there', () => {
     const before = observed(project(OCI), []);
     expect(wantsImage(before, compiled('a'))).toBe(true);
-    const pushing = storing(
+    const pushing = decideStorage(
       observed(project(OCI), [], { registry: registry({ image: { state: 'pushing', archive: 'a'.repeat(64) } }) }),
       compiled('a', 9 * DEFAULT_PART_BYTES),
       NOW,
     );
     expect(pushing).toMatchObject({ revisions: [], write: [], verdict: { status: 'Unknown', reason: 'Storing' } });
-    const there = storing(observed(project(OCI), [], { registry: storedImage('a') }), compiled('a'), NOW);
+    const there = decideStorage(observed(project(OCI), [], { registry: storedImage('a') }), compiled('a'), NOW);
     expect(there.revisions).toMatchObject([{ revision: 1, image: image('a'), registry: { pushSecret: 'push' } }]);
     const after = observed(project(OCI), there.write, { registry: registry() });
     expect(wantsImage(after, compiled('a'))).toBe(false);
-    expect(storing(after, compiled('a'), NOW)).toMatchObject({ write: [], verdict: { reason: 'Stored' } });
+    expect(decideStorage(after, compiled('a'), NOW)).toMatchObject({ write: [], verdict: { reason: 'Stored' } });
   });
 
   it('into ConfigMaps of any size in local mode, whatever the project says', () => {
     const local = withoutRegistry(observed(project(OCI), []));
-    const { write, verdict } = storing(local, compiled('a', 9 * DEFAULT_PART_BYTES), NOW);
+    const { write, verdict } = decideStorage(local, compiled('a', 9 * DEFAULT_PART_BYTES), NOW);
     expect(write).toHaveLength(9);
     expect(verdict.reason).toBe('Stored');
     const after = withoutRegistry(observed(project(OCI), write));
-    expect(storing(after, compiled('a'), NOW)).toMatchObject({ write: [], revisions: [{ revision: 1, parts: 9 }] });
+    expect(decideStorage(after, compiled('a'), NOW)).toMatchObject({
+      write: [],
+      revisions: [{ revision: 1, parts: 9 }],
+    });
   });
 
   it('nowhere while the registry is down: the last one stays, and it is said why', () => {
@@ -125,13 +128,13 @@ describe('an artifact goes', () => {
       message: 'no route',
     } as const;
     const down = observed(project(OCI), [inRegistry(1, 'a')], { registry: registry({ image: state }) });
-    const { verdict, ...rest } = storing(down, compiled('b'), NOW);
+    const { verdict, ...rest } = decideStorage(down, compiled('b'), NOW);
     expect(rest).toMatchObject({ latest: 1, write: [], revisions: [{ revision: 1 }] });
     expect(verdict).toEqual({ type: 'Stored', status: 'False', reason: 'RegistryUnavailable', message: 'no route' });
   });
 
   it('never by the state of another push', () => {
-    const { revisions, verdict } = storing(
+    const { revisions, verdict } = decideStorage(
       observed(project(OCI), [], { registry: storedImage('a') }),
       compiled('b'),
       NOW,
@@ -145,19 +148,19 @@ describe('a change of storage', () => {
   it('moves the newest artifact under its number, and leaves the others where they lie', () => {
     const kept = [...inConfigMaps(1, 'a'), ...inConfigMaps(2, 'b')];
     expect(wantsImage(observed(project(OCI), kept), compiled('b'))).toBe(true);
-    const moved = storing(observed(project(OCI), kept, { registry: storedImage('b') }), compiled('b'), NOW);
+    const moved = decideStorage(observed(project(OCI), kept, { registry: storedImage('b') }), compiled('b'), NOW);
     expect(moved.revisions).toMatchObject([
       { revision: 2, image: image('b') },
       { revision: 1, parts: 1 },
     ]);
-    const back = storing(observed(project(), [...kept, ...moved.write]), compiled('b'), NOW);
+    const back = decideStorage(observed(project(), [...kept, ...moved.write]), compiled('b'), NOW);
     expect(back).toMatchObject({ write: [], revisions: [{ revision: 2, parts: 1 }, { revision: 1 }] });
   });
 
   it('serves from the old place while the new one cannot be had', () => {
     const state = { state: 'failed', archive: 'a'.repeat(64), reason: 'PushRefused', message: 'no' } as const;
     const stuck = observed(project(OCI), inConfigMaps(1, 'a'), { registry: registry({ image: state }) });
-    expect(storing(stuck, compiled('a'), NOW)).toMatchObject({
+    expect(decideStorage(stuck, compiled('a'), NOW)).toMatchObject({
       revisions: [{ revision: 1, parts: 1 }],
       latest: 1,
       verdict: { reason: 'PushRefused' },
@@ -167,7 +170,7 @@ describe('a change of storage', () => {
   it('to another repository keeps what is in the old one, and how it was reached', () => {
     const parts = [inRegistry(1, 'a', 'old.example.org/shop'), inRegistry(2, 'b')];
     expect(
-      storing(observed(project(OCI), parts, { registry: registry() }), compiled('b'), NOW).revisions,
+      decideStorage(observed(project(OCI), parts, { registry: registry() }), compiled('b'), NOW).revisions,
     ).toMatchObject([
       { revision: 2, image: image('b') },
       { revision: 1, image: image('a', 'old.example.org/shop'), registry: { pullSecret: 'pull' } },
@@ -179,7 +182,7 @@ describe('what somebody deleted', () => {
   const status = { latestRevision: 2, revision: 2, revisions: [revision(2, 'b'), revision(1, 'a')] };
 
   it('is made again under its number, since it still compiles', () => {
-    const again = storing(observed(project({}, status), inConfigMaps(1, 'a')), compiled('b'), NOW);
+    const again = decideStorage(observed(project({}, status), inConfigMaps(1, 'a')), compiled('b'), NOW);
     expect(again).toMatchObject({ latest: 2, verdict: { reason: 'Stored' } });
     expect(namesOf(again.write)).toEqual(namesOf(inConfigMaps(2, 'b')));
   });
@@ -191,21 +194,25 @@ describe('what somebody deleted', () => {
     const without = observed(project(OCI, images), parts, { registry: gone });
     expect(wantsImage(without, compiled('b'))).toBe(true);
     const pushed = { ...gone, ...storedImage('b'), missing: gone.missing };
-    expect(storing({ ...without, registry: pushed }, compiled('b'), NOW)).toMatchObject({
+    expect(decideStorage({ ...without, registry: pushed }, compiled('b'), NOW)).toMatchObject({
       latest: 2,
       revisions: [{ revision: 2, image: image('b') }],
     });
   });
 
   it('is told where it cannot be made again, and what pods serve stays theirs', () => {
-    const lost = storing(observed(project({}, status), inConfigMaps(1, 'a'), { workload: served(2) }), failed, NOW);
+    const lost = decideStorage(
+      observed(project({}, status), inConfigMaps(1, 'a'), { workload: served(2) }),
+      failed,
+      NOW,
+    );
     expect(lost).toMatchObject({ latest: 2, verdict: { status: 'False', reason: 'ArtifactLost' } });
     expect(numbers(lost.revisions)).toEqual([2, 1]);
     expect(lost.verdict.message).toContain(`shop-${'b'.repeat(64)}-0`);
   });
 
   it('is forgotten where no pod serves it', () => {
-    const { revisions } = storing(
+    const { revisions } = decideStorage(
       observed(project({}, status), inConfigMaps(2, 'b'), { workload: served(2) }),
       compiled('b'),
       NOW,
@@ -241,7 +248,7 @@ describe('what is no longer needed', () => {
     const pending = (letter: string) =>
       pendingRecord(project(), { archive: letter.repeat(64), image: image(letter), access: {} });
     const of = observed(project(OCI), [pending('a'), pending('b')], { registry: registry() });
-    expect(storing(of, failed, NOW).revisions).toEqual([]);
+    expect(decideStorage(of, failed, NOW).revisions).toEqual([]);
     expect(namesOf(obsoleteArtifacts(of, [], compiled('a')).records)).toEqual(namesOf([pending('b')]));
   });
 
@@ -249,7 +256,7 @@ describe('what is no longer needed', () => {
     const [part] = inConfigMaps(1, 'a');
     const foreign = { ...part!, metadata: { ...part!.metadata, ownerReferences: [] } };
     expect(obsoleteArtifacts(observed(project(), [foreign]), [], undefined)).toEqual({ parts: [], records: [] });
-    expect(storing(observed(project(), [foreign]), failed, NOW).revisions).toEqual([]);
+    expect(decideStorage(observed(project(), [foreign]), failed, NOW).revisions).toEqual([]);
   });
 });
 
@@ -265,7 +272,7 @@ it('annotations that somebody edited are no revision, and cost nothing', () => {
       ...part!,
       metadata: { ...part!.metadata, annotations: { ...part!.metadata.annotations, ...annotations } },
     };
-    expect(storing(observed(project(), [edited]), failed, NOW).revisions).toEqual([]);
+    expect(decideStorage(observed(project(), [edited]), failed, NOW).revisions).toEqual([]);
   }
   const record = inRegistry(1, 'a');
   const broken = {
@@ -275,5 +282,5 @@ it('annotations that somebody edited are no revision, and cost nothing', () => {
       annotations: { ...record.metadata.annotations, 'gw.dev/registry': '{"pullSecret":7' },
     },
   };
-  expect(storing(observed(project(OCI), [broken]), failed, NOW).revisions).toMatchObject([{ registry: {} }]);
+  expect(decideStorage(observed(project(OCI), [broken]), failed, NOW).revisions).toMatchObject([{ registry: {} }]);
 });

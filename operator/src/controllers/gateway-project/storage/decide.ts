@@ -13,7 +13,7 @@ import type { ObservedStorage } from './observed.ts';
 
 type Compiled = Extract<Compilation, { ok: true }>;
 
-export interface Storing {
+export interface StorageDecision {
   /** Newest first, the new one among them. */
   readonly revisions: readonly Revision[];
   /** Number of the newest that compiled. */
@@ -23,7 +23,11 @@ export interface Storing {
   readonly verdict: Verdict;
 }
 
-export function storing(observed: ObservedStorage, compilation: Compilation | undefined, now: Date): Storing {
+export function decideStorage(
+  observed: ObservedStorage,
+  compilation: Compilation | undefined,
+  now: Date,
+): StorageDecision {
   const { project } = observed;
   const before = project.status;
   const kept = keptRevisions(observed);

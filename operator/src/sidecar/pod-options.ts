@@ -6,11 +6,11 @@ import {
   ANNOTATION_RESOURCES,
   ANNOTATION_SECRETS_DIRECTORY,
   ANNOTATION_SECRETS_ENV,
-} from './ask.ts';
+} from './labels.ts';
 
 type Quantities = { readonly [name: string]: string };
 
-export interface SidecarWishes {
+export interface SidecarPodOptions {
   readonly resources: { readonly requests: Quantities; readonly limits: Quantities };
   readonly logLevel?: LogLevel;
   readonly admin: boolean;
@@ -27,8 +27,8 @@ const QUANTITY = /^\d{1,18}(\.\d{1,9})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$/;
 const SECRET = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** `problems`: annotations that are not understood, and are left out. */
-export function readWishes(annotations: { readonly [name: string]: string } = {}): {
-  readonly wishes: SidecarWishes;
+export function readPodOptions(annotations: { readonly [name: string]: string } = {}): {
+  readonly podOptions: SidecarPodOptions;
   readonly problems: readonly string[];
 } {
   const problems: string[] = [];
@@ -52,7 +52,7 @@ export function readWishes(annotations: { readonly [name: string]: string } = {}
     (text) => text.split(',').every((name) => SECRET.test(name.trim())),
     'names of Secrets, comma-separated',
   );
-  const wishes = {
+  const podOptions = {
     resources: {
       requests: pick(quantity('requests.cpu'), quantity('requests.memory')),
       limits: pick(quantity('limits.cpu'), quantity('limits.memory')),
@@ -62,7 +62,7 @@ export function readWishes(annotations: { readonly [name: string]: string } = {}
     ...(directory ? { secretsDirectory: directory } : {}),
     ...(env ? { secretsEnv: env.split(',').map((name) => name.trim()) } : {}),
   };
-  return { wishes, problems };
+  return { podOptions, problems };
 }
 
 function isLogLevel(text: string): text is LogLevel {

@@ -1,21 +1,21 @@
 /** What is wanted, as each data plane hears of it. */
 import type { Notice } from '@gw/gateway/link-protocol';
-import type { DataPlane, Wanted } from './ports.ts';
+import type { DataPlane, DesiredArtifact } from './ports.ts';
 
 /**
  * Whether it reads the artifact's format: it is not told of others, and keeps what it has
  * (docs/decisions.md#version-skew).
  */
-export function reads({ artifactVersions }: DataPlane, { artifact_version }: Wanted): boolean {
+export function reads({ artifactVersions }: DataPlane, { artifact_version }: DesiredArtifact): boolean {
   return artifact_version === undefined || artifactVersions.includes(artifact_version);
 }
 
 /** Without what the data plane does not hear. */
-export function noticeOf({ artifact_version: _, ...notice }: Wanted): Notice {
+export function noticeOf({ artifact_version: _, ...notice }: DesiredArtifact): Notice {
   return notice;
 }
 
-export function isSame(one: Wanted | null, other: Wanted | null): boolean {
+export function isSame(one: DesiredArtifact | null, other: DesiredArtifact | null): boolean {
   return (
     one?.artifact_id === other?.artifact_id &&
     one?.artifact_hash === other?.artifact_hash &&
