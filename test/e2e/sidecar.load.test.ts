@@ -37,7 +37,8 @@ function podSpec(script: string, more: object = {}): object {
         imagePullPolicy: 'IfNotPresent',
         command: ['node', '-e', script],
         ports: [{ name: 'http', containerPort: 3000 }],
-        readinessProbe: { httpGet: { path: '/probe', port: 'http' }, periodSeconds: 1 },
+        // With one second for an answer, a node that stands still takes all new pods out of the routes at once.
+        readinessProbe: { httpGet: { path: '/probe', port: 'http' }, periodSeconds: 1, timeoutSeconds: 5 },
         securityContext: restricted,
         ...more,
       },
