@@ -1,4 +1,4 @@
-/** Hints between replicas that something in the tables changed, by LISTEN and NOTIFY. */
+/** Notifications between replicas that something in the tables changed, by LISTEN and NOTIFY. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 

@@ -46,7 +46,7 @@ export async function latestDeployment(client: ControlClient, id: string): Promi
   return latest ? shownDeployment(latest) : null;
 }
 
-/** `once` names this wish: asked for again, as after a crash, it is answered with the same deployment. Gives its id. */
+/** `once` names this request: asked for again, as after a crash, it is answered with the same deployment. Gives its id. */
 export async function deploy(client: ControlClient, id: string, artifact_id: string, once: string): Promise<string> {
   const headers = { 'idempotency-key': once };
   const input = { params: { id }, body: { artifact_id } };

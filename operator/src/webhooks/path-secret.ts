@@ -24,8 +24,8 @@ export function pathSecret(
     ownSecret(api, { namespace, name: WEBHOOK_SECRET }, async (stored) => {
       const found = stored && pathsOf(stored);
       const before = found === undefined ? await configured() : undefined;
-      const wish = stored?.annotations[ANNOTATION_ROTATE] ?? '';
-      const paths = renewPaths(found, wish, before, now());
+      const rotation = stored?.annotations[ANNOTATION_ROTATE] ?? '';
+      const paths = renewPaths(found, rotation, before, now());
       if (paths === found) return { content: paths };
       const data = {
         path: paths.path,

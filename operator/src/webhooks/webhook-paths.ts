@@ -16,7 +16,7 @@ export interface WebhookPaths {
   readonly since: number;
   /** The path before, still answered for a day. */
   readonly before?: string;
-  /** The wish for another path that was granted last: the value of ANNOTATION_ROTATE. */
+  /** The rotation that was granted last: the value of ANNOTATION_ROTATE. */
   readonly rotated: string;
 }
 
@@ -28,20 +28,20 @@ const BEFORE_MS = 24 * 3_600_000;
 export const SPREAD_MS = 120_000;
 
 /**
- * The same where nothing is due. `wish`: asks for another path where it is not the one granted last. `configured`: the
+ * The same where nothing is due. `rotation`: asks for another path where it is not the one granted last. `configured`: the
  * path that API servers use, where there is one: they go on until they are told of the first path of its own.
  */
 export function renewPaths(
   paths: WebhookPaths | undefined,
-  wish: string,
+  rotation: string,
   configured: string | undefined,
   now: number,
 ): WebhookPaths {
-  if (paths && paths.rotated === wish) return paths;
+  if (paths && paths.rotated === rotation) return paths;
   const before = paths?.path ?? configured;
   // Lower case: API servers want each segment to be a DNS name.
   const path = `${FIXED_PATH}/${randomBytes(20).toString('hex')}`;
-  return { path, since: now, ...(before === undefined ? {} : { before }), rotated: wish };
+  return { path, since: now, ...(before === undefined ? {} : { before }), rotated: rotation };
 }
 
 /** The path that API servers shall use. */
