@@ -216,7 +216,7 @@ describe('the table', () => {
 
   it('has a test of each code', () => {
     const here = readFileSync(import.meta.filename, 'utf8');
-    // Shown where compiling has limits, and where it is a job: control/src/compile.test.ts, control/src/jobs.
+    // Shown where compiling has limits, and where it is a job: control/src/compile.test.ts, control/src/modules/compilations.
     const elsewhere = ['E1005', 'E1009'];
     const shown = new Set([...cases.map(({ code }) => code), ...elsewhere]);
     const missing = Object.keys(ERROR_CODES).filter(
