@@ -54,6 +54,7 @@ function refresh(x: Exchange, body: string | undefined): void {
   x.staged = null;
   x.answer = null;
   x.context = null;
+  x.responseHeaderBytes = 0;
   x.headers = [...sent];
   x.query = 'limit=3';
   x.responseHeaders = [...answered];
