@@ -18,15 +18,9 @@ import { BodyValidator } from './validation/body.ts';
 import { ParameterValidator } from './validation/parameters.ts';
 import { ResponseValidator } from './validation/response.ts';
 import { Schemas } from './validation/schemas.ts';
+import { PluginLoadError } from './wasm/binary/plugin-load-error.ts';
 import { createPluginRuntime } from './wasm/index.ts';
-import {
-  type BoundPlugin,
-  type LoadedModule,
-  type LogLevel,
-  type PluginLimits,
-  PluginLoadError,
-  type PluginRuntime,
-} from './wasm/plugin.ts';
+import type { BoundPlugin, LoadedModule, LogLevel, PluginLimits, PluginRuntime } from './wasm/plugin.ts';
 
 export interface Step {
   readonly plugin: BoundPlugin;

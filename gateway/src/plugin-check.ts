@@ -1,5 +1,5 @@
 /** Whether a gateway would load a plugin, found out without a gateway around it: what a registry asks first. */
-import { type Marks, marksOf } from './compiler/config-marks.ts';
+import { type Marks, marksOf } from './artifact/config-marks.ts';
 import { type ConfigValidator, configValidator } from './compiler/config-schema.ts';
 import { loadOnlyRuntime } from './compiler/load-only-runtime.ts';
 import { artifactPlugin } from './compiler/plugins.ts';

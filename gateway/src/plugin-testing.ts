@@ -1,7 +1,8 @@
 /** What the testing kit of the plugin SDK runs plugins on: the gateway's own runtime and reader of plugins. */
+
+export { marksOf } from './artifact/config-marks.ts';
 export type { ArtifactPlugin, JsonObject } from './artifact/format.ts';
 export { standaloneCapabilities } from './capabilities/standalone.ts';
-export { marksOf } from './compiler/config-marks.ts';
 export { configValidator } from './compiler/config-schema.ts';
 export { artifactPlugin } from './compiler/plugins.ts';
 export { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from './exchange.ts';

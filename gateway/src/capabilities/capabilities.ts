@@ -1,6 +1,7 @@
 /** Every capability of the host: adding one is its folder and one line here. */
+
+import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { cache } from './cache/capability.ts';
-import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from './capability.ts';
 import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
 import { credentials } from './credentials/capability.ts';

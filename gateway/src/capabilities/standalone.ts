@@ -1,13 +1,13 @@
 /** The capabilities where no gateway is around them: tests and benchmarks, on open egress. */
 import { readFileSync } from 'node:fs';
 import { BufferBudget } from '../buffer-budget.ts';
+import type { LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
 import { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import { openCapabilities } from './capabilities.ts';
-import type { LoadedCapability, ProcessServices } from './capability.ts';
 
 export interface StandaloneOptions {
   /** Default: in this process. */

@@ -2,10 +2,10 @@
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { get } from '../spec/json.ts';
-import { addTraceOptions, type TraceFlags, traceRequestOf } from '../trace/options.ts';
-import { renderTrace } from '../trace/render.ts';
 import type { TraceReport } from '../trace/report.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
+import { addTraceOptions, type TraceFlags, traceRequestOf } from './trace-options.ts';
+import { renderTrace } from './trace-report.ts';
 import { formatOption, option } from './variables.ts';
 
 interface Flags extends TraceFlags {

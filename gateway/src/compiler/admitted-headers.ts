@@ -2,9 +2,10 @@
  * Which request headers an operation admits beyond the baseline (docs/reference/gateway.md#header-admission,
  * docs/decisions.md#headers-plugins-read).
  */
+
+import { marked } from '../artifact/config-marks.ts';
 import type { Json, Parameter, PluginUse } from '../artifact/format.ts';
 import { BASELINE } from '../headers/admission.ts';
-import { marked } from './config-marks.ts';
 import type { PreparedPlugin } from './plugins.ts';
 
 /** RFC 9110, section 5.1. */

@@ -5,6 +5,7 @@
 
 import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import { sortedMembers } from '../artifact/canonical-json.ts';
+import { mapMarked, marked } from '../artifact/config-marks.ts';
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
 import { isKeyHash } from '../capabilities/credentials/key-hash.ts';
 import { isPasswordHash } from '../capabilities/passwords/password-hash.ts';
@@ -14,7 +15,6 @@ import type { DeclaredUse } from '../spec/extensions.ts';
 import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { checkConditions, type ReadCondition } from './conditions.ts';
-import { mapMarked, marked } from './config-marks.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { BoundConfig, PluginLoad } from './load-check.ts';
 import type { Plugins, PreparedPlugin } from './plugins.ts';

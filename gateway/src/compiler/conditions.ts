@@ -1,9 +1,10 @@
 /**
  * Expressions in config (`x-gw-cel: true`), checked as the gateway will compile them (docs/reference/plugins.md#cel).
  */
+
+import { marked } from '../artifact/config-marks.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import { messageOf } from '../message-of.ts';
-import { marked } from './config-marks.ts';
 import { isReference } from './config-schema.ts';
 import type { PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';

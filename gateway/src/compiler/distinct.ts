@@ -1,10 +1,11 @@
 /**
  * Properties that tell the instances of a plugin in one chain apart (`x-gw-distinct`; docs/reference/plugins.md#chain).
  */
+
+import { marked } from '../artifact/config-marks.ts';
 import type { Json } from '../artifact/format.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import type { BoundUse } from './admitted-headers.ts';
-import { marked } from './config-marks.ts';
 
 /** A bound plugin and where the document names it. */
 export interface PlacedUse extends BoundUse {

@@ -3,12 +3,12 @@
  * (docs/reference/plugins.md#packages).
  */
 
+import { type Marks, manifestMarks, marksOf } from '../artifact/config-marks.ts';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { PLUGINS_DIR } from '../artifact/format.ts';
 import { sha256 } from '../artifact/hash.ts';
 import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import { type Marks, manifestMarks, marksOf } from './config-marks.ts';
 import { type ConfigValidator, configValidator } from './config-schema.ts';
 import type { PluginManifest, ProjectPlugin } from './project.ts';
 import { inspectModule } from './wasm-module.ts';

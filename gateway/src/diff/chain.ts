@@ -2,8 +2,9 @@
  * Changes of what an operation runs: middlewares, dispatcher, their config. Values are not shown, since some are
  * secrets, but for upstreams: an address must not hold any.
  */
+
+import { marked } from '../artifact/config-marks.ts';
 import type { Json, Operation, PluginUse } from '../artifact/format.ts';
-import { marked } from '../compiler/config-marks.ts';
 import { isObject } from '../spec/json.ts';
 import { child } from '../spec/pointer.ts';
 import { breaking, type Change, harmless } from './change.ts';

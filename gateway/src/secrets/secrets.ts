@@ -4,8 +4,8 @@
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, sep } from 'node:path';
+import { mapMarked } from '../artifact/config-marks.ts';
 import type { Json, JsonObject } from '../artifact/format.ts';
-import { mapMarked } from '../compiler/config-marks.ts';
 
 /** A reference that does not resolve: `gw serve` exits with 13. The message names the reference, never a value. */
 export class SecretError extends Error {}

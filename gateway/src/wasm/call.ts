@@ -4,8 +4,9 @@ import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '..
 import type { CallState } from './capability.ts';
 import type { ConfigView } from './config-view.ts';
 import { CpuClock } from './cpu.ts';
-import { HostCallError, Overloaded, WaitExceeded } from './failures.ts';
+import { Overloaded, WaitExceeded } from './failures.ts';
 import { GuestMemory } from './guest-memory.ts';
+import { HostCallError } from './host/host-call-error.ts';
 import type { BoundPlugin, PluginServices } from './plugin.ts';
 
 /** The functions that a plugin may export for the host to call. */

@@ -1,8 +1,9 @@
 /** The tables of a plugin's config that its schema marks `x-gw-credentials`: read at load, and hidden from the plugin. */
+
+import { marked } from '../artifact/config-marks.ts';
 import type { ArtifactPlugin, CredentialsMark, Json, JsonObject } from '../artifact/format.ts';
-import { marked } from '../compiler/config-marks.ts';
 import { pointerTokens } from '../spec/pointer.ts';
-import { PluginLoadError } from './plugin.ts';
+import { PluginLoadError } from './binary/plugin-load-error.ts';
 
 export type CredentialKind = NonNullable<CredentialsMark['kind']>;
 

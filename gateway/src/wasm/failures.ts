@@ -1,8 +1,5 @@
 /** How a call ends that a plugin did not end itself. */
 
-/** The plugin asked the host for what is not possible; the message says what. Ends the call. */
-export class HostCallError extends Error {}
-
 /** The call used up its CPU time (docs/decisions.md#cpu-time-of-plugins). */
 export class CpuExceeded extends Error {}
 

@@ -1,5 +1,5 @@
 /** A plugin's memory as host functions read and write it. Every access is checked; nothing here keeps a reference. */
-import { HostCallError } from './failures.ts';
+import { HostCallError } from './host/host-call-error.ts';
 
 /** Up to here a loop beats a call into the runtime's encoders. */
 const SHORT = 48;

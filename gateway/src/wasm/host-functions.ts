@@ -1,10 +1,11 @@
 /** The host functions of a runtime: those that every plugin has, and those of its capabilities. */
+
+import { PluginLoadError } from './binary/plugin-load-error.ts';
 import type { Call } from './call.ts';
 import type { CallState, CapabilityInstance, HostCapability } from './capability.ts';
 import type { ConfigView } from './config-view.ts';
 import { CORE_FUNCTIONS } from './host/core.ts';
 import type { HostFunctionInfo } from './host/host-function.ts';
-import { PluginLoadError } from './plugin.ts';
 
 /** The module that plugins import from. Another version of the ABI has another name. */
 export const ABI_MODULE = 'gw_abi_1';

@@ -1,12 +1,13 @@
 /** One instance of a module: exclusively one call's while that runs or waits. */
 import { type Exchange, Interrupted } from '../exchange.ts';
 import { REFUEL } from './binary/injected.ts';
+import { PluginLoadError } from './binary/plugin-load-error.ts';
 import { ENTER, FUEL, GLOBAL } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
 import { type Binding, Call, type Holder, type Hook } from './call.ts';
 import { ABI_MODULE, type RuntimeFunctions } from './host-functions.ts';
 import { failed, logFailure, outcomeOf } from './outcome.ts';
-import { ANSWERED, type ChunkResult, type Outcome, PluginLoadError } from './plugin.ts';
+import { ANSWERED, type ChunkResult, type Outcome } from './plugin.ts';
 import { Snapshot } from './snapshot.ts';
 
 /** What instances of one module have in common. */

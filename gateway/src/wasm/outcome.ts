@@ -4,7 +4,8 @@ import { changeHeader, type HeaderList, Interrupted } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import { problem } from '../problems.ts';
 import type { Call } from './call.ts';
-import { CpuExceeded, HostCallError, Overloaded, WaitExceeded } from './failures.ts';
+import { CpuExceeded, Overloaded, WaitExceeded } from './failures.ts';
+import { HostCallError } from './host/host-call-error.ts';
 import { ANSWERED, CONTINUE, HANDED_OFF, type Outcome } from './plugin.ts';
 
 /** nginx's status for a client that left before its answer; only logs see it. */

@@ -1,4 +1,5 @@
 /** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
+
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import type { Exchange, Upstream } from '../exchange.ts';
 import type { HostCapability } from './capability.ts';
@@ -11,9 +12,6 @@ export const CONTINUE = 0;
 export const ANSWERED = 1;
 /** `Exchange.handOff` holds the upstream (dispatchers). */
 export const HANDED_OFF = 2;
-
-/** The plugin cannot be loaded; the message says why and names the import, export or section. */
-export class PluginLoadError extends Error {}
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 

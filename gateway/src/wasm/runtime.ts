@@ -1,9 +1,10 @@
 /** Loads plugin modules and binds them to configs (docs/decisions.md#plugins-are-webassembly; gateway/sdk/ABI.md). */
 import { hash } from 'node:crypto';
+import { marked } from '../artifact/config-marks.ts';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
-import { marked } from '../compiler/config-marks.ts';
 import type { Upstream } from '../exchange.ts';
 import { checkExports, checkImports, INITIALIZE } from './abi.ts';
+import { PluginLoadError } from './binary/plugin-load-error.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding, Hook } from './call.ts';
@@ -19,7 +20,6 @@ import {
   type LoadedModule,
   type PluginFigures,
   type PluginLimits,
-  PluginLoadError,
   type PluginRuntime,
   type PluginServices,
 } from './plugin.ts';

@@ -1,9 +1,9 @@
 /** `host_cache_*`: responses that are stored as they pass, and answered from the store (RFC 9111). */
 
+import { capability } from '../../capability/capability.ts';
 import type { CounterInfo } from '../../telemetry/metric-table.ts';
 import type { Call } from '../../wasm/call.ts';
-import { HostCallError } from '../../wasm/failures.ts';
-import { capability } from '../capability.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { Maybe } from './response-store.ts';
 

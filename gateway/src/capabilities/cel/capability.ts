@@ -1,11 +1,11 @@
 /** `host_cel_compile` and `host_cel_evaluate`: conditions on requests in the Common Expression Language. */
 
+import { capability } from '../../capability/capability.ts';
 import { Interrupted } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import type { Call } from '../../wasm/call.ts';
-import { HostCallError } from '../../wasm/failures.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 import { withBody } from '../../wasm/host/request-body.ts';
-import { capability } from '../capability.ts';
 import type { Condition } from './expression.ts';
 
 /** Expressions of one config. */

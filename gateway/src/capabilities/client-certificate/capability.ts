@@ -1,7 +1,8 @@
 /** `host_client_certificate_get` and `…_name`: who the client is by its TLS handshake. */
+
+import { capability } from '../../capability/capability.ts';
 import type { ClientCertificate } from '../../transport/shown-certificate.ts';
 import type { Call } from '../../wasm/call.ts';
-import { capability } from '../capability.ts';
 
 const FIELDS: readonly ((certificate: ClientCertificate) => string | undefined)[] = [
   ({ subject }) => subject,

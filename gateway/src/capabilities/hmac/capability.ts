@@ -1,10 +1,10 @@
 /** `host_hmac_verify`: shared secrets that never enter a plugin's memory. */
 
+import { capability } from '../../capability/capability.ts';
 import { messageOf } from '../../message-of.ts';
+import { PluginLoadError } from '../../wasm/binary/plugin-load-error.ts';
 import type { CredentialEntry } from '../../wasm/credential-marks.ts';
-import { HostCallError } from '../../wasm/failures.ts';
-import { PluginLoadError } from '../../wasm/plugin.ts';
-import { capability } from '../capability.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 import { HmacKeyTable } from './hmac-key-table.ts';
 
 /** What a code costs, in instructions. */

@@ -1,12 +1,13 @@
 /** `host_http_call`: a whole HTTP call, and the small calls that read its answer. */
+
+import { capability } from '../../capability/capability.ts';
 import { type HttpAnswer, HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import type { Binding } from '../../wasm/call.ts';
 import type { CallState } from '../../wasm/capability.ts';
-import { HostCallError } from '../../wasm/failures.ts';
 import { MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../wasm/host/header-rules.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 import { readHeader } from '../../wasm/host/request-headers.ts';
-import { capability } from '../capability.ts';
 
 /** Results below 0; a status otherwise. */
 const FAILURES: Readonly<Record<HttpCallFailure, number>> = { failed: -1, timeout: -2, refused: -3, 'too-large': -4 };

@@ -1,7 +1,8 @@
 /** `host_http_stream`: the host proxies the request, and the instance is free. */
+
+import { capability } from '../../capability/capability.ts';
 import type { Exchange } from '../../exchange.ts';
-import { HostCallError } from '../../wasm/failures.ts';
-import { capability } from '../capability.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 
 /** An hour: past it a client has long gone. */
 const MAX_TIMEOUT_MS = 3_600_000;

@@ -1,8 +1,9 @@
 /** `host_nonce_enter`: nonces of signatures, which every instance, worker or pod shares. */
+
+import { capability } from '../../capability/capability.ts';
 import type { NonceVerdict } from '../../state/nonce-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
-import { HostCallError } from '../../wasm/failures.ts';
-import { capability } from '../capability.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 
 const ANSWERS = { new: 1, used: 0, forgotten: -2 } as const satisfies Record<NonceVerdict, number>;
 /** The store is away. */

@@ -1,8 +1,9 @@
 /** `host_rate_limit_take`: counters that every instance, worker or pod shares. */
+
+import { capability } from '../../capability/capability.ts';
 import type { RateLimitResult } from '../../state/rate-limit-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
-import { HostCallError } from '../../wasm/failures.ts';
-import { capability } from '../capability.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 
 const ALLOWED = 1;
 const REFUSED = 0;

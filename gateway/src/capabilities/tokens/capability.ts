@@ -1,9 +1,9 @@
 /** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read what they claim. */
 
+import { capability } from '../../capability/capability.ts';
 import { messageOf } from '../../message-of.ts';
 import type { CallState } from '../../wasm/capability.ts';
-import { HostCallError } from '../../wasm/failures.ts';
-import { capability } from '../capability.ts';
+import { HostCallError } from '../../wasm/host/host-call-error.ts';
 import type { TokenClaims } from './token-claims.ts';
 import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
 import type { TokenVerifier } from './token-verifier.ts';

@@ -1,5 +1,5 @@
 /** Reading and writing the WebAssembly binary format's primitives (core specification, chapter 5). */
-import { PluginLoadError } from '../plugin.ts';
+import { PluginLoadError } from './plugin-load-error.ts';
 
 /** A cursor over a module's bytes. Every read past the end throws PluginLoadError. */
 export class ByteReader {

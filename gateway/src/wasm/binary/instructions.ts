@@ -1,6 +1,7 @@
 /** Passing over instructions: what each one carries, what it costs, and which ones are refused. */
-import { PluginLoadError } from '../plugin.ts';
+
 import type { ByteReader } from './bytes.ts';
+import { PluginLoadError } from './plugin-load-error.ts';
 import { valueType } from './types.ts';
 
 /** What the meter has to know of an instruction; all others are `plain`. */

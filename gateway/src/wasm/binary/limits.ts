@@ -1,5 +1,5 @@
 /** How large a module may be; past any of these it does not load. Documented in sdk/ABI.md. */
-import { PluginLoadError } from '../plugin.ts';
+import { PluginLoadError } from './plugin-load-error.ts';
 
 export const MODULE_LIMITS = {
   bytes: 8 << 20,

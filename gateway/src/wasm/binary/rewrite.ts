@@ -2,7 +2,7 @@
  * Reads a plugin's module and writes the one that runs: metered, its memory capped, its mutable globals settable,
  * without custom sections. What the ABI refuses is refused here, with the section or instruction named.
  */
-import { PluginLoadError } from '../plugin.ts';
+
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { functionsToGuard } from './call-graph.ts';
 import { type FunctionFacts, factsOf } from './function-facts.ts';
@@ -19,6 +19,7 @@ import {
 import { type Instruction, readInstruction } from './instructions.ts';
 import { limit, MODULE_LIMITS } from './limits.ts';
 import { meterFunction } from './meter.ts';
+import { PluginLoadError } from './plugin-load-error.ts';
 import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature, ValueType } from './types.ts';
 import { valueType } from './types.ts';
 

@@ -1,6 +1,6 @@
 /** A body as it passes, in chunk hooks. */
 import type { Call } from '../call.ts';
-import { HostCallError } from '../failures.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 
 /** What may take a chunk's place: as much as an instance's memory by default. */

@@ -1,5 +1,5 @@
 /** The plugin's config, by JSON pointer; and refusing it. */
-import { HostCallError } from '../failures.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 
 /** What passing over a member's name costs, in bytes of work. */

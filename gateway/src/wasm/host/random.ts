@@ -1,6 +1,6 @@
 /** Random bytes. */
 import { randomFillSync } from 'node:crypto';
-import { HostCallError } from '../failures.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 
 /** Most bytes of one call. */

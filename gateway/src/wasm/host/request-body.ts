@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { Interrupted } from '../../exchange.ts';
 import type { BodyNeed, Call } from '../call.ts';
-import { HostCallError } from '../failures.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 
 /** Slow senders have limits of their own (`--body-timeout`, `--min-body-rate`, `--body-deadline`); this one is no shorter. */

@@ -1,8 +1,8 @@
 /** The request's headers. */
 import { changeHeader, type HeaderList } from '../../exchange.ts';
 import type { Call } from '../call.ts';
-import { HostCallError } from '../failures.ts';
 import { AUTH_PREFIX, authValue, changeOp, headerName, headerValue, MAX_CLAIMS, MAX_HEADERS } from './header-rules.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 
 export const requestHeaderFunctions: HostFunctions = {

@@ -1,8 +1,8 @@
 /** The request line, query and path parameters. */
 import { clientNetwork } from '../../client-network.ts';
 import type { Exchange } from '../../exchange.ts';
-import { HostCallError } from '../failures.ts';
 import { changeOp } from './header-rules.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 
 /** Longest query that a plugin may make. */

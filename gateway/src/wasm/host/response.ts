@@ -2,8 +2,8 @@
 import { type Answer, changeHeader, type Exchange } from '../../exchange.ts';
 import { PROBLEM_PREFIX, type Problem } from '../../problems.ts';
 import type { Call } from '../call.ts';
-import { HostCallError } from '../failures.ts';
 import { changeOp, headerName, headerValue, MAX_HEADERS } from './header-rules.ts';
+import { HostCallError } from './host-call-error.ts';
 import type { HostFunctions } from './host-function.ts';
 import { readHeader } from './request-headers.ts';
 

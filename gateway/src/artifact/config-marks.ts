@@ -2,15 +2,10 @@
  * Marks in a plugin's config-schema.json that the gateway goes by (docs/reference/plugins.md#config): keywords of ours
  * beside the schema's.
  */
-import {
-  type ConfigMarks,
-  CREDENTIAL_KINDS,
-  type CredentialsMark,
-  type Json,
-  type JsonObject,
-} from '../artifact/format.ts';
+
 import { get, isObject } from '../spec/json.ts';
 import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
+import { type ConfigMarks, CREDENTIAL_KINDS, type CredentialsMark, type Json, type JsonObject } from './format.ts';
 
 /** JSON pointers into a config, with `*` for every element or member. */
 export interface Marks {

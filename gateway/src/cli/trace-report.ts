@@ -1,6 +1,7 @@
 /** A trace for people: a line a stage. */
-import { printable, table } from '../cli/table.ts';
-import type { TraceReport } from './report.ts';
+
+import type { TraceReport } from '../trace/report.ts';
+import { printable, table } from './table.ts';
 
 export function renderTrace({ operation, stages, response, ...report }: TraceReport): string {
   const rows = stages.map(({ stage, outcome, detail, duration_ms, depth }) => [

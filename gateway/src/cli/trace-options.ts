@@ -1,7 +1,7 @@
 /** The options of a traced request, as curl names them: `gw trace` and `kubectl gw trace` share them. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { option } from '../cli/variables.ts';
-import type { TraceRequest } from './request.ts';
+import type { TraceRequest } from '../trace/request.ts';
+import { option } from './variables.ts';
 
 export interface TraceFlags {
   readonly request?: string;

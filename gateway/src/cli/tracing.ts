@@ -1,0 +1,5 @@
+/** What another program uses that asks a gateway for traces. */
+
+export type { TraceReport } from '../trace/report.ts';
+export { addTraceOptions, type TraceFlags, traceRequestOf } from './trace-options.ts';
+export { renderTrace } from './trace-report.ts';
