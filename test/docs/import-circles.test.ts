@@ -113,8 +113,7 @@ const KNOWN: {
   readonly [workspace in 'gateway' | 'control' | 'operator']: Record<'values' | 'types', readonly string[]>;
 } = {
   gateway: {
-    values: [
-    ],
+    values: [],
     types: [
       'gateway/src/artifact',
       'gateway/src/capabilities',
