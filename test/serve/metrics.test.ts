@@ -297,7 +297,7 @@ describe('metrics', () => {
         const { data } = await jsonOf<{ data: { result: { value: [number, string] }[] } }>(await fetch(url));
         return Number(data.result[0]?.value[1] ?? Number.NaN);
       };
-      const polled = { timeout: 30_000, interval: 250 };
+      const polled = { interval: 250 };
       await expect.poll(() => query(`up{instance="${instance}"}`), polled).toBe(1);
       const labels = { method: 'GET', path: '/counted/{id}', api, status: '200' };
       const expected = (await scrape(gw.admin)).value('gw_requests_total', labels);

@@ -164,7 +164,7 @@ describe('oauth2-auth', () => {
     issuer.active.delete(token);
     await ask(`${gw.url}/cached`, short);
     const since = asked();
-    await expect.poll(async () => (await ask(`${gw.url}/cached`, token)).status, { timeout: 30_000 }).toBe(401);
+    await expect.poll(async () => (await ask(`${gw.url}/cached`, token)).status).toBe(401);
     await ask(`${gw.url}/cached`, token);
     expect(asked() - since).toBeGreaterThanOrEqual(2);
     const after = asked();
@@ -245,9 +245,7 @@ describe('oauth2-auth', () => {
     issuer.instead = null;
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set([503]));
     expect(asked() - before).toBe(5);
-    await expect
-      .poll(async () => (await ask(`${gw.url}/broken`, grant())).status, { timeout: 30_000, interval: 500 })
-      .toBe(200);
+    await expect.poll(async () => (await ask(`${gw.url}/broken`, grant())).status, { interval: 500 }).toBe(200);
   });
 
   it('does not believe that an expired token is active', async () => {

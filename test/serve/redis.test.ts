@@ -81,7 +81,8 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
   it('goes on without the server as each policy says, within the time-out, and counts again when it is back', async () => {
     gate = new Gate(REDIS_URL as string, 6379);
     await gate.open();
-    const gw = await start(await artifact(), '--state', gate.url, '--state-timeout-ms', '200');
+    // Longer than a busy machine stands still: until the server goes away, it answers in time.
+    const gw = await start(await artifact(), '--state', gate.url, '--state-timeout-ms', '3000');
     const statuses = { hour: new Set<number>(), needed: new Set<number>() };
     let slowest = 0;
     let stop = false;
@@ -96,24 +97,23 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
     );
     const remaining = async () => Number((await request(`${gw.url}/hour`, agent)).headers['x-ratelimit-remaining']);
     const count = (start: string) => gw.log.filter(({ msg }) => msg.startsWith(start)).length;
-    const eventually = { timeout: 30_000 };
-    await expect.poll(remaining, eventually).toBeGreaterThan(0);
+    await expect.poll(remaining).toBeGreaterThan(0);
     expect([...statuses.hour, ...statuses.needed].every((status) => status === 200)).toBe(true);
 
     await gate.close();
-    await expect.poll(() => count('the state server is away'), eventually).toBe(1);
-    await expect.poll(() => statuses.needed, eventually).toContain(503);
+    await expect.poll(() => count('the state server is away')).toBe(1);
+    await expect.poll(() => statuses.needed).toContain(503);
     expect(await remaining()).toBeNaN();
     await gate.open();
-    await expect.poll(() => count('the state server is back'), eventually).toBe(1);
-    await expect.poll(remaining, eventually).toBeGreaterThan(0);
+    await expect.poll(() => count('the state server is back')).toBe(1);
+    await expect.poll(remaining).toBeGreaterThan(0);
 
     gate.silent = true;
-    await expect.poll(() => count('the state server is away'), eventually).toBe(2);
+    await expect.poll(() => count('the state server is away')).toBe(2);
     expect(await remaining()).toBeNaN();
     gate.silent = false;
-    await expect.poll(() => count('the state server is back'), eventually).toBe(2);
-    await expect.poll(remaining, eventually).toBeGreaterThan(0);
+    await expect.poll(() => count('the state server is back')).toBe(2);
+    await expect.poll(remaining).toBeGreaterThan(0);
 
     stop = true;
     await Promise.all(load);

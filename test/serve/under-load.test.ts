@@ -144,8 +144,8 @@ describe('under load', () => {
         const loads = count(gw, 'artifact loaded');
         publish(i);
         gw.signal('SIGHUP');
-        await expect.poll(() => count(gw, 'certificate replaced'), { timeout: 30_000, interval: 10 }).toBe(i);
-        await expect.poll(() => count(gw, 'artifact loaded'), { timeout: 30_000, interval: 10 }).toBeGreaterThan(loads);
+        await expect.poll(() => count(gw, 'certificate replaced'), { interval: 10 }).toBe(i);
+        await expect.poll(() => count(gw, 'artifact loaded'), { interval: 10 }).toBeGreaterThan(loads);
         // The next requests are served by the new one.
         expect(await client.get('/hello')).toBe(i % 2 === 0 ? '200 one' : '200 two');
       }
