@@ -81,8 +81,7 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
   it('goes on without the server as each policy says, within the time-out, and counts again when it is back', async () => {
     gate = new Gate(REDIS_URL as string, 6379);
     await gate.open();
-    // Longer than a busy machine stands still: until the server goes away, it answers in time.
-    const gw = await start(await artifact(), '--state', gate.url, '--state-timeout-ms', '3000');
+    const gw = await start(await artifact(), '--state', gate.url, '--state-timeout-ms', '200');
     const statuses = { hour: new Set<number>(), needed: new Set<number>() };
     let slowest = 0;
     let stop = false;
@@ -97,22 +96,28 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
     );
     const remaining = async () => Number((await request(`${gw.url}/hour`, agent)).headers['x-ratelimit-remaining']);
     const count = (start: string) => gw.log.filter(({ msg }) => msg.startsWith(start)).length;
+    /** Does what is heard of by one more line in the log; a machine that stands still may have caused some before. */
+    const heard = async (start: string, act: () => unknown) => {
+      const before = count(start);
+      await act();
+      await expect.poll(() => count(start)).toBeGreaterThan(before);
+    };
     await expect.poll(remaining).toBeGreaterThan(0);
-    expect([...statuses.hour, ...statuses.needed].every((status) => status === 200)).toBe(true);
+    expect(statuses.hour).toEqual(new Set([200]));
+    expect(statuses.needed).toContain(200);
 
-    await gate.close();
-    await expect.poll(() => count('the state server is away')).toBe(1);
+    await heard('the state server is away', () => gate?.close());
     await expect.poll(() => statuses.needed).toContain(503);
     expect(await remaining()).toBeNaN();
-    await gate.open();
-    await expect.poll(() => count('the state server is back')).toBe(1);
+    await heard('the state server is back', () => gate?.open());
     await expect.poll(remaining).toBeGreaterThan(0);
 
-    gate.silent = true;
-    await expect.poll(() => count('the state server is away')).toBe(2);
+    const silence = (silent: boolean) => {
+      if (gate) gate.silent = silent;
+    };
+    await heard('the state server is away', () => silence(true));
     expect(await remaining()).toBeNaN();
-    gate.silent = false;
-    await expect.poll(() => count('the state server is back')).toBe(2);
+    await heard('the state server is back', () => silence(false));
     await expect.poll(remaining).toBeGreaterThan(0);
 
     stop = true;
@@ -120,8 +125,7 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
     expect(statuses.hour).toEqual(new Set([200]));
     expect(statuses.needed).toEqual(new Set([200, 503]));
     process.stdout.write(`slowest answer while the state server came and went: ${slowest.toFixed(0)} ms\n`);
-    const refused = await request(`${gw.url}/needed`, agent);
-    expect(refused.status).toBe(200);
+    await expect.poll(async () => (await request(`${gw.url}/needed`, agent)).status).toBe(200);
   });
 
   it('starts without the server, and names no credentials in its log', async () => {
