@@ -147,7 +147,8 @@ export class RedisState implements State {
 
   /** Rejects with StateUnavailable. */
   async #ask<T>(command: () => Promise<T>): Promise<T> {
-    if (this.#isAway) {
+    const probes = this.#isAway;
+    if (probes) {
       const now = performance.now();
       if (now < this.#restUntil) {
         this.#failures++;
@@ -163,8 +164,18 @@ export class RedisState implements State {
     } catch (error) {
       this.#failures++;
       this.#failed(error);
+      if (probes) this.#reconnect();
       throw new StateUnavailable('the state server is away', { cause: error });
     }
+  }
+
+  /**
+   * Gives up a connection that failed a command while the server was away already. Where answers were lost, each later
+   * one is taken for that of an earlier command, every command times out, and what arrives keeps the connection from its
+   * own time-out.
+   */
+  #reconnect(): void {
+    if (this.#redis.status === 'ready') this.#redis.disconnect(true);
   }
 
   #failed(error: unknown): void {
