@@ -40,13 +40,18 @@ function newAjv(steps: StepBudget, options: Options = {}): Ajv2020 {
 }
 
 const metaSteps = new StepBudget(DEFAULT_STEPS);
-/** Validates schemas. Shared, since compiling the meta-schema takes ten times as long as all else of a validator. */
-const META = newAjv(metaSteps, { useDefaults: false });
+let metaAjv: Ajv2020 | undefined;
+
+/** By an instance that all share, since compiling the meta-schema takes ten times as long as all else of a validator. */
+function mustBeSchema(schema: JsonObject): void {
+  metaAjv ??= newAjv(metaSteps, { useDefaults: false });
+  metaSteps.begin(0, JSON.stringify(schema).length);
+  metaAjv.validateSchema(schema, true);
+}
 
 /** Throws an Error with the reason where the schema is not one. */
 export function configValidator(schema: JsonObject): ConfigValidator {
-  metaSteps.begin(0, JSON.stringify(schema).length);
-  META.validateSchema(schema, true);
+  mustBeSchema(schema);
   const steps = new StepBudget(DEFAULT_STEPS);
   const ajv = newAjv(steps, { validateSchema: false });
   const validate: ValidateFunction = ajv.compile(schema);
