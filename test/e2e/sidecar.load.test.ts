@@ -6,8 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { WAIT_LIMIT_MS } from '../wait-limit.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
-import { DRAIN_SECONDS, execute, type Kubectl, kubectl } from './kubectl.ts';
+import { execute, type Kubectl, kubectl, lastingPods } from './kubectl.ts';
 import { startSteadyLoad } from './steady-load.ts';
 
 const team = `gw-sidecar-team-${randomBytes(3).toString('hex')}`;
@@ -15,8 +16,12 @@ let operator: InstalledOperator;
 let k: Kubectl;
 const t = kubectl(team);
 
-const APP = `require('node:http').createServer((request, response) => {
-  response.end('app ' + request.method + ' ' + request.url);
+/** Says which pod it is; what asks for `/wait` is answered once `/go` was asked for. */
+const APP = `let waiting;
+require('node:http').createServer((request, response) => {
+  if (request.url === '/wait') return waiting = response;
+  if (request.url === '/go') waiting.end();
+  response.setHeader('pod', process.env.HOSTNAME).end('app ' + request.method + ' ' + request.url);
 }).listen(3000); process.on('SIGTERM', () => process.exit(0));`;
 const restricted = {
   allowPrivilegeEscalation: false,
@@ -29,7 +34,7 @@ const restricted = {
 /** `more`: of the container. */
 function podSpec(script: string, more: object = {}): object {
   return {
-    terminationGracePeriodSeconds: DRAIN_SECONDS + 20,
+    terminationGracePeriodSeconds: WAIT_LIMIT_MS / 1000,
     containers: [
       {
         name: 'app',
@@ -93,6 +98,23 @@ async function ask(url: string, path: string) {
   return { status: response.status, server: response.headers.get('server'), body: await response.text() };
 }
 
+/** The pod that answers on a connection of its own. */
+async function podThatAnswers(url: string): Promise<string | null> {
+  const response = await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(5000) });
+  await response.text();
+  return response.headers.get('pod');
+}
+
+/**
+ * Until no node leads new connections to other pods any more. None of as many connections reached one: where one in
+ * two would, this is wrong once in 2^40.
+ */
+async function outOfAllRoutes(url: string, pods: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    for (let tries = 0; tries < 40; tries++) expect(pods).toContain(await podThatAnswers(url));
+  });
+}
+
 const address = async (of: Kubectl) => `http://${await of.field('service/orders', '{.spec.clusterIP}')}`;
 
 /** Until the pods of before are gone as well, which answer until all nodes know that they shall not. */
@@ -101,6 +123,11 @@ async function rolledOut(replicas: number): Promise<void> {
   await eventually(async () =>
     expect((await k('get', 'pods', '-l', 'app=orders', '-o', 'name')).trim().split('\n')).toHaveLength(replicas),
   );
+}
+
+/** An app that waits before it ends, and the command in its container with it. */
+async function letEnd(pod: string): Promise<void> {
+  await k('exec', pod, '-c', 'app', '--', 'node', '-e', `fetch('http://127.0.0.1:3000/go')`).catch(() => undefined);
 }
 
 async function scaleOperator(replicas: number): Promise<void> {
@@ -125,6 +152,8 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
   });
 
   afterAll(async () => {
+    // Nobody lets these end.
+    await k?.('delete', 'pods', '-l', 'app=orders', '--grace-period=1', '--wait=false');
     await execute('kubectl', ['delete', 'namespace', team, '--wait=false']);
     await operator?.uninstall();
   });
@@ -177,14 +206,19 @@ describe.skipIf(missing.length > 0)(`sidecars on a cluster${skipped}`, () => {
   });
 
   it('is rolled under load without a failed request, where the app waits until it is out of all routes', async () => {
-    const lifecycle = { preStop: { sleep: { seconds: DRAIN_SECONDS } } };
+    const lifecycle = { preStop: { httpGet: { path: '/wait', port: 'http' } } };
     await k.apply(app(asks, { 'gw.dev/project': 'orders' }, 2, { lifecycle }));
     // Those before had no such wait.
     await rolledOut(2);
+    const before = await lastingPods(k, 'app=orders');
+    await outOfAllRoutes(`${url}/orders/v2`, before);
     const load = startSteadyLoad(`${url}/orders/v2`, 50);
     try {
       await eventually(async () => expect(load.totals.answered).toBeGreaterThan(100));
       await k('rollout', 'restart', 'deployment.apps/orders');
+      await k('rollout', 'status', 'deployment.apps/orders', '--timeout=120s');
+      await outOfAllRoutes(`${url}/orders/v2`, await lastingPods(k, 'app=orders'));
+      for (const pod of before) await letEnd(pod);
       await rolledOut(2);
     } finally {
       await load.stop();
