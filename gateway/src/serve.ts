@@ -1,12 +1,12 @@
 /** A running gateway: what starts, in order, and stops in the reverse of it. */
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { serveAdmin } from './admin/admin.ts';
 import { AdminCallers } from './admin/caller.ts';
 import { watchSource } from './artifact/index.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { messageOf } from './message-of.ts';
 import { watchSecrets } from './secrets/watch.ts';
+import { drained } from './serve/drain-delay.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { bind, isLoopback, shownAddress } from './serve-address.ts';
 import { ServedArtifact } from './served-artifact.ts';
@@ -67,7 +67,8 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   let adminAddress: AddressInfo | null = null;
   // Who looks at it sees the drain to its end.
   started.defer(() => (adminAddress ? admin.close(0) : undefined));
-  const traffic = await createTraffic(options, deps, keyPair);
+  const slots = new LocalConnectionSlots(options.maxConnections);
+  const traffic = await createTraffic(options, deps, { keyPair, slots });
   started.defer(() => traffic.close(patience));
   await served.loadFirst(file, traffic, connected);
   if (options.trustedKeys.length === 0 && !options.dev) {
@@ -107,7 +108,8 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   started.defer(async () => {
     traffic.beginDrain();
     logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
-    await sleep(options.drainDelay * 1000);
+    const { extraMs, routed } = await drained(options.drainDelay * 1000, () => slots.lastAt);
+    if (extraMs > 0) logger.warn({ extra_ms: Math.round(extraMs), routed }, 'connections came after the drain delay');
     accepting = false;
   });
   if (options.adminBind && !isLoopback(options.adminBind.host)) {
@@ -191,11 +193,10 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
 async function createTraffic(
   options: ServeOptions,
   { log, stderr }: ServeDeps,
-  keyPair: KeyPair | null,
+  shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots },
 ): Promise<Traffic> {
-  if (options.workers > 1) return new Fleet(options, { log, stderr, keyPair });
-  const slots = new LocalConnectionSlots(options.maxConnections);
-  return new LocalTraffic(options, { log, keyPair, slots, state: await openState(options, log) });
+  if (options.workers > 1) return new Fleet(options, { log, stderr, ...shared });
+  return new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
 }
 
 function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {

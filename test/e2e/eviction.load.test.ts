@@ -29,7 +29,7 @@ spec:
   specs: {names: [shop]}
   plugins: [{name: mock}]
   pods: {replicas: 1, image: "${image}", resources: {requests: {cpu: 20m, memory: 96Mi}}}
-  serve: {drainDelay: 30}
+  serve: {drainDelay: 10}
 `;
 
 /** Requests a second. */

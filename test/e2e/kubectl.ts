@@ -85,11 +85,8 @@ async function* states(namespace: string, object: string, signal: AbortSignal): 
   }
 }
 
-/**
- * Of pods that end while requests are counted. What has to be outlasted is not the gateway: nodes of a busy cluster
- * learn late that an endpoint has gone, and connect to where nothing is.
- */
-export const DRAIN_SECONDS = 20;
+/** Of pods that end while requests are counted; they take longer while nodes of a busy cluster still route to them. */
+export const DRAIN_SECONDS = 5;
 
 /** Names of pods that are to stay. */
 export async function lastingPods(k: Kubectl, selector: string): Promise<readonly string[]> {

@@ -251,8 +251,8 @@ export const SERVE_OPTIONS = {
     minimum: 0,
     maximum: LONGEST,
     default: 0,
-    help: 'after SIGTERM, time in which connections are still accepted',
-    pods: { default: 8, help: 'time that a stopping pod goes on accepting connections, while endpoints are withdrawn' },
+    help: 'after SIGTERM, time in which connections are still accepted; up to four times as long while new ones come',
+    pods: { default: 8, help: 'time that a stopping pod goes on accepting connections, while endpoints are withdrawn; up to four times as long while new ones come' },
   },
   shutdownTimeout: {
     type: 'seconds',

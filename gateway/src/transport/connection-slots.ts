@@ -13,12 +13,15 @@ export interface ConnectionSlots {
 export class LocalConnectionSlots implements ConnectionSlots {
   readonly #most: number;
   #taken = 0;
+  /** When the latest connection came, as `performance.now()`. */
+  lastAt = Number.NEGATIVE_INFINITY;
 
   constructor(most: number) {
     this.#most = most;
   }
 
   take(): boolean {
+    this.lastAt = performance.now();
     if (this.#taken >= this.#most) return false;
     this.#taken++;
     return true;

@@ -12,7 +12,7 @@ import type { Level, Log } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
 import type { LoadedArchive, Traffic } from '../traffic.ts';
-import { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import type { LocalConnectionSlots } from '../transport/connection-slots.ts';
 import { reservePort } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
 import { RemoteError } from './channel.ts';
@@ -24,6 +24,8 @@ import { WorkerProcess } from './worker-process.ts';
 export interface FleetDeps {
   readonly log: Log;
   readonly keyPair: KeyPair | null;
+  /** Of all workers. */
+  readonly slots: LocalConnectionSlots;
   /** What workers write to standard error. */
   stderr(text: string): void;
 }
@@ -37,7 +39,6 @@ const CLOSE_GRACE_MS = 5_000;
 export class Fleet implements Traffic {
   readonly #options: ServeOptions;
   readonly #deps: FleetDeps;
-  readonly #slots: LocalConnectionSlots;
   readonly #shared = new MemoryState();
   readonly #metrics = new FleetMetrics();
   readonly #workers = new Set<WorkerProcess>();
@@ -57,7 +58,6 @@ export class Fleet implements Traffic {
     this.#options = options;
     this.#deps = deps;
     this.#keyPair = deps.keyPair;
-    this.#slots = new LocalConnectionSlots(options.maxConnections);
   }
 
   load({ archive }: LoadedArchive): Promise<void> {
@@ -138,24 +138,24 @@ export class Fleet implements Traffic {
 
   /** Loads what all serve, if there is anything yet; rejects with what its load rejected with. */
   async #start(): Promise<WorkerProcess> {
-    const { log, stderr } = this.#deps;
+    const { log, stderr, slots } = this.#deps;
     let held = 0;
     const state: SharedState = {
       takeConnection: () => {
-        const taken = this.#slots.take();
+        const taken = slots.take();
         if (taken) held++;
         return taken;
       },
       releaseConnections: (count) => {
         held -= count;
-        this.#slots.release(count);
+        slots.release(count);
       },
       ...stateMethods(this.#shared),
     };
     const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
     this.#workers.add(worker);
     void worker.exited.then((exit) => {
-      this.#slots.release(held);
+      slots.release(held);
       this.#workers.delete(worker);
       this.#metrics.departed(worker);
       if (this.#ending || !worker.serving) return;

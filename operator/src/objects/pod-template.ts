@@ -1,5 +1,6 @@
 /** The template of gateway pods: one revision of a project, as its spec says. */
 import type { JsonObject } from '@gw/gateway/artifact';
+import { longestDrain } from '@gw/gateway/serve-options';
 import type { IAffinity } from 'kubernetes-models/v1/Affinity';
 import type { ILocalObjectReference } from 'kubernetes-models/v1/LocalObjectReference';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
@@ -133,7 +134,7 @@ function ownTemplate(project: GatewayProject, revision: Revision, settings: PodS
       serviceAccountName: gatewayName(project),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      terminationGracePeriodSeconds: Math.ceil(serve.drainDelay + serve.shutdownTimeout) + 5,
+      terminationGracePeriodSeconds: Math.ceil(longestDrain(serve.drainDelay) + serve.shutdownTimeout) + 5,
       securityContext: {
         runAsNonRoot: true,
         runAsUser: 1000,

@@ -1,0 +1,34 @@
+/** How long a stopping gateway accepts connections (docs/reference/gateway.md#drain, docs/decisions.md#drain-delay). */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Where connections keep coming, at most so many times `drainDelay`. */
+const MOST_DELAYS = 4;
+/** Milliseconds without a new connection after which no more is expected to come; `drainDelay` where that is shorter. */
+const QUIET_MS = 2000;
+
+/** In the unit of `drainDelay`: what whoever ends the process has to allow, before `shutdownTimeout`. */
+export const longestDrain = (drainDelay: number): number => MOST_DELAYS * drainDelay;
+
+export interface Drained {
+  /** Milliseconds that it took beyond the delay. */
+  readonly extraMs: number;
+  /** Whether connections still came at the end. */
+  readonly routed: boolean;
+}
+
+/**
+ * Resolves after the delay, and when no connection has come for a moment: whoever routes to this gateway may be later
+ * than the delay with learning that it stops. `lastConnection`: when the latest one came, as `performance.now()`.
+ */
+export async function drained(delayMs: number, lastConnection: () => number): Promise<Drained> {
+  const delayEnds = performance.now() + delayMs;
+  const end = delayEnds + longestDrain(delayMs) - delayMs;
+  await sleep(delayMs);
+  for (;;) {
+    const now = performance.now();
+    const extraMs = Math.max(0, now - delayEnds);
+    const quietMs = lastConnection() + Math.min(QUIET_MS, delayMs) - now;
+    if (quietMs <= 0 || now >= end) return { extraMs, routed: quietMs > 0 };
+    await sleep(Math.ceil(Math.min(quietMs, end - now)));
+  }
+}
