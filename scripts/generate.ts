@@ -9,8 +9,8 @@ import { renderHostFunctions } from '../gateway/src/capabilities/host-functions-
 import { renderMetrics } from '../gateway/src/capabilities/metrics-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
+import { renderLimits, renderServeOptions } from '../gateway/src/options/option-docs.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
-import { renderLimits, renderServeOptions } from '../gateway/src/serve/option-docs.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/install/generate.ts';

@@ -4,8 +4,8 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Problem } from './problems.ts';
-import type { RequestTrace } from './telemetry/request-trace.ts';
-import type { ClientCertificate } from './transport/shown-certificate.ts';
+import type { ClientCertificate } from './shown-certificate.ts';
+import type { RequestTrace } from './spans/request-trace.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];

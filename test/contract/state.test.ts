@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryState } from '../../gateway/src/state/memory-state.ts';
 import { RedisState } from '../../gateway/src/state/redis-state.ts';
 import type { State } from '../../gateway/src/state/state.ts';
-import { Channel } from '../../gateway/src/workers/channel.ts';
-import { linePort } from '../../gateway/src/workers/line-port.ts';
-import type { SharedState } from '../../gateway/src/workers/messages.ts';
-import { channelState, stateMethods } from '../../gateway/src/workers/shared-state.ts';
+import { Channel } from '../../gateway/src/traffic/channel.ts';
+import { linePort } from '../../gateway/src/traffic/line-port.ts';
+import type { SharedState } from '../../gateway/src/traffic/messages.ts';
+import { channelState, stateMethods } from '../../gateway/src/traffic/shared-state.ts';
 
 const { REDIS_URL } = process.env;
 

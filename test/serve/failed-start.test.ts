@@ -76,7 +76,7 @@ describe('a start that fails half way', () => {
   ])('for %s keeps no gateway open, with %i worker(s)', async (_, workers, name, expected) => {
     const said = await failureOf(`
       import { serveDefaults, serveOptions } from ${source('gateway/src/cli/serve-flags.ts')};
-      import { startGateway } from ${source('gateway/src/serve.ts')};
+      import { startGateway } from ${source('gateway/src/serve/serve.ts')};
       import { createLog } from ${source('gateway/src/telemetry/log.ts')};
       const flags = {
         ...serveDefaults(),

@@ -8,7 +8,7 @@ import { eventually } from '../eventually.ts';
 import { fixture } from './fixture-plugin.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
-/** As a gateway has them (DEFAULT_LIMITS of gateway/src/wasm/plugin.ts), and some more. */
+/** As a gateway has them (DEFAULT_LIMITS of gateway/src/wasm/call/plugin.ts), and some more. */
 const SLOW = 2050;
 const OTHERS = 50;
 

@@ -5,8 +5,8 @@
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
-import { healthOf } from '../health.ts';
 import { problem } from '../problems.ts';
+import { healthOf } from '../reserved/health.ts';
 import type { AdminCallers } from './caller.ts';
 import { type ConnectionsState, closeConnections } from './connections.ts';
 import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';

@@ -2,6 +2,8 @@
  * The shape of a compiled artifact (docs/reference/gateway.md#artifact). Everything that serving needs is in these two
  * documents; `specs/` and `plugins/` ride along byte for byte.
  */
+import type { Json, JsonObject } from '../spec/json.ts';
+import type { SpecType } from '../spec/recognise.ts';
 
 /**
  * The format version that this build writes and the newest that it reads (docs/reference/gateway.md#format-version).
@@ -18,15 +20,14 @@ export const ROUTES_PATH = 'routes.json';
 export const SPECS_DIR = 'specs/';
 export const PLUGINS_DIR = 'plugins/';
 
-export type SpecType = 'openapi' | 'asyncapi';
+export type { Json, JsonObject, SpecType };
+
 export type PluginType = 'middleware' | 'dispatcher';
 /**
  * How much of a body a plugin sees: nothing, chunks as they pass, or all of it at once
  * (docs/reference/plugins.md#bodies).
  */
 export type BodyAccess = 'none' | 'stream' | 'buffer';
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-export type JsonObject = { readonly [key: string]: Json };
 
 export interface SourceSpec {
   /** Base name, as under `specs/`. */

@@ -2,7 +2,7 @@
 export { ArtifactError, type ArtifactErrorReason } from './error.ts';
 export * from './format.ts';
 export { artifactHash, artifactHashInput, manifestHash } from './hash.ts';
-export { type Artifact, type ReadOptions, readArtifact } from './read.ts';
+export { type Artifact, type LoadedArchive, type ReadOptions, readArtifact } from './read.ts';
 export { createSigner, KeyError, parsePublicKey } from './signature.ts';
 export { readSource } from './source.ts';
 export { type ArtifactPart, DEFAULT_PART_BYTES, splitArtifact } from './split.ts';

@@ -20,6 +20,12 @@ import { parsePublicKey, verifySignature } from './signature.ts';
 import { readSource } from './source.ts';
 import { readTar } from './tar.ts';
 
+/** An artifact as it was read, and its compressed bytes. */
+export interface LoadedArchive {
+  readonly artifact: Artifact;
+  readonly archive: Uint8Array;
+}
+
 export interface ReadOptions {
   /**
    * Hex Ed25519 public keys; where there are any, a signature by one of them is required

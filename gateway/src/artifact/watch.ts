@@ -1,6 +1,6 @@
 /** Notices that an artifact has been replaced: a file, or a folder of parts, also where a Kubernetes volume swaps a link. */
 import { stat } from 'node:fs/promises';
-import { lookAgain } from '../look-again.ts';
+import { pollForChange } from '../poll-for-change.ts';
 import { sourceFiles } from './source.ts';
 
 /** Device, inode, size and time of each file: what a replacement changes. Rejects where a file cannot be read. */
@@ -12,7 +12,7 @@ async function fingerprint(source: string): Promise<string> {
     .join('\n');
 }
 
-/** Calls `changed` when the source has been replaced, as `lookAgain` does. Returns the function that ends it. */
+/** Calls `changed` when the source has been replaced, as `pollForChange` does. Returns the function that ends it. */
 export function watchSource(source: string, changed: () => Promise<void>): () => void {
-  return lookAgain(() => fingerprint(source), changed);
+  return pollForChange(() => fingerprint(source), changed);
 }

@@ -1,7 +1,7 @@
 /** What authors of plugins read of capabilities: their rows of ABI.md, and the imports of the SDK. */
 
 import type { CapabilityFunctionInfo } from '../capability/capability.ts';
-import { ABI_MODULE } from '../wasm/host-functions.ts';
+import { ABI_MODULE } from '../wasm/host/host-functions.ts';
 import { CAPABILITIES } from './capabilities.ts';
 
 const FUNCTIONS = CAPABILITIES.flatMap(({ functions }) => Object.entries(functions));

@@ -1,7 +1,7 @@
 /** docs/host-functions.md, from the registry of host functions. */
 import { signatureOf } from '../wasm/abi.ts';
-import type { HostFunctionInfo } from '../wasm/host/host-function.ts';
-import { ABI_MODULE } from '../wasm/host-functions.ts';
+import type { HostFunctionInfo } from '../wasm/call/host-function.ts';
+import { ABI_MODULE } from '../wasm/host/host-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 
 export function renderHostFunctions(): string {

@@ -9,9 +9,9 @@ import type { ReadPem } from '../egress/upstream.ts';
 import type { State } from '../state/state.ts';
 import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import type { CounterInfo } from '../telemetry/metric-table.ts';
-import type { CallState, HostCapability } from '../wasm/capability.ts';
-import type { ConfigView } from '../wasm/config-view.ts';
-import type { HostFunction, HostFunctionInfo } from '../wasm/host/host-function.ts';
+import type { CallState, HostCapability } from '../wasm/call/capability.ts';
+import type { ConfigView } from '../wasm/call/config-view.ts';
+import type { HostFunction, HostFunctionInfo } from '../wasm/call/host-function.ts';
 
 /** What the process around it gives to a capability. */
 export interface ProcessServices {

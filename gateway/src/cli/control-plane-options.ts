@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { isApiKey } from '../link/credentials.ts';
-import type { ControlPlaneFlag, ControlPlaneOptions, ServeFlags } from '../serve/serve-options.ts';
+import type { ControlPlaneFlag, ControlPlaneOptions, ServeFlags } from '../options/serve-options.ts';
 
 export type ControlPlaneFlags = Pick<ServeFlags, 'artifact' | ControlPlaneFlag>;
 

@@ -1,6 +1,6 @@
 /** Option values that several commands read; each throws a usage error with one clear line. */
 import { InvalidArgumentError } from 'commander';
-import type { ListenAddress } from '../serve/option-table.ts';
+import type { ListenAddress } from '../transport/listen-address.ts';
 
 const DAY = 86_400;
 

@@ -1,7 +1,7 @@
 import { Command, type CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { flagName, type OptionEntry, variableName } from '../serve/option-table.ts';
-import { SERVE_OPTIONS } from '../serve/options.ts';
+import { flagName, type OptionEntry, variableName } from '../options/option-table.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
 import { optionNames, serveDefaults, serveOption } from './serve-flags.ts';
 
 const entries = Object.entries<OptionEntry>(SERVE_OPTIONS);

@@ -1,9 +1,9 @@
 /** The table of `gw serve` options as options of the command line. */
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, type Option } from 'commander';
-import { flagName, type OptionEntry } from '../serve/option-table.ts';
-import { SERVE_OPTIONS } from '../serve/options.ts';
-import type { ServeFlags, ServeOptions } from '../serve/serve-options.ts';
+import { flagName, type OptionEntry } from '../options/option-table.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
+import type { ServeFlags, ServeOptions } from '../options/serve-options.ts';
 import { tracingOptions } from '../telemetry/tracing-options.ts';
 import { controlPlaneOptions } from './control-plane-options.ts';
 import { adminAddress, list, listenAddress, secondsFrom, share, wholeNumber, yesOrNo } from './options.ts';

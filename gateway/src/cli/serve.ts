@@ -2,9 +2,9 @@
 
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
+import type { ServeFlags } from '../options/serve-options.ts';
 import { SecretError } from '../secrets/secrets.ts';
-import type { ServeFlags } from '../serve/serve-options.ts';
-import { type RunningGateway, startGateway } from '../serve.ts';
+import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import { createLog, type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
 import { optionNames, serveOption, serveOptions } from './serve-flags.ts';

@@ -2,7 +2,7 @@
  * Options and the variables that they can come from: flag, then variable, then default (docs/decisions.md#precedence).
  */
 import { Option } from 'commander';
-import { variableName } from '../serve/option-table.ts';
+import { variableName } from '../options/option-table.ts';
 import { list, yesOrNo } from './options.ts';
 import type { Program } from './program.ts';
 

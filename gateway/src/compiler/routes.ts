@@ -1,12 +1,12 @@
 /** From declared operations to the operations of routes.json. */
 import type { Operation, Parameter } from '../artifact/format.ts';
-import { isClimbing } from '../limits.ts';
 import { parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, member, placeOf } from '../spec/documents.ts';
 import { dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
+import { isClimbing } from '../validation/limits.ts';
 import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
 import type { Binder } from './bind.ts';
 import { channelInputsOf } from './channel-inputs.ts';

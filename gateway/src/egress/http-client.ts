@@ -4,7 +4,7 @@ import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
 import { messageOf } from '../message-of.ts';
-import type { Span } from '../telemetry/span.ts';
+import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';

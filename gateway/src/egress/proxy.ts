@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { atEndOfTick } from '../end-of-tick.ts';
 import {
   type Exchange,
   type HandOff,
@@ -15,9 +16,8 @@ import {
 import { HOPS } from '../headers/hops.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
-import type { Span } from '../telemetry/span.ts';
+import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
-import { atTurnEnd } from '../turn.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
@@ -75,7 +75,7 @@ export function proxy(request: ProxyRequest, events: ProxyEvents): void {
     return events.failed(x, answer, 'circuit breaker open');
   }
   const exchange = new ProxyExchange(request, events);
-  atTurnEnd(() => exchange.begin());
+  atEndOfTick(() => exchange.begin());
 }
 
 class ProxyExchange implements Dispatcher.DispatchHandler {

@@ -1,5 +1,5 @@
 /** Where a control plane is: its WebSocket, and the address under which its artifacts are fetched. */
-import { isLoopback } from '../serve-address.ts';
+import { isLoopback } from '../transport/listen-address.ts';
 import { LINK_PATH } from './messages.ts';
 
 /** What `--control-plane` or a notice says is no address that is connected to. */

@@ -7,10 +7,10 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { LoadedArchive } from '../artifact/index.ts';
 import { readArtifact } from '../artifact/index.ts';
 import { replaceFile } from '../artifact/replace-file.ts';
 import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
-import type { LoadedArchive } from '../traffic.ts';
 
 /** What `artifact.json` says; written last, so that what it names is whole. */
 const Entry = Type.Object({

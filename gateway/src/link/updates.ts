@@ -1,7 +1,7 @@
 /** Brings about what the control plane wants: fetch, verify, serve, report. One at a time, and the newest wins. */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { LoadedArchive } from '../artifact/index.ts';
 import { readArtifact } from '../artifact/index.ts';
-import type { LoadedArchive } from '../traffic.ts';
 import { Backoff, type RetryTimes } from './backoff.ts';
 import { Download, type DownloadOptions } from './download.ts';
 import type { Notice, Status } from './messages.ts';

@@ -1,8 +1,8 @@
 /** The plugins that come with the gateway, each by its name (docs/decisions.md#plugins-declared). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProjectPlugin } from '../compiler/project.ts';
 import { PluginPackageError, readPluginPackage } from './package.ts';
+import type { ProjectPlugin } from './project-plugin.ts';
 
 /** In the source tree, or beside the bundle that this file has become a part of. */
 const FOLDER = import.meta.filename.endsWith('.ts')

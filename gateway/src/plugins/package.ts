@@ -5,9 +5,9 @@
 
 import { parse } from 'smol-toml';
 import type { BodyAccess, JsonObject } from '../artifact/format.ts';
-import type { PluginManifest, ProjectPlugin } from '../compiler/project.ts';
 import { messageOf } from '../message-of.ts';
 import { isObject, type Obj } from '../spec/json.ts';
+import type { PluginManifest, ProjectPlugin } from './project-plugin.ts';
 
 /** The package is not usable; the message says which file, and why. */
 export class PluginPackageError extends Error {}

@@ -6,12 +6,12 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../artifact/replace-file.ts';
-import type { ProjectPlugin } from '../compiler/project.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { messageOf } from '../message-of.ts';
 import { readPluginArchive } from './archive.ts';
 import { DownloadError, download, withoutQuery } from './download.ts';
 import { readPluginPackage } from './package.ts';
+import type { ProjectPlugin } from './project-plugin.ts';
 
 export interface RemotePlugin {
   readonly url: string;

@@ -2,10 +2,11 @@
  * The gateway's own endpoints on the traffic port (docs/reference/gateway.md#reserved-endpoints,
  * docs/decisions.md#hidden-endpoints).
  */
+
 import type { SpecType } from '../artifact/format.ts';
 import { type Answer, type Exchange, headerOf } from '../exchange.ts';
-import type { Generation } from '../generation.ts';
 import { problem } from '../problems.ts';
+import type { Health } from './health.ts';
 import type { SpecFormat } from './render-worker.ts';
 import type { RenderedSpec, SpecLibrary } from './spec-library.ts';
 
@@ -20,7 +21,13 @@ export interface ReservedOptions {
   readonly exposeSpecs: boolean;
 }
 
-export async function reserved(x: Exchange, gw: Generation, options: ReservedOptions): Promise<Answer> {
+/** What is told of an artifact. */
+export interface Described {
+  readonly health: Health;
+  readonly specs: SpecLibrary;
+}
+
+export async function reserved(x: Exchange, gw: Described, options: ReservedOptions): Promise<Answer> {
   const health = options.exposeHealth && x.path === `${RESERVED_PREFIX}health`;
   const specs = options.exposeSpecs && (x.path === SPECS || x.path.startsWith(`${SPECS}/`));
   if (!health && !specs) return notFound('There is no such endpoint under /__gw/.');

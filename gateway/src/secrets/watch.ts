@@ -1,7 +1,7 @@
 /** Notices that files of the secrets directory have changed (`GW_SECRETS_DIR`), also where a kubelet swaps a link. */
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lookAgain } from '../look-again.ts';
+import { pollForChange } from '../poll-for-change.ts';
 
 /** So many files, so deep: a directory that was named by mistake may be a whole disk. */
 const MOST_FILES = 1000;
@@ -25,7 +25,7 @@ async function files(dir: string, depth: number, found: string[]): Promise<strin
   return found;
 }
 
-/** Calls `changed` when a file of the directory has, as `lookAgain` does. Returns the function that ends it. */
+/** Calls `changed` when a file of the directory has, as `pollForChange` does. Returns the function that ends it. */
 export function watchSecrets(dir: string, changed: () => Promise<void>): () => void {
-  return lookAgain(async () => (await files(dir, 0, [])).join('\n'), changed);
+  return pollForChange(async () => (await files(dir, 0, [])).join('\n'), changed);
 }

@@ -16,7 +16,7 @@ async function drain(delayMs: number, connections: readonly number[]) {
   const done = drained(delayMs, last).then((value) => {
     outcome = value;
   });
-  while (outcome === undefined) await vi.advanceTimersByTimeAsync(1);
+  while (outcome === undefined) await vi.advanceTimersToNextTimerAsync();
   await done;
   return { ...outcome, atMs: Math.round(performance.now() - begin) };
 }

@@ -1,13 +1,10 @@
 /** How long a stopping gateway accepts connections (docs/reference/gateway.md#drain, docs/decisions.md#drain-delay). */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { longestDrain } from '../options/options.ts';
 
-/** Where connections keep coming, at most so many times `drainDelay`. */
-const MOST_DELAYS = 4;
 /** Milliseconds without a new connection after which no more is expected to come; `drainDelay` where that is shorter. */
 const QUIET_MS = 2000;
 
-/** In the unit of `drainDelay`: what whoever ends the process has to allow, before `shutdownTimeout`. */
-export const longestDrain = (drainDelay: number): number => MOST_DELAYS * drainDelay;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface Drained {
   /** Milliseconds that it took beyond the delay. */

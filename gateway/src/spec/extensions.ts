@@ -2,9 +2,10 @@
  * The `x-gw-*` extensions of an operation (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
  * docs/decisions.md#no-dispatch-no-route).
  */
-import type { JsonObject } from '../artifact/format.ts';
+
 import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';
+import type { JsonObject } from './json.ts';
 import { get, isObject, kindOf } from './json.ts';
 import { METHODS } from './operations.ts';
 

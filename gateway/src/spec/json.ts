@@ -1,5 +1,7 @@
-/** Narrowing what was parsed. */
+/** JSON as types, and narrowing what was parsed. */
 export type Obj = { readonly [key: string]: unknown };
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
 
 export function isObject(value: unknown): value is Obj {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,8 +1,9 @@
 /** What kind of document this is (E1001), and what every kind must have (E1004). */
-import type { SpecType } from '../artifact/format.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { type Document, placeOf } from './documents.ts';
 import { get, isObject, kindOf } from './json.ts';
+
+export type SpecType = 'openapi' | 'asyncapi';
 
 /** How schemas are to be read: OpenAPI 3.0's own dialect, or a draft of JSON Schema (AsyncAPI's is draft 07). */
 export type Dialect = '3.0' | 'draft-07' | '2020-12';

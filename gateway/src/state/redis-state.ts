@@ -1,12 +1,13 @@
 /** State that several pods share, in Redis or Valkey (`--state redis://…`). */
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
+import type { StateFigures } from '../telemetry/figures.ts';
 import type { CacheStore } from './cache-store.ts';
 import type { NonceStore, NonceVerdict, SignedNonce } from './nonce-store.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
 import { BEGIN_SCRIPT, ENTER_SCRIPT } from './redis-nonces.ts';
 import { TAKE_SCRIPT } from './redis-rate-limit.ts';
-import { type State, type StateFigures, StateUnavailable } from './state.ts';
+import { type State, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {
   /** `redis://`, `rediss://`, `valkey://` or `valkeys://`, with user and password where the server wants them. */

@@ -2,15 +2,10 @@
  * What requests share: within a process, between workers, or between pods (docs/decisions.md#counted-over-workers). One
  * port, three stores.
  */
+import type { StateFigures } from '../telemetry/figures.ts';
 import type { CacheStore } from './cache-store.ts';
 import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
-
-export interface StateFigures {
-  readonly away: boolean;
-  /** Questions without an answer. */
-  readonly failures: number;
-}
 
 export interface State {
   readonly rateLimits: RateLimitStore;

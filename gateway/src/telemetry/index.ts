@@ -1,9 +1,9 @@
 /** Traces and what belongs to them, for whoever embeds the gateway, or stands beside it. */
 import type { createExporter, Exporter } from './otlp.ts';
 
+export { randomHex } from '../spans/random-hex.ts';
+export { SERVER, Span } from '../spans/span.ts';
 export type { Exporter } from './otlp.ts';
-export { randomHex } from './random-hex.ts';
-export { SERVER, Span } from './span.ts';
 export { SAMPLED, type Traced, takeTraceContext } from './trace-context.ts';
 export { type TracingOptions, TracingOptionsError, tracingOptions } from './tracing-options.ts';
 

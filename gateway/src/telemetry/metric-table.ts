@@ -21,14 +21,6 @@ export const VALIDATION_REASONS = [
 ] as const;
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
-/**
- * Methods that are labels of what matches no operation; all others are `OTHER`, so that no client makes labels
- * (docs/decisions.md#labels-closed).
- */
-export const KNOWN_METHODS: ReadonlySet<string> = new Set([
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
-]);
-
 const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
 /** Labels, and what their values are. */

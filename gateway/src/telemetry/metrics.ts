@@ -2,16 +2,16 @@
  * The metrics of docs/reference/gateway.md#metrics. Counted in typed arrays whose places are found at load, because
  * counting through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
+
 import { Registry } from 'prom-client';
 import type { PluginDecision } from '../exchange.ts';
-import type { State } from '../state/state.ts';
-import type { PluginFigures, PluginRuntime } from '../wasm/plugin.ts';
+import { KNOWN_METHODS } from '../spans/request-trace.ts';
+import type { PluginFigures, StateFigures } from './figures.ts';
 import { LabelledCounter } from './labelled-counter.ts';
 import {
   type CounterInfo,
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
-  KNOWN_METHODS,
   METRICS,
   type MetricInfo,
   type MetricName,
@@ -95,9 +95,9 @@ export class Metrics {
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
   /** Of the artifacts that serve, and of those whose last requests end. */
-  readonly runtimes = new Set<Pick<PluginRuntime, 'figures'>>();
+  readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null where the state is in the process. */
-  state: Pick<State, 'figures'> | null = null;
+  state: { readonly figures?: StateFigures } | null = null;
   activeConnections = 0;
   connections = 0;
   droppedHeaders = 0;

@@ -5,9 +5,9 @@ import { OTLPTraceExporter as HttpExporter } from '@opentelemetry/exporter-trace
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
 import { messageOf } from '../message-of.ts';
+import type { Span, SpanSink } from '../spans/span.ts';
 import { VERSION } from '../version.ts';
 import type { Log } from './log.ts';
-import type { Span, SpanSink } from './span.ts';
 import type { OtlpProtocol, TracingOptions } from './tracing-options.ts';
 
 /** Spans that may wait for a collector that is slow or away; past it they are dropped and counted. */

@@ -1,13 +1,22 @@
 /** The end of every request: metrics and, where it is wanted, a line in the access log. */
 import type { Exchange } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
-import type { Refused } from '../transport/refuse.ts';
 import { accessLine } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { ValidationReason } from './metric-table.ts';
 import type { Metrics, OperationMetrics } from './metrics.ts';
 
 const HEALTH = '/__gw/health';
+
+/** An answer that the transport has sent by itself, as the access log and the metrics take it. */
+export interface Refused {
+  readonly x: Exchange;
+  readonly status: number;
+  /** What it is counted under; null: it is no failed validation. */
+  readonly reason: ValidationReason | null;
+  /** Bytes of the body. */
+  readonly bytes: number;
+}
 
 export class Recorder {
   readonly metrics: Metrics;

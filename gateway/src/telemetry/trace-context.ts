@@ -1,6 +1,6 @@
 /** W3C Trace Context (https://www.w3.org/TR/trace-context/): what comes in, and what goes on to the next hop. */
 import { changeHeader, type Exchange, headerOf, joinedHeader } from '../exchange.ts';
-import { randomHex } from './random-hex.ts';
+import { randomHex } from '../spans/random-hex.ts';
 
 /** Version, trace id, parent id, flags; versions after 00 may go on after them. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;

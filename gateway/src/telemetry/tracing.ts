@@ -1,10 +1,10 @@
 /** Traces of requests (docs/reference/gateway.md#traces): which are recorded, and where their spans go. */
 import type { TraceState } from '@opentelemetry/api';
 import { type Exchange, joinedHeader } from '../exchange.ts';
+import { randomHex } from '../spans/random-hex.ts';
+import { RequestTrace } from '../spans/request-trace.ts';
 import type { Log } from './log.ts';
 import type { Exporter } from './otlp.ts';
-import { randomHex } from './random-hex.ts';
-import { RequestTrace } from './request-trace.ts';
 import { SAMPLED } from './trace-context.ts';
 import type { TracingOptions } from './tracing-options.ts';
 

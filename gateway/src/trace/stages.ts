@@ -1,6 +1,6 @@
 /** Makes stages of a request's spans, each with what it changed. */
 import type { Exchange, HeaderList } from '../exchange.ts';
-import { CLIENT, SERVER, type Span, type SpanSink } from '../telemetry/span.ts';
+import { CLIENT, SERVER, type Span, type SpanSink } from '../spans/span.ts';
 import type { TraceStage } from './report.ts';
 
 /** What a middleware can change, as it was when the stage before ended. */

@@ -1,9 +1,9 @@
 /** Sends one request through the pipeline, as a client would, and reports what each stage decided. */
 import { Exchange } from '../exchange.ts';
-import type { Generation } from '../generation.ts';
-import { checkLimits } from '../limits.ts';
-import { type PipelineOptions, serve } from '../pipeline.ts';
-import { RequestTrace } from '../telemetry/request-trace.ts';
+import type { Generation } from '../pipeline/generation.ts';
+import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
+import { RequestTrace } from '../spans/request-trace.ts';
+import { checkLimits } from '../validation/limits.ts';
 import { CapturedResponse } from './captured-response.ts';
 import { GivenBody } from './given-body.ts';
 import type { TraceReport, TraceStage } from './report.ts';

@@ -1,6 +1,6 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
-import type { SlowClients, WatchedClient } from './slow-clients.ts';
+import type { StallDetector, WatchedClient } from './stall-detector.ts';
 
 /** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
 export class BodyTooLarge extends Error {
@@ -31,7 +31,7 @@ export interface BodyOwner {
 export interface BodyLimits {
   /** Bytes. */
   readonly maxBodySize: number;
-  readonly slow: SlowClients;
+  readonly slowSenders: StallDetector;
 }
 
 /**
@@ -74,7 +74,7 @@ export class IncomingBody extends Readable implements WatchedClient {
     this.#owner.bodyWanted();
     const source = this.#source;
     this.progressAt = performance.now();
-    this.#limits.slow.add(this);
+    this.#limits.slowSenders.add(this);
     source.on('data', (chunk: Buffer) => {
       this.progressAt = performance.now();
       this.received += chunk.length;
@@ -85,7 +85,7 @@ export class IncomingBody extends Readable implements WatchedClient {
       } else if (!this.push(chunk)) source.pause();
     });
     source.on('end', () => {
-      this.#limits.slow.delete(this);
+      this.#limits.slowSenders.delete(this);
       this.push(null);
     });
     source.on('error', (error) => this.destroy(error));
@@ -103,7 +103,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#limits.slow.delete(this);
+    this.#limits.slowSenders.delete(this);
     done(error);
   }
 }

@@ -2,7 +2,7 @@
 import { constants, type X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ClientCertificate } from './shown-certificate.ts';
+import type { ClientCertificate } from '../shown-certificate.ts';
 
 /** `off`: none is asked for. `optional`: connections without one are served too. `required`: they are not. */
 export const CLIENT_AUTH = ['off', 'optional', 'required'] as const;

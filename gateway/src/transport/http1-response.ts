@@ -1,8 +1,8 @@
 /** Writes what the pipeline answers to one HTTP/1.1 request. */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { atEndOfTick } from '../end-of-tick.ts';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
-import { atTurnEnd } from '../turn.ts';
 import type { BodyOwner } from './body.ts';
 import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
@@ -26,7 +26,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
       headers.push('content-length', String(length));
     }
     this.#head(status, headers);
-    if (body === null || bodiless) atTurnEnd(() => void this.end());
+    if (body === null || bodiless) atEndOfTick(() => void this.end());
     else this.endWith(body);
   }
 
@@ -40,7 +40,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const short = typeof body !== 'string' && body.length <= ONE_PIECE;
     // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
     const text = short ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1') : null;
-    atTurnEnd(() => {
+    atEndOfTick(() => {
       if (text !== null) this.end(text, 'latin1');
       else endInPieces(this, typeof body === 'string' ? Buffer.from(body) : body);
     });

@@ -2,8 +2,8 @@
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { atEndOfTick } from '../end-of-tick.ts';
 import { Exchange } from '../exchange.ts';
-import { atTurnEnd } from '../turn.ts';
 import { IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
 import { Http1Response } from './http1-response.ts';
@@ -37,12 +37,12 @@ export interface Http1Server {
 }
 
 export function createHttp1Server(
-  { limits, events, drain, slow, readers, begunLines }: TransportState,
+  { limits, events, drain, slowSenders, slowReaders, begunLines }: TransportState,
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
   const asksForCertificates = tls !== null && tls.clientAuth !== 'off';
-  const bodyLimits = { maxBodySize: limits.maxBodySize, slow };
+  const bodyLimits = { maxBodySize: limits.maxBodySize, slowSenders };
   const options = {
     ServerResponse: Http1Response,
     maxHeaderSize: parserLimit(limits),
@@ -105,7 +105,7 @@ export function createHttp1Server(
   function pauseWhileWaiting(socket: Socket): void {
     if (pausing.has(socket)) return;
     pausing.add(socket);
-    atTurnEnd(() => {
+    atEndOfTick(() => {
       if (pausing.delete(socket)) socket.pause();
     });
   }
@@ -141,8 +141,8 @@ export function createHttp1Server(
     socket.on('drain', () => {
       reader.progressAt = performance.now();
     });
-    socket.on('close', () => readers.delete(reader));
-    readers.add(reader);
+    socket.on('close', () => slowReaders.delete(reader));
+    slowReaders.add(reader);
   }
 
   const onRequest = (request: IncomingMessage, response: Http1Response) => accept(request, response, false);

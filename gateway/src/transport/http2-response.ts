@@ -7,7 +7,7 @@ import type { BodyOwner } from './body.ts';
 import { ONE_PIECE } from './http1-response.ts';
 import { endInPieces } from './pieces.ts';
 import { tooSlow } from './refuse.ts';
-import type { WatchedClient } from './slow-clients.ts';
+import type { WatchedClient } from './stall-detector.ts';
 import { takesTrailers } from './takes-trailers.ts';
 
 /** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */

@@ -5,12 +5,12 @@
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Exchange } from '../exchange.ts';
+import type { ClientCertificate } from '../shown-certificate.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
 import { requestOf } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
-import type { ClientCertificate } from './shown-certificate.ts';
 import type { TransportState } from './transport.ts';
 
 /** Resets each second that a client gets back after those that it may make at once, as nghttp2 has it. */
@@ -47,7 +47,7 @@ export class Http2Connections {
   constructor(state: TransportState, asksForCertificates: boolean) {
     this.#state = state;
     this.#asksForCertificates = asksForCertificates;
-    this.#bodyLimits = { maxBodySize: state.limits.maxBodySize, slow: state.slow };
+    this.#bodyLimits = { maxBodySize: state.limits.maxBodySize, slowSenders: state.slowSenders };
   }
 
   accept(socket: Socket, scheme: string): void {
@@ -87,7 +87,7 @@ export class Http2Connections {
   }
 
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
-    const { drain, events, readers } = this.#state;
+    const { drain, events, slowReaders } = this.#state;
     connection.streams++;
     const response = new Http2Response(stream, connection);
     const { fault, waitsForContinue, ...request } = requestOf(raw);
@@ -101,10 +101,10 @@ export class Http2Connections {
     x.clientCertificate = connection.certificate;
     response.exchange = x;
     response.waitsForContinue = waitsForContinue;
-    readers.add(response);
+    slowReaders.add(response);
     stream.on('error', () => {});
     stream.on('close', () => {
-      readers.delete(response);
+      slowReaders.delete(response);
       if (--connection.streams === 0) connection.idleSince = performance.now();
       x.close();
     });

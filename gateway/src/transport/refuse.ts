@@ -2,12 +2,14 @@
  * Answers of the transport's own: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
  * clients that are too slow.
  */
+
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { addStandardHeaders, identify } from '../headers/standard.ts';
 import { type Problem, problem, renderProblem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
+import type { Refused } from '../telemetry/recorder.ts';
 
 /** An error of the parser, as node:http tells it. */
 export interface ParserError extends NodeJS.ErrnoException {
@@ -47,16 +49,6 @@ function isOneWord(bytes: Buffer | undefined): boolean {
 export const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
 /** Milliseconds that the client gets to read a refusal and close. */
 export const LINGER_MS = 2000;
-
-/** An answer that the transport has sent by itself, as the access log and the metrics take it. */
-export interface Refused {
-  readonly x: Exchange;
-  readonly status: number;
-  /** What it is counted under; null: it is no failed validation. */
-  readonly reason: ValidationReason | null;
-  /** Bytes of the body. */
-  readonly bytes: number;
-}
 
 export interface RefusedConnection {
   readonly socket: Socket;

@@ -3,19 +3,20 @@
  * (docs/reference/gateway.md#connections). Makes an Exchange of each request; everything behind it knows neither
  * protocol nor sockets.
  */
+
 import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../exchange.ts';
+import type { Refused } from '../telemetry/recorder.ts';
 import type { ClientAuth } from './client-certificate.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { Drain } from './drain.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
-import { Undecided } from './protocol.ts';
-import type { Refused } from './refuse.ts';
-import { SlowClients } from './slow-clients.ts';
+import { ProtocolDetector } from './protocol-detector.ts';
+import { StallDetector } from './stall-detector.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
 
 export interface TransportLimits {
@@ -77,8 +78,8 @@ export interface TransportState {
   readonly limits: TransportLimits;
   readonly events: TransportEvents;
   readonly drain: Drain;
-  readonly slow: SlowClients;
-  readonly readers: SlowClients;
+  readonly slowSenders: StallDetector;
+  readonly slowReaders: StallDetector;
   /** Plaintext connections whose first bytes held the end of a line. */
   readonly begunLines: WeakSet<Socket>;
 }
@@ -91,20 +92,20 @@ export function createTransport(
   tls: TlsSettings | null = null,
 ): Transport {
   const drain = new Drain();
-  const slow = new SlowClients(limits.bodyTimeoutMs);
-  const readers = new SlowClients(limits.sendTimeoutMs);
+  const slowSenders = new StallDetector(limits.bodyTimeoutMs);
+  const slowReaders = new StallDetector(limits.sendTimeoutMs);
   const begunLines = new WeakSet<Socket>();
-  const state: TransportState = { limits, events, drain, slow, readers, begunLines };
+  const state: TransportState = { limits, events, drain, slowSenders, slowReaders, begunLines };
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
-  const undecided = new Undecided(limits.headersTimeoutMs);
+  const detector = new ProtocolDetector(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
-  dispatchByProtocol(server, tls !== null, http2, { undecided, begunLines });
+  dispatchByProtocol(server, tls !== null, http2, { detector, begunLines });
   admitConnections(server, slots, events);
 
   const sweeping = setInterval(() => {
     const now = performance.now();
-    slow.sweep(now);
-    readers.sweep(now);
+    slowSenders.sweep(now);
+    slowReaders.sweep(now);
     http2.sweep(now);
   }, sweepInterval(limits)).unref();
 
@@ -135,7 +136,7 @@ export function createTransport(
           clearInterval(sweeping);
           resolve();
         });
-        undecided.cut();
+        detector.cut();
         http2.beginDrain();
         server.closeIdleConnections();
       }),
@@ -150,7 +151,7 @@ function dispatchByProtocol(
   server: HttpServer | HttpsServer,
   secure: boolean,
   http2: Http2Connections,
-  { undecided, begunLines }: { readonly undecided: Undecided; readonly begunLines: WeakSet<Socket> },
+  { detector, begunLines }: { readonly detector: ProtocolDetector; readonly begunLines: WeakSet<Socket> },
 ): void {
   const event = secure ? 'secureConnection' : 'connection';
   const [http1] = server.listeners(event);
@@ -163,7 +164,7 @@ function dispatchByProtocol(
     });
   } else {
     server.on(event, (socket: Socket) => {
-      undecided.decide(socket, (isHttp2, first) => {
+      detector.decide(socket, (isHttp2, first) => {
         if (first.includes('\n')) begunLines.add(socket);
         if (isHttp2) http2.accept(socket, 'http');
         else http1.call(server, socket);

@@ -1,11 +1,12 @@
 /** Checks a module's imports and exports against the ABI and its plugin.toml (sdk/ABI.md), and says what to do. */
 import type { ArtifactPlugin } from '../artifact/format.ts';
+import type { Hook } from './binary/module-shapes.ts';
 import { PluginLoadError } from './binary/plugin-load-error.ts';
 import { describeSignature, type FunctionImport, type ModuleExport, type ValueType } from './binary/types.ts';
-import type { Hook } from './call.ts';
+
+import type { HostFunctionInfo } from './call/host-function.ts';
 import { describeForeignImports } from './foreign-imports.ts';
-import type { HostFunctionInfo } from './host/host-function.ts';
-import { ABI_MODULE, type HostFunctionTable } from './host-functions.ts';
+import { ABI_MODULE, type HostFunctionTable } from './host/host-functions.ts';
 import { NOTHING_TO_AWAIT } from './instead.ts';
 
 /** Optional: what the toolchain wants to run before anything else, such as initialisers of global variables. */

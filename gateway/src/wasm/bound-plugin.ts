@@ -3,11 +3,11 @@ import type { ArtifactPlugin } from '../artifact/format.ts';
 import { type Exchange, headerOf, Interrupted, type Upstream } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
-import type { Binding, BodyNeed, Hook } from './call.ts';
-import type { ConfigView } from './config-view.ts';
-import { Overloaded } from './failures.ts';
-import type { Instance } from './instance.ts';
-import { reasonOf } from './outcome.ts';
+import type { Hook } from './binary/module-shapes.ts';
+import type { Binding, BodyNeed } from './call/call.ts';
+import type { ConfigView } from './call/config-view.ts';
+import { Overloaded } from './call/failures.ts';
+import { reasonOf } from './call/outcome.ts';
 import {
   ANSWERED,
   type BindOptions,
@@ -15,7 +15,8 @@ import {
   type ChunkResult,
   type Outcome,
   type PluginServices,
-} from './plugin.ts';
+} from './call/plugin.ts';
+import type { Instance } from './instance.ts';
 import type { ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
 

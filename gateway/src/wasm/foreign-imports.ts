@@ -2,7 +2,7 @@
  * What toolchains import where they expect a browser, Node.js or an operating system around a module, and what a plugin
  * uses instead.
  */
-import { ABI_MODULE } from './host-functions.ts';
+import { ABI_MODULE } from './host/host-functions.ts';
 import { CLOCK, CONFIG, LOG, NOTHING_TO_AWAIT, RANDOM } from './instead.ts';
 
 interface Hint {

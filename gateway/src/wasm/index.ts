@@ -2,7 +2,7 @@
 
 export { PluginLoadError } from './binary/plugin-load-error.ts';
 export { rewriteModule as inspectModule } from './binary/rewrite.ts';
-export { isCpuExceeded } from './failures.ts';
-export { ABI_MODULE } from './host-functions.ts';
-export * from './plugin.ts';
+export { isCpuExceeded } from './call/failures.ts';
+export * from './call/plugin.ts';
+export { ABI_MODULE } from './host/host-functions.ts';
 export { createPluginRuntime } from './runtime.ts';

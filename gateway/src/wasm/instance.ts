@@ -1,13 +1,14 @@
 /** One instance of a module: exclusively one call's while that runs or waits. */
 import { type Exchange, Interrupted } from '../exchange.ts';
 import { REFUEL } from './binary/injected.ts';
+import type { Hook } from './binary/module-shapes.ts';
 import { PluginLoadError } from './binary/plugin-load-error.ts';
 import { ENTER, FUEL, GLOBAL } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
-import { type Binding, Call, type Holder, type Hook } from './call.ts';
-import { ABI_MODULE, type RuntimeFunctions } from './host-functions.ts';
-import { failed, logFailure, outcomeOf } from './outcome.ts';
-import { ANSWERED, type ChunkResult, type Outcome } from './plugin.ts';
+import { type Binding, Call, type Holder } from './call/call.ts';
+import { failed, logFailure, outcomeOf } from './call/outcome.ts';
+import { ANSWERED, type ChunkResult, type Outcome } from './call/plugin.ts';
+import { ABI_MODULE, type RuntimeFunctions } from './host/host-functions.ts';
 import { Snapshot } from './snapshot.ts';
 
 /** What instances of one module have in common. */
@@ -22,7 +23,7 @@ export interface ModuleCode {
 }
 
 /** Where an instance goes when its call is over. */
-export interface Home extends Holder {
+export interface InstanceOwner extends Holder {
   /** It may serve another call. */
   release(instance: Instance): void;
   /** It may not. */
@@ -36,7 +37,7 @@ const ignore: Observer = () => {};
 
 export class Instance {
   readonly call: Call;
-  readonly #home: Home;
+  readonly #owner: InstanceOwner;
   readonly #entries: { readonly [name: string]: Entry | undefined };
   readonly #enter: (...state: (number | bigint)[]) => void;
   readonly #globals: readonly WebAssembly.Global[];
@@ -48,9 +49,9 @@ export class Instance {
    * `direct`: calls are plain ones, which cost half but cannot be suspended: not when a host function has to wait, nor
    * when a slice of CPU time is used up.
    */
-  constructor(code: ModuleCode, binding: Binding, home: Home, direct: boolean) {
+  constructor(code: ModuleCode, binding: Binding, owner: InstanceOwner, direct: boolean) {
     const [refuel, wait] = REFUEL.names;
-    const call = new Call(binding, !direct, home);
+    const call = new Call(binding, !direct, owner);
     const { imports, states } = code.functions.importsFor(code.imports, call);
     const { exports } = new WebAssembly.Instance(code.module, {
       [ABI_MODULE]: imports,
@@ -60,7 +61,7 @@ export class Instance {
     if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
     call.attach(memory, exportedGlobal(exports, FUEL), states);
     this.call = call;
-    this.#home = home;
+    this.#owner = owner;
     this.#enter = exportedFunction(exports, ENTER);
     this.#globals = code.mutableGlobals.map(({ index }) => exportedGlobal(exports, GLOBAL + index));
     this.#entries = Object.fromEntries(
@@ -116,7 +117,7 @@ export class Instance {
     return result;
   }
 
-  /** Runs a hook for a request, then goes home. Ends always, at once where the instance is a direct one. */
+  /** Runs a hook for a request, then goes back to its owner. Ends always, at once where the instance is a direct one. */
   run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Outcome | Promise<Outcome> {
     this.#observe = observe;
     try {
@@ -159,7 +160,7 @@ export class Instance {
     return ANSWERED;
   };
 
-  /** Runs a chunk hook, then goes home. Rejects where the plugin fails. */
+  /** Runs a chunk hook, then goes back to its owner. Rejects where the plugin fails. */
   async pass(
     binding: Binding,
     from: Snapshot,
@@ -186,8 +187,8 @@ export class Instance {
   #finish(): void {
     this.#observe(this.call.clock.stop() / 1000);
     this.call.end();
-    if (this.size === this.#size) this.#home.release(this);
-    else this.#home.drop(this);
+    if (this.size === this.#size) this.#owner.release(this);
+    else this.#owner.drop(this);
   }
 }
 

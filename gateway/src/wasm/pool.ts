@@ -1,13 +1,13 @@
 /** Instances by module, filled on demand, and the cap that all modules of the process share. */
 import type { Exchange } from '../exchange.ts';
 import { Interrupted } from '../exchange.ts';
-import type { Binding, Call } from './call.ts';
-import { Overloaded } from './failures.ts';
-import { type Home, Instance, type ModuleCode } from './instance.ts';
-import type { PluginFigures } from './plugin.ts';
+import type { PluginFigures } from '../telemetry/figures.ts';
+import type { Binding, Call } from './call/call.ts';
+import { Overloaded } from './call/failures.ts';
+import { account, isBusy, nextTurn, SLICE_MS } from './call/turns.ts';
+import { Instance, type InstanceOwner, type ModuleCode } from './instance.ts';
 import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
-import { account, isBusy, nextTurn, SLICE_MS } from './turns.ts';
 
 /** How long a call waits for an instance, in milliseconds. */
 const WAIT_MS = 10_000;
@@ -177,7 +177,7 @@ export class InstanceCap {
   }
 }
 
-export class ModulePool implements Home {
+export class ModulePool implements InstanceOwner {
   readonly #code: ModuleCode;
   readonly #binding: Binding;
   readonly #cap: InstanceCap;

@@ -1,28 +1,30 @@
 /** Loads plugin modules and binds them to configs (docs/decisions.md#plugins-are-webassembly; gateway/sdk/ABI.md). */
+
 import { hash } from 'node:crypto';
 import { marked } from '../artifact/config-marks.ts';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import type { Upstream } from '../exchange.ts';
+import type { PluginFigures } from '../telemetry/figures.ts';
 import { checkExports, checkImports, INITIALIZE } from './abi.ts';
+import type { Hook } from './binary/module-shapes.ts';
 import { PluginLoadError } from './binary/plugin-load-error.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
-import type { Binding, Hook } from './call.ts';
-import { compileModule } from './compile-module.ts';
-import { ConfigView } from './config-view.ts';
-import { RuntimeFunctions } from './host-functions.ts';
-import type { Instance } from './instance.ts';
-import { reasonOf } from './outcome.ts';
+import type { Binding } from './call/call.ts';
+import { ConfigView } from './call/config-view.ts';
+import { reasonOf } from './call/outcome.ts';
 import {
   type BindOptions,
   type BoundPlugin,
   DEFAULT_LIMITS,
   type LoadedModule,
-  type PluginFigures,
   type PluginLimits,
   type PluginRuntime,
   type PluginServices,
-} from './plugin.ts';
+} from './call/plugin.ts';
+import { compileModule } from './compile-module.ts';
+import { RuntimeFunctions } from './host/host-functions.ts';
+import type { Instance } from './instance.ts';
 import { InstanceCap, ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
 

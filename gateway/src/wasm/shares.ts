@@ -4,7 +4,7 @@
  */
 import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Call } from './call.ts';
+import type { Call } from './call/call.ts';
 
 /** A module: what shares are kept for is compared by identity. */
 type Module = object;

@@ -1,5 +1,5 @@
 /** The state of an instance that every call begins with: its memory and its mutable globals. */
-import type { GuestMemory } from './guest-memory.ts';
+import type { GuestMemory } from './call/guest-memory.ts';
 
 const { fill } = Uint8Array.prototype;
 /** Compared in blocks, megabytes of them take a millisecond. */

@@ -412,7 +412,7 @@ export interface GatewayProjectSpec {
     /** Idle time of a connection. In seconds. Default: 60. */
     readonly keepaliveTimeout?: number;
     /**
-     * Time that a stopping pod goes on accepting connections, while endpoints are withdrawn. In seconds.
+     * Time that a stopping pod goes on accepting connections, while endpoints are withdrawn; up to four times as long while new ones come. In seconds.
      *
      * @default 8
      */

@@ -3,7 +3,7 @@
  * make another by its name: pods that start would end at it, and nobody would know why.
  */
 import { BoundedMap } from '@gw/gateway/bounded-map';
-import { Turns } from '@gw/gateway/turns';
+import { KeyedMutex } from '@gw/gateway/keyed-mutex';
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
@@ -19,7 +19,7 @@ export class ExchangedParts {
   /** Whether they are right, by the versions of the ConfigMaps: each is read once. */
   readonly #looked = new BoundedMap<boolean>(MOST_LOOKED_AT);
   /** One after the other, so that many projects take the memory of one. */
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
 
   constructor(objects: Pick<Objects, 'get'>) {
     this.#objects = objects;

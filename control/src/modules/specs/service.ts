@@ -1,6 +1,6 @@
 /** Specs with their revisions (docs/reference/control-plane.md#specs). */
 
-import { Turns } from '@gw/gateway/turns';
+import { KeyedMutex } from '@gw/gateway/keyed-mutex';
 import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';
 import type { BlobInfo } from '../../db/blobs.ts';
@@ -66,7 +66,7 @@ export interface UploadedSpec {
 
 export class Specs {
   readonly #context: Context;
-  readonly #patches = new Turns();
+  readonly #patches = new KeyedMutex();
 
   constructor(context: Context) {
     this.#context = context;

@@ -2,8 +2,8 @@
 
 import { capability } from '../../capability/capability.ts';
 import type { CounterInfo } from '../../telemetry/metric-table.ts';
-import type { Call } from '../../wasm/call.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { Maybe } from './response-store.ts';
 

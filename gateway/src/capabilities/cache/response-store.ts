@@ -1,9 +1,9 @@
 /** Stored responses in the state that requests share, each under its key, or several of one URL under keys of their own. */
 import { randomUUID } from 'node:crypto';
 import { headerOf } from '../../exchange.ts';
+import { KeyedMutex } from '../../keyed-mutex.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
-import { Turns } from '../../turns.ts';
 import { variantDigest } from './cache-key.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { variesBy } from './storable.ts';
@@ -26,7 +26,7 @@ export class ResponseStore {
   readonly #rules: CacheRules;
   /** Seconds for which anything is kept at most. */
   readonly #longest: number;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
 
   constructor(store: CacheStore, rules: CacheRules) {
     this.#store = store;

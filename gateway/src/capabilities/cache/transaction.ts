@@ -1,6 +1,7 @@
 /** What a cache knows of one request between its request hook and its response hook. */
+
+import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../exchange.ts';
-import { RequestSlot } from '../../request-slot.ts';
 import { type Directives, directivesOf } from './cache-control.ts';
 import type { Flight } from './flights.ts';
 import { type Recording, RecordingSink } from './recording.ts';

@@ -3,8 +3,8 @@
 import { capability } from '../../capability/capability.ts';
 import { Interrupted } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
-import type { Call } from '../../wasm/call.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { withBody } from '../../wasm/host/request-body.ts';
 import type { Condition } from './expression.ts';
 

@@ -1,8 +1,8 @@
 /** `host_client_certificate_get` and `…_name`: who the client is by its TLS handshake. */
 
 import { capability } from '../../capability/capability.ts';
-import type { ClientCertificate } from '../../transport/shown-certificate.ts';
-import type { Call } from '../../wasm/call.ts';
+import type { ClientCertificate } from '../../shown-certificate.ts';
+import type { Call } from '../../wasm/call/call.ts';
 
 const FIELDS: readonly ((certificate: ClientCertificate) => string | undefined)[] = [
   ({ subject }) => subject,

@@ -1,7 +1,7 @@
 /** `host_credential_find`: tables of keys that never enter a plugin's memory. */
 
 import { capability } from '../../capability/capability.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { CredentialTable } from './credential-table.ts';
 
 /** What a digest costs, in instructions. */

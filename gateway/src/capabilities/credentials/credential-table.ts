@@ -1,7 +1,7 @@
 /** API keys that stay in the host: found by digest, so that neither time nor the plugin's memory tells them. */
 import { hash, randomBytes } from 'node:crypto';
 import { PluginLoadError } from '../../wasm/binary/plugin-load-error.ts';
-import type { CredentialEntry } from '../../wasm/credential-marks.ts';
+import type { CredentialEntry } from '../../wasm/call/credential-marks.ts';
 import { isPasswordHash } from '../passwords/password-hash.ts';
 import { hashedKey } from './key-hash.ts';
 

@@ -1,9 +1,9 @@
 /** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
 
 import { capability } from '../../capability/capability.ts';
-import type { Call } from '../../wasm/call.ts';
-import type { CallState } from '../../wasm/capability.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import type { CallState } from '../../wasm/call/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { DirectoryUnavailable } from './connection.ts';
 import { Directories } from './directories.ts';
 import type { Directory, DirectoryUser, Verdict } from './directory.ts';

@@ -3,10 +3,10 @@
 import { capability } from '../../capability/capability.ts';
 import { type HttpAnswer, HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
-import type { Binding } from '../../wasm/call.ts';
-import type { CallState } from '../../wasm/capability.ts';
+import type { Binding } from '../../wasm/call/call.ts';
+import type { CallState } from '../../wasm/call/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../wasm/host/header-rules.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
 import { readHeader } from '../../wasm/host/request-headers.ts';
 
 /** Results below 0; a status otherwise. */

@@ -2,7 +2,7 @@
 
 import { capability } from '../../capability/capability.ts';
 import type { Exchange } from '../../exchange.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 
 /** An hour: past it a client has long gone. */
 const MAX_TIMEOUT_MS = 3_600_000;

@@ -1,9 +1,9 @@
 /** `host_log`. */
 
 import { capability } from '../../capability/capability.ts';
-import type { CallState } from '../../wasm/capability.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
-import type { LogLevel } from '../../wasm/plugin.ts';
+import type { CallState } from '../../wasm/call/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import type { LogLevel } from '../../wasm/call/plugin.ts';
 
 const levels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 /** Bytes of one line, and lines of one call; the rest is left out. */

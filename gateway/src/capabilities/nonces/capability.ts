@@ -3,7 +3,7 @@
 import { capability } from '../../capability/capability.ts';
 import type { NonceVerdict } from '../../state/nonce-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 
 const ANSWERS = { new: 1, used: 0, forgotten: -2 } as const satisfies Record<NonceVerdict, number>;
 /** The store is away. */

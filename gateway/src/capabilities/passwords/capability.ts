@@ -3,8 +3,8 @@
 import { capability } from '../../capability/capability.ts';
 import { messageOf } from '../../message-of.ts';
 import { PluginLoadError } from '../../wasm/binary/plugin-load-error.ts';
-import type { CredentialEntry } from '../../wasm/credential-marks.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import type { CredentialEntry } from '../../wasm/call/credential-marks.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { passwordHash } from './password-hash.ts';
 import { PasswordTable } from './password-table.ts';
 import { QueueFull } from './verification-queue.ts';

@@ -3,7 +3,7 @@
 import { capability } from '../../capability/capability.ts';
 import type { RateLimitResult } from '../../state/rate-limit-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 
 const ALLOWED = 1;
 const REFUSED = 0;

@@ -1,7 +1,7 @@
 /** `host_verify_signature`: signatures over bytes, for plugins that speak a protocol of their own. */
 import { type KeyObject, verify } from 'node:crypto';
 import { capability } from '../../capability/capability.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { isAlgorithm } from '../tokens/jws.ts';
 import { algorithmsOf, KeyError, publicKey } from '../tokens/public-key.ts';
 

@@ -2,8 +2,8 @@
 
 import { capability } from '../../capability/capability.ts';
 import { messageOf } from '../../message-of.ts';
-import type { CallState } from '../../wasm/capability.ts';
-import { HostCallError } from '../../wasm/host/host-call-error.ts';
+import type { CallState } from '../../wasm/call/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import type { TokenClaims } from './token-claims.ts';
 import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
 import type { TokenVerifier } from './token-verifier.ts';

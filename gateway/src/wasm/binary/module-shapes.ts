@@ -3,8 +3,18 @@
  * clock, and for `test/bench/plugin-gaps.ts`, which measures what others see of them.
  */
 import type { ArtifactPlugin } from '../../artifact/format.ts';
-import type { Hook } from '../call.ts';
 import { moduleOf, type Parts, plugin } from './module-of.ts';
+
+/** The functions that a plugin may export for the host to call. */
+export type Hook =
+  | 'init'
+  | 'on_request'
+  | 'on_response'
+  | 'dispatch'
+  | 'on_request_chunk'
+  | 'on_request_end'
+  | 'on_response_chunk'
+  | 'on_response_end';
 
 export interface Shape {
   readonly name: string;

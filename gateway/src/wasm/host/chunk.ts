@@ -1,7 +1,7 @@
 /** A body as it passes, in chunk hooks. */
-import type { Call } from '../call.ts';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
+import type { Call } from '../call/call.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 
 /** What may take a chunk's place: as much as an instance's memory by default. */
 const MAX_WRITTEN = 16 << 20;

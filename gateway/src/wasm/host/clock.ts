@@ -1,5 +1,5 @@
 /** The time. */
-import type { HostFunctions } from './host-function.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 
 export const clockFunctions: HostFunctions = {
   time_now: { signature: ':d', make: () => () => Date.now() },

@@ -1,6 +1,6 @@
 /** The plugin's config, by JSON pointer; and refusing it. */
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 
 /** What passing over a member's name costs, in bytes of work. */
 const NAME = 16;

@@ -1,8 +1,8 @@
 /** What plugins tell each other about a request, and what one keeps for itself between its hooks. */
 import type { Exchange } from '../../exchange.ts';
-import type { Call } from '../call.ts';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
+import type { Call } from '../call/call.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 
 /** Most entries, and longest value in bytes, so that no request can be made to hold more than a few MiB. */
 const MAX_ENTRIES = 64;

@@ -1,7 +1,7 @@
 /** Which header changes plugins may make, and in what form they go out. */
 import type { HeaderOp } from '../../exchange.ts';
-import type { Call } from '../call.ts';
-import { HostCallError } from './host-call-error.ts';
+import type { Call } from '../call/call.ts';
+import { HostCallError } from '../call/host-call-error.ts';
 
 /** Headers of the connection and of the message's framing belong to the transport (RFC 9110, sections 7.6.1 and 8.6). */
 export const transportHeaders: ReadonlySet<string> = new Set([

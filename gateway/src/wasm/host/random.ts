@@ -1,7 +1,7 @@
 /** Random bytes. */
 import { randomFillSync } from 'node:crypto';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 
 /** Most bytes of one call. */
 const MAX = 1024;

@@ -1,9 +1,9 @@
 /** The request's body in memory, for plugins that declare `request_body = "buffer"`. */
 import { hash } from 'node:crypto';
 import { Interrupted } from '../../exchange.ts';
-import type { BodyNeed, Call } from '../call.ts';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
+import type { BodyNeed, Call } from '../call/call.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 
 /** Slow senders have limits of their own (`--body-timeout`, `--min-body-rate`, `--body-deadline`); this one is no shorter. */
 const BODY_DEADLINE_MS = 86_400_000;

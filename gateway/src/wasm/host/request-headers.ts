@@ -1,9 +1,9 @@
 /** The request's headers. */
 import { changeHeader, type HeaderList } from '../../exchange.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../call/call.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 import { AUTH_PREFIX, authValue, changeOp, headerName, headerValue, MAX_CLAIMS, MAX_HEADERS } from './header-rules.ts';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
 
 export const requestHeaderFunctions: HostFunctions = {
   request_header_get: {

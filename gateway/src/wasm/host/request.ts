@@ -1,9 +1,9 @@
 /** The request line, query and path parameters. */
 import { clientNetwork } from '../../client-network.ts';
 import type { Exchange } from '../../exchange.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 import { changeOp } from './header-rules.ts';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
 
 /** Longest query that a plugin may make. */
 const MAX_QUERY = 65_536;

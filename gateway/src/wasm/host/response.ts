@@ -1,10 +1,10 @@
 /** Answering, and the status and headers of a response. */
 import { type Answer, changeHeader, type Exchange } from '../../exchange.ts';
 import { PROBLEM_PREFIX, type Problem } from '../../problems.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../call/call.ts';
+import { HostCallError } from '../call/host-call-error.ts';
+import type { HostFunctions } from '../call/host-function.ts';
 import { changeOp, headerName, headerValue, MAX_HEADERS } from './header-rules.ts';
-import { HostCallError } from './host-call-error.ts';
-import type { HostFunctions } from './host-function.ts';
 import { readHeader } from './request-headers.ts';
 
 /** A final status (RFC 9110, section 15); informational ones are the transport's. */

@@ -1,0 +1,19 @@
+/** Where a capability keeps what it knows of a request, from one hook of its plugin to the next and to the end. */
+import type { Exchange, RequestPart } from '../exchange.ts';
+
+let places = 0;
+
+/** Made once for each kind of part, at load: its place is the same in every request. */
+export class RequestSlot<T extends RequestPart> {
+  readonly #place = places++;
+
+  of(x: Exchange): T | null {
+    // Nothing else is put in its place.
+    return (x.parts?.[this.#place] ?? null) as T | null;
+  }
+
+  set(x: Exchange, part: T | null): void {
+    x.parts ??= [];
+    x.parts[this.#place] = part;
+  }
+}

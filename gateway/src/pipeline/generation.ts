@@ -1,0 +1,258 @@
+/** Everything that serving needs of one artifact, decided at load: routes, chains, validators, metric places. */
+
+import type { JsonObject, Operation, PluginUse } from '../artifact/format.ts';
+import type { Artifact } from '../artifact/index.ts';
+import type { OpenCapabilities } from '../capabilities/capabilities.ts';
+import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
+import type { Exchange, MatchedOperation, Upstream } from '../exchange.ts';
+import { Admission } from '../headers/admission.ts';
+import { StepBudget } from '../patterns/step-budget.ts';
+import { type Health, healthOf } from '../reserved/health.ts';
+import { SpecLibrary } from '../reserved/spec-library.ts';
+import { Router } from '../router/router.ts';
+import { parseTemplate } from '../router/template.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+import type { Cell, Metrics, OperationMetrics } from '../telemetry/metrics.ts';
+import { AcceptCheck } from '../validation/accept.ts';
+import { BodyValidator } from '../validation/body.ts';
+import { ParameterValidator } from '../validation/parameters.ts';
+import { ResponseValidator } from '../validation/response.ts';
+import { Schemas } from '../validation/schemas.ts';
+import { PluginLoadError } from '../wasm/binary/plugin-load-error.ts';
+import type { BoundPlugin, LoadedModule, LogLevel, PluginLimits, PluginRuntime } from '../wasm/call/plugin.ts';
+import { createPluginRuntime } from '../wasm/index.ts';
+
+export interface Step {
+  readonly plugin: BoundPlugin;
+  readonly requestTime: Cell;
+  readonly responseTime: Cell;
+}
+
+export interface LoadedOperation {
+  readonly operation: Operation;
+  readonly matched: MatchedOperation;
+  readonly admission: Admission;
+  readonly parameters: ParameterValidator | null;
+  readonly body: BodyValidator | null;
+  /** Null where the description leaves open what it answers with. */
+  readonly accept: AcceptCheck | null;
+  /** Null where responses are not validated. */
+  readonly response: ResponseValidator | null;
+  readonly middlewares: readonly Step[];
+  readonly dispatcher: BoundPlugin;
+  /** The middleware that answers preflights and decorates early refusals (docs/decisions.md#cors-on-refusals). */
+  readonly preflight: Step | null;
+  readonly requestChunks: boolean;
+  readonly responseChunks: boolean;
+  /** A middleware wants the whole response body. */
+  readonly buffersResponse: boolean;
+  readonly metrics: OperationMetrics;
+  /** Some middleware has a response hook. */
+  readonly responseHooks: boolean;
+  /** Where the time from dispatch to the response's head is counted, by upstream. */
+  dispatchTime(upstream: Upstream | null): Cell;
+  /** Deprecation headers, name and value in turn. */
+  readonly headers: readonly string[];
+}
+
+/** One loaded artifact. Requests in flight keep theirs while a newer one takes over. */
+export class Generation {
+  readonly artifact: Artifact;
+  readonly router: Router<LoadedOperation>;
+  /** For requests that match nothing. */
+  readonly baseline = new Admission([]);
+  readonly health: Health;
+  readonly specs: SpecLibrary;
+  inFlight = 0;
+  #retired = false;
+  readonly #close: () => void;
+
+  constructor(artifact: Artifact, router: Router<LoadedOperation>, close: () => void) {
+    this.artifact = artifact;
+    this.specs = new SpecLibrary(artifact);
+    this.router = router;
+    this.health = healthOf(artifact.manifest);
+    this.#close = close;
+  }
+
+  /** A request that counted in `inFlight` has ended. */
+  release(): void {
+    if (--this.inFlight === 0 && this.#retired) this.#close();
+  }
+
+  /** No new request comes: frees plugins and connections when the last one has ended. */
+  retire(): void {
+    this.#retired = true;
+    if (this.inFlight === 0) this.#close();
+  }
+}
+
+export interface GenerationDeps {
+  readonly secrets: Secrets;
+  readonly metrics: Metrics;
+  readonly upstreams: UpstreamOptions;
+  readonly capabilities: OpenCapabilities;
+  readonly limits: PluginLimits;
+  readonly dev: boolean;
+  /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
+  readonly maxPatternSteps: number;
+  /** Bytes of a response that is held to be validated. */
+  readonly maxHeldResponse: number;
+  readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
+}
+
+/** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
+export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
+  const upstreams = new Upstreams(deps.upstreams);
+  const capabilities = deps.capabilities.load({
+    readPem: deps.upstreams.readPem,
+    log: (level, plugin, message) => deps.log(level, plugin, message, null),
+  });
+  const runtime = createPluginRuntime(
+    {
+      capabilities: capabilities.list,
+      openUpstream: (url, config) => upstreams.open(url, config),
+      log: deps.log,
+      observe: (plugin, fn) => {
+        const cell = deps.metrics.execution(plugin, fn);
+        return (seconds) => cell.observe(seconds);
+      },
+    },
+    deps.limits,
+  );
+  try {
+    const binder = new PluginBinder(artifact, await loadModules(artifact, runtime), deps.secrets);
+    const schemas = new Schemas(artifact.routes.schemas, deps.dev, new StepBudget(deps.maxPatternSteps));
+    const admissions = new Map<string, Admission>();
+    const router = new Router<LoadedOperation>();
+    for (const operation of artifact.routes.operations) {
+      const loaded = await loadOperation(operation, { binder, schemas, admissions, ...deps });
+      router.add(operation.method, operation.path, loaded);
+    }
+    deps.metrics.runtimes.add(runtime);
+    return new Generation(artifact, router, () => {
+      deps.metrics.runtimes.delete(runtime);
+      runtime.close();
+      capabilities.close();
+      void upstreams.close();
+    });
+  } catch (error) {
+    runtime.close();
+    capabilities.close();
+    await upstreams.close();
+    throw error;
+  }
+}
+
+async function loadModules(artifact: Artifact, runtime: PluginRuntime): Promise<Map<string, LoadedModule>> {
+  const modules = new Map<string, LoadedModule>();
+  for (const plugin of artifact.manifest.plugins ?? []) {
+    const wasm = artifact.plugins.get(plugin.name);
+    if (!wasm) throw new PluginLoadError(`the artifact lists plugin "${plugin.name}" but does not hold it`);
+    modules.set(plugin.name, await runtime.load(plugin, wasm));
+  }
+  return modules;
+}
+
+/** Binds plugins to configs, each pair once: operations that say the same share a pool. */
+class PluginBinder {
+  readonly #optional: ReadonlyMap<string, readonly string[]>;
+  readonly #modules: ReadonlyMap<string, LoadedModule>;
+  readonly #secrets: Secrets;
+  readonly #bound = new Map<string, Promise<BoundPlugin>>();
+
+  constructor({ manifest }: Artifact, modules: ReadonlyMap<string, LoadedModule>, secrets: Secrets) {
+    const { plugins = [] } = manifest;
+    this.#optional = new Map(plugins.map((plugin) => [plugin.name, plugin.config_marks?.optional ?? []]));
+    this.#modules = modules;
+    this.#secrets = secrets;
+  }
+
+  bind({ name, config }: PluginUse): Promise<BoundPlugin> {
+    const key = `${name}\0${JSON.stringify(config)}`;
+    let bound = this.#bound.get(key);
+    if (!bound) {
+      bound = this.#bind(name, config);
+      this.#bound.set(key, bound);
+    }
+    return bound;
+  }
+
+  #bind(name: string, config: JsonObject): Promise<BoundPlugin> {
+    const module = this.#modules.get(name);
+    if (!module) throw new PluginLoadError(`an operation uses plugin "${name}", which the artifact does not hold`);
+    return module.bind(this.#secrets.resolve(config, this.#optional.get(name)));
+  }
+}
+
+interface OperationDeps {
+  readonly binder: PluginBinder;
+  readonly schemas: Schemas;
+  readonly admissions: Map<string, Admission>;
+  readonly metrics: Metrics;
+  readonly maxHeldResponse: number;
+}
+
+async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
+  const { method, path, api, parameters, request_body, deprecated, sunset } = operation;
+  const { names } = parseTemplate(path);
+  const middlewares: Step[] = [];
+  for (const use of operation.middlewares) {
+    const plugin = await deps.binder.bind(use);
+    middlewares.push({
+      plugin,
+      requestTime: deps.metrics.middleware(use.name, 'request'),
+      responseTime: deps.metrics.middleware(use.name, 'response'),
+    });
+  }
+  const plugins = middlewares.map(({ plugin }) => plugin);
+  return {
+    operation,
+    matched: {
+      path,
+      operationId: operation.operation_id,
+      api,
+      admitted: operation.admitted_headers,
+      paramNames: names,
+    },
+    admission: sharedAdmission(operation.admitted_headers, deps.admissions),
+    parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),
+    body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
+    accept: operation.produces ? new AcceptCheck(operation.produces) : null,
+    response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),
+    middlewares,
+    dispatcher: await deps.binder.bind(operation.dispatch),
+    preflight: middlewares.find(({ plugin }) => plugin.plugin.preflight) ?? null,
+    requestChunks: plugins.some(({ hasRequestChunks }) => hasRequestChunks),
+    responseChunks: plugins.some(({ hasResponseChunks }) => hasResponseChunks),
+    buffersResponse: plugins.some((plugin) => plugin.buffersResponse),
+    responseHooks: plugins.some(({ hasResponseHook }) => hasResponseHook),
+    metrics: deps.metrics.operation(method, path, api),
+    dispatchTime: dispatchTimes(operation.dispatch.name, deps.metrics),
+    headers: [...(deprecated ? ['deprecation', 'true'] : []), ...(sunset === undefined ? [] : ['sunset', sunset])],
+  };
+}
+
+function dispatchTimes(dispatcher: string, metrics: Metrics): LoadedOperation['dispatchTime'] {
+  const cells = new Map<Upstream | null, Cell>();
+  return (upstream) => {
+    let cell = cells.get(upstream);
+    if (!cell) {
+      cell = metrics.dispatch(dispatcher, upstream?.name ?? '');
+      cells.set(upstream, cell);
+    }
+    return cell;
+  };
+}
+
+function sharedAdmission(declared: readonly string[], known: Map<string, Admission>): Admission {
+  const key = declared.join(',');
+  const admission = known.get(key) ?? new Admission(declared);
+  known.set(key, admission);
+  return admission;
+}
+
+/** The upstream of a hand-off is always one that this gateway opened. */
+export function isHttpUpstream(upstream: unknown): upstream is HttpUpstream {
+  return upstream instanceof HttpUpstream;
+}

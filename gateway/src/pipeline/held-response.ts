@@ -1,0 +1,112 @@
+/** Holds an upstream's body until it is whole, or turns out too large to be held. */
+import { Writable } from 'node:stream';
+import type { BufferBudget, Holding as HeldBytes } from '../buffer-budget.ts';
+import { CLIENT_CLOSED, type Exchange, type ResponseSink } from '../exchange.ts';
+import { type Problem, problem } from '../problems.ts';
+
+/**
+ * Bytes of one response, counted from the upstream's first until the client has all of them
+ * (docs/decisions.md#bodies-in-memory).
+ */
+export class HeldResponseBytes {
+  readonly #x: Exchange;
+  readonly #held: HeldBytes;
+
+  constructor(x: Exchange, budget: BufferBudget) {
+    this.#x = x;
+    this.#held = budget.hold(x.clientIp);
+    x.onClose(() => this.#held.release());
+  }
+
+  /** False where there is no room for so many more. */
+  take(bytes: number): boolean {
+    return this.#held.take(bytes);
+  }
+
+  /** They have gone on, and are no longer in memory. */
+  release(): void {
+    this.#held.release();
+  }
+
+  /** They are on their way: from now on it is the client that delays their end, and that may lose them to others. */
+  sent(): void {
+    const sentAt = performance.now();
+    const x = this.#x;
+    this.#held.evictable = {
+      rate: (now) => this.#held.bytes / Math.max(1, now - sentAt),
+      evict() {
+        x.close(CLIENT_CLOSED);
+        x.responder.abort();
+      },
+    };
+  }
+}
+
+/** The answer in place of a response for which there is no room. */
+export function noRoom(): Problem {
+  return problem('overloaded', 'The gateway holds as many responses as it may. Try again.');
+}
+
+export interface Holding {
+  /** Bytes. */
+  readonly limit: number;
+  readonly bytes: HeldResponseBytes;
+  /** The body is whole; what becomes of it is the caller's. */
+  whole(body: Buffer): Promise<void>;
+  /** The body is over the limit: where it goes instead, from its first byte. Null where it goes nowhere. */
+  overflow(): Promise<ResponseSink | null>;
+  /** There is no room for it: it goes nowhere. */
+  refused(): Promise<void>;
+  /** `whole` or `overflow` rejected. */
+  failed(error: unknown): void;
+}
+
+export function holdResponse(holding: Holding): Writable {
+  const chunks: Uint8Array[] = [];
+  let held = 0;
+  /** Undefined while the body is held. */
+  let passing: ResponseSink | null | undefined;
+
+  async function pass(chunk: Uint8Array): Promise<void> {
+    if (passing === undefined) {
+      passing = await holding.overflow();
+      for (const each of chunks.splice(0)) passing?.write(each);
+    }
+    const sink = passing;
+    if (sink !== null && !sink.destroyed && !sink.write(chunk)) {
+      await new Promise<void>((resolve) => {
+        sink.once('drain', resolve);
+        sink.once('close', resolve);
+      });
+    }
+    holding.bytes.release();
+  }
+
+  function refuse(): void {
+    passing = null;
+    chunks.length = 0;
+    holding.refused().catch((error: unknown) => holding.failed(error));
+  }
+
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      held += chunk.length;
+      if (passing === undefined && held <= holding.limit) {
+        if (holding.bytes.take(chunk.length)) chunks.push(chunk);
+        else refuse();
+        return done();
+      }
+      pass(chunk)
+        .catch((error: unknown) => {
+          passing = null;
+          holding.failed(error);
+        })
+        .finally(() => done());
+    },
+    final(done) {
+      done();
+      if (passing === undefined) holding.whole(Buffer.concat(chunks)).catch((error: unknown) => holding.failed(error));
+      else passing?.end();
+    },
+  });
+}

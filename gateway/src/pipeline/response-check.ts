@@ -1,0 +1,90 @@
+/** Response validation in a request's life: what is held, what is reported, what is withheld. */
+import type { Writable } from 'node:stream';
+import type { BufferBudget } from '../buffer-budget.ts';
+import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
+import { type Problem, problem } from '../problems.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
+import type { ResponseValidator } from '../validation/response.ts';
+import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
+
+/** What goes on with a response of an upstream once it is judged. */
+export interface JudgedResponse {
+  /** Sends the head on; null where a response hook answered instead. */
+  open(): ResponseSink | Promise<ResponseSink | null>;
+  /** Whether the body is held, so that its end is not yet the response's. */
+  holds(holding: boolean): void;
+  /** The body has gone to what `open` gave. */
+  sent(bytes: number): void;
+  withheld(answer: Problem): Promise<void>;
+  failed(error: unknown): void;
+}
+
+export class ResponseCheck {
+  readonly #validator: ResponseValidator;
+  readonly #recorder: Recorder;
+  readonly #budget: BufferBudget;
+
+  /** Made before the request goes on: an encoded answer could not be validated, so none is asked for. */
+  constructor(validator: ResponseValidator, recorder: Recorder, x: Exchange, budget: BufferBudget) {
+    this.#budget = budget;
+    this.#validator = validator;
+    this.#recorder = recorder;
+    changeHeader(x.headers, 'set', 'accept-encoding', 'identity');
+  }
+
+  /** Of an answer that a dispatcher made itself: the problem to send in its place. */
+  answer(x: Exchange, answer: Answer | null): Problem | null {
+    if (answer === null || 'problem' in answer || answer.body === null) return null;
+    const headers = [...(answer.headers ?? [])];
+    // A dispatcher stages the headers of its answer, as any plugin does.
+    for (const { op, name, value } of x.staged ?? []) changeHeader(headers, op, name, value);
+    const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+    if (this.#skips(x, answer.status, headers)) return null;
+    return this.#judge(x, answer.status, headers, body);
+  }
+
+  /** Where an upstream's body goes to be judged; null where it is not. */
+  hold(x: Exchange, status: number, headers: HeaderList, then: JudgedResponse): Writable | null {
+    if (this.#skips(x, status, headers)) return null;
+    then.holds(true);
+    const bytes = new HeldResponseBytes(x, this.#budget);
+    return holdResponse({
+      limit: this.#validator.limit,
+      bytes,
+      whole: async (body) => {
+        const refused = this.#judge(x, status, headers, body);
+        if (refused) return then.withheld(refused);
+        then.holds(false);
+        const sink = await then.open();
+        if (sink === null) return;
+        sink.end(body);
+        bytes.sent();
+        then.sent(body.length);
+      },
+      overflow: async () => {
+        this.#recorder.responseNotValidated(x, 'its body is too large to be held');
+        then.holds(false);
+        return then.open();
+      },
+      refused: () => then.withheld(noRoom()),
+      failed: then.failed,
+    });
+  }
+
+  #skips(x: Exchange, status: number, headers: HeaderList): boolean {
+    const why = this.#validator.skips(x.method, status, headers);
+    if (why !== null) this.#recorder.responseNotValidated(x, why);
+    return why !== null;
+  }
+
+  #judge(x: Exchange, status: number, headers: HeaderList, body: Uint8Array): Problem | null {
+    const span = x.trace?.child('validate response');
+    const errors = this.#validator.errors(status, headers, body);
+    if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
+    if (!errors) return null;
+    const withheld = this.#validator.mode === 'enforce';
+    this.#recorder.responseInvalid(x, { status, errors, withheld });
+    if (!withheld) return null;
+    return problem('response-invalid', 'The response does not match the API description, and is withheld.', { errors });
+  }
+}

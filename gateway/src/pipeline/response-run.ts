@@ -1,0 +1,276 @@
+/**
+ * The second half of a request's life, from an answer to the line in the access log
+ * (docs/decisions.md#request-order). An answer in memory (`answer`): staged headers, response hooks, standard headers,
+ * sent whole. An upstream's (`head`): validated, staged headers, response hooks, standard headers, streamed; its body
+ * is held first where it is validated, or where a plugin wants it whole.
+ */
+import type { Writable } from 'node:stream';
+import type { BufferBudget } from '../buffer-budget.ts';
+import type { ProxyEvents } from '../egress/proxy.ts';
+import {
+  type Answer,
+  CLIENT_CLOSED,
+  changeHeader,
+  type Exchange,
+  type HandOff,
+  type HeaderList,
+  type ResponseSink,
+} from '../exchange.ts';
+import { addStandardHeaders } from '../headers/standard.ts';
+import { type Problem, problem } from '../problems.ts';
+import type { ValidationReason } from '../telemetry/metric-table.ts';
+import type { OperationMetrics } from '../telemetry/metrics.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
+import { BodyTooLarge } from '../transport/body.ts';
+import { pastLimit, tooLarge } from '../validation/read-body.ts';
+import { ANSWERED } from '../wasm/call/plugin.ts';
+import type { Generation, LoadedOperation } from './generation.ts';
+import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
+import { corsOnRefusal, runResponseHook } from './hooks.ts';
+import { applyStaged, setResponse } from './response.ts';
+import { ResponseCheck } from './response-check.ts';
+import { responseBody, streamStored } from './streams.ts';
+
+export interface ResponseOptions {
+  readonly recorder: Recorder;
+  /** Of bodies of responses that are in memory. */
+  readonly responseBudget: BufferBudget;
+  /** Verbose problem documents. */
+  readonly dev: boolean;
+  /** Bytes of an upstream's body that a plugin wants whole (`GW_MAX_UPSTREAM_RESPONSE_BYTES`). */
+  readonly maxBufferedResponse: number;
+  readonly limits: { readonly maxBodySize: number };
+}
+
+export class ResponseRun implements ProxyEvents {
+  /** Null where none matched. */
+  op: LoadedOperation | null = null;
+  /** Where the request is counted; null: not known yet. */
+  place: OperationMetrics | null = null;
+  /** Middlewares whose request hook has run: their response hooks run in reverse. */
+  ran = 0;
+  readonly #x: Exchange;
+  readonly #gw: Generation;
+  readonly #options: ResponseOptions;
+  #check: ResponseCheck | null = null;
+  #dispatchedAt = 0;
+  /** The body is held, so that the upstream's end is not yet the response's. */
+  #holds = false;
+  #recorded = false;
+
+  constructor(x: Exchange, gw: Generation, options: ResponseOptions) {
+    this.#x = x;
+    this.#gw = gw;
+    this.#options = options;
+    gw.inFlight++;
+  }
+
+  /** Its operation's metrics, or those of all that matched none. */
+  get metrics(): OperationMetrics {
+    this.place ??= this.#options.recorder.metrics.unmatched(this.#x.method);
+    return this.place;
+  }
+
+  // --- an answer in memory
+
+  refuse(reason: ValidationReason, answer: Problem): Promise<void> {
+    this.#options.recorder.validationFailed(this.metrics, reason);
+    return this.answer({ problem: answer });
+  }
+
+  /** A plugin's or ours. Null where the client has gone. */
+  async answer(answer: Answer | null): Promise<void> {
+    const x = this.#x;
+    if (x.closed) return this.record(CLIENT_CLOSED, 0);
+    if (answer === null) throw new Error('a plugin ended the request without an answer');
+    this.#setResponse(answer);
+    if (this.op !== null) await corsOnRefusal(this.op, x, this.ran);
+    applyStaged(x);
+    if (this.ran > 0 && this.op?.responseHooks) await this.#responseHooks(this.op);
+    if (x.closed) return this.record(CLIENT_CLOSED, 0);
+    this.#send();
+  }
+
+  // --- an upstream's answer, in the order in which it comes
+
+  /** The dispatcher is about to run. */
+  dispatches(op: LoadedOperation): void {
+    const { recorder, responseBudget } = this.#options;
+    if (op.response !== null) this.#check = new ResponseCheck(op.response, recorder, this.#x, responseBudget);
+    this.#dispatchedAt = performance.now();
+    this.#x.trace?.dispatches(op.dispatcher.name);
+  }
+
+  /** The dispatcher answered itself; `refused`: the problem to send in its place, if there is one already. */
+  dispatcherAnswered(refused: Problem | null): Promise<void> {
+    const x = this.#x;
+    const instead = refused ?? this.#check?.answer(x, x.answer) ?? null;
+    if (instead) x.decided(null);
+    return this.answer(instead ? { problem: instead } : x.answer);
+  }
+
+  /** How long the dispatcher took, or the upstream that it handed the request to. */
+  observeDispatch(op: LoadedOperation, upstream: HandOff['upstream'] | null): void {
+    op.dispatchTime(upstream).observe((performance.now() - this.#dispatchedAt) / 1000);
+  }
+
+  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
+    const op = this.op as LoadedOperation;
+    this.observeDispatch(op, x.handOff?.upstream ?? null);
+    const open = () => this.#open(op, status, headers);
+    const held = this.#check?.hold(x, status, headers, {
+      open,
+      holds: (holds) => {
+        this.#holds = holds;
+      },
+      sent: (bytes) => this.done(x, bytes),
+      withheld: (answer) => this.answer({ problem: answer }),
+      failed: (error) => this.crashed(error),
+    });
+    return held ?? open();
+  }
+
+  /** Where the body of a response that is valid goes. */
+  #open(op: LoadedOperation, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
+    const x = this.#x;
+    x.responseStatus = status;
+    x.responseHeaders = headers;
+    applyStaged(x);
+    if (op.buffersResponse) return this.#hold(op);
+    if (this.ran > 0 && op.responseHooks) return this.#hookThenStream(op);
+    return this.#stream(op);
+  }
+
+  /** Holds the whole body for a plugin that declared `response_body = "buffer"`, then goes on as for any answer. */
+  #hold(op: LoadedOperation): Writable {
+    const x = this.#x;
+    this.#holds = true;
+    const bytes = new HeldResponseBytes(x, this.#options.responseBudget);
+    return holdResponse({
+      limit: this.#options.maxBufferedResponse,
+      bytes,
+      whole: async (body) => {
+        x.responseBody = body;
+        changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+        await this.#responseHooks(op);
+        this.#send();
+        bytes.sent();
+      },
+      overflow: () => {
+        this.failed(x, problem('upstream-failed', 'The upstream sent more than the gateway holds.'), 'too large');
+        return Promise.resolve(null);
+      },
+      refused: () => this.answer({ problem: noRoom() }),
+      failed: (error) => this.crashed(error),
+    });
+  }
+
+  async #hookThenStream(op: LoadedOperation): Promise<ResponseSink | null> {
+    this.#x.responseStreams = true;
+    if (!(await this.#responseHooks(op))) return this.#stream(op);
+    this.#holds = true;
+    this.#send();
+    return null;
+  }
+
+  /** Sends the head of a streaming response; its body follows through the chunk hooks, if there are any. */
+  #stream(op: LoadedOperation): ResponseSink {
+    const x = this.#x;
+    const { responseStatus: status, responseHeaders: headers } = x;
+    headers.push(...op.headers);
+    addStandardHeaders(x, headers);
+    if (op.responseChunks && this.ran > 0) changeHeader(headers, 'remove', 'content-length', '');
+    return responseBody(x, op.middlewares.slice(0, this.ran), x.responder.stream(x, status, headers));
+  }
+
+  done(x: Exchange, bytes: number): void {
+    if (!this.#holds) this.record(x.responseStatus === 0 ? CLIENT_CLOSED : x.responseStatus, bytes);
+    else if (x.closed) this.record(CLIENT_CLOSED, 0);
+  }
+
+  // --- an upstream that does not answer
+
+  failed(x: Exchange, answer: Problem, cause: string): void {
+    if (x.closed) return this.record(CLIENT_CLOSED, 0);
+    this.#options.recorder.upstreamFailed(x, cause);
+    x.trace?.dispatched('failed', answer);
+    this.answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
+  }
+
+  bodyFailed(_x: Exchange, error: Error): void {
+    if (!(error instanceof BodyTooLarge)) return this.record(CLIENT_CLOSED, 0);
+    const { received, limit } = error;
+    const refusing =
+      limit === null
+        ? this.refuse('body-size', tooLarge(received, this.#options.limits.maxBodySize))
+        : this.answer({ problem: pastLimit(received, limit) });
+    refusing.catch((cause: unknown) => this.crashed(cause));
+  }
+
+  broken(x: Exchange, cause: string): void {
+    // What was held was not sent: there is still an answer to give.
+    const brokeOff = problem('upstream-failed', 'The upstream broke off its answer.');
+    if (!x.responder.headSent) return this.failed(x, brokeOff, cause);
+    this.#options.recorder.upstreamFailed(x, cause);
+    x.responder.abort();
+    this.record(x.responseStatus, 0);
+  }
+
+  // --- what all of them come to
+
+  #setResponse(answer: Answer): void {
+    setResponse(this.#x, answer, this.#options.dev);
+  }
+
+  /** True where a hook put another answer in the response's place. */
+  async #responseHooks(op: LoadedOperation): Promise<boolean> {
+    const x = this.#x;
+    let replaced = false;
+    for (let i = this.ran - 1; i >= 0; i--) {
+      const step = op.middlewares[i];
+      if (!step?.plugin.hasResponseHook) continue;
+      x.answer = null;
+      const outcome = await runResponseHook(step, x);
+      if (outcome !== ANSWERED || x.answer === null) continue;
+      replaced = true;
+      this.#setResponse(x.answer);
+    }
+    return replaced;
+  }
+
+  #send(): void {
+    const x = this.#x;
+    const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
+    const { op } = this;
+    if (op !== null) headers.push(...op.headers);
+    addStandardHeaders(x, headers);
+    const streams = op?.responseChunks && !op.buffersResponse && streamStored(x, op.middlewares.slice(0, this.ran));
+    if (!streams) x.responder.send(x, status, headers, body);
+    this.record(status, body === null ? 0 : body.length);
+  }
+
+  /** A defect of ours: its request gets 500, and no other notices. */
+  crashed(error: unknown): void {
+    const x = this.#x;
+    this.#options.recorder.crashed(x, error);
+    if (this.#recorded || x.closed) return this.record(CLIENT_CLOSED, 0);
+    try {
+      if (x.responder.headSent) throw error;
+      this.#setResponse({ problem: problem('internal-error', 'The gateway failed. Its log has the request id.') });
+      this.#send();
+    } catch {
+      x.responder.abort();
+      this.record(500, 0);
+    }
+  }
+
+  /** The end, once: metrics, access log, trace. */
+  record(status: number, responseBytes: number): void {
+    if (this.#recorded) return;
+    this.#recorded = true;
+    this.#gw.release();
+    const counted = this.#x.closedWith || status;
+    this.#x.trace?.finish(counted === CLIENT_CLOSED ? null : counted);
+    this.#options.recorder.finished(this.#x, this.metrics, counted, responseBytes);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Passes a streaming body through the chunk hooks of plugins, one chunk at a time (docs/reference/plugins.md#bodies).
+ */
+import { Transform } from 'node:stream';
+import type { Exchange, ResponseSink } from '../exchange.ts';
+import type { BoundPlugin } from '../wasm/call/plugin.ts';
+
+/** A middleware whose request hook has run. */
+interface Ran {
+  readonly plugin: BoundPlugin;
+}
+
+type Direction = 'request' | 'response';
+
+/** The request's body through the hooks of its middlewares, as it arrives or as it was read. */
+export function transformedBody(x: Exchange, middlewares: readonly Ran[]): Transform {
+  const plugins = middlewares.map(({ plugin }) => plugin);
+  const transform = chunkTransform(x, plugins, 'request');
+  if (x.body === null) x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
+  else transform.end(x.body);
+  return transform;
+}
+
+/** Where a response's body goes on its way to `sink`: through the hooks of plugins, and past what taps it in between. */
+export function responseBody(x: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
+  const plugins = lastFirst(ran);
+  if (x.parts === null) return hooked(x, plugins, sink);
+  let target = sink;
+  let end = plugins.length;
+  // Who taps sees what its place in the chain sees; the last place first, as the sink is behind it.
+  for (const { tap, place } of taps(x.parts, plugins)) {
+    target = tap(hooked(x, plugins.slice(place + 1, end), target));
+    end = place;
+  }
+  return hooked(x, plugins.slice(0, end), target);
+}
+
+function taps(parts: NonNullable<Exchange['parts']>, plugins: readonly BoundPlugin[]) {
+  return parts
+    .flatMap((part) => {
+      const tap = part?.tap ?? null;
+      return part == null || tap === null || part.owner === null ? [] : [{ tap, place: placeOf(part.owner, plugins) }];
+    })
+    .sort((one, other) => other.place - one.place);
+}
+
+function placeOf(owner: object, plugins: readonly object[]): number {
+  return plugins.indexOf(owner);
+}
+
+/** Sends a stored body that is the answer through the plugins before it, which see every body that streams; false where none does. */
+export function streamStored(x: Exchange, ran: readonly Ran[]): boolean {
+  const { responseBody: body, parts } = x;
+  if (parts === null || body === null || x.method === 'HEAD') return false;
+  const owner = parts.find((part) => part?.stored === body)?.owner ?? null;
+  if (owner === null) return false;
+  const plugins = lastFirst(ran);
+  const before = plugins.slice(placeOf(owner, plugins) + 1);
+  if (!before.some(({ hasResponseChunks }) => hasResponseChunks)) return false;
+  hooked(x, before, x.responder.stream(x, x.responseStatus, x.responseHeaders)).end(body);
+  return true;
+}
+
+function lastFirst(ran: readonly Ran[]): BoundPlugin[] {
+  return ran.map(({ plugin }) => plugin).reverse();
+}
+
+function hooked(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+  if (!plugins.some(({ hasResponseChunks }) => hasResponseChunks)) return sink;
+  const transform = chunkTransform(x, plugins, 'response');
+  transform.on('error', () => x.responder.abort()).pipe(sink);
+  return transform;
+}
+
+/** In the order given: the chain's for requests, its reverse for responses. */
+function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
+  const hooked = plugins.filter((each) => (direction === 'request' ? each.hasRequestChunks : each.hasResponseChunks));
+
+  /** What comes out of the hooks from `from` on for a chunk that goes in there. */
+  async function pass(chunk: Uint8Array, from: number): Promise<Uint8Array> {
+    let current = chunk;
+    for (const plugin of hooked.slice(from)) {
+      const changed = await (direction === 'request'
+        ? plugin.requestChunk(x, current)
+        : plugin.responseChunk(x, current));
+      current = changed ?? current;
+    }
+    return current;
+  }
+
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      pass(chunk, 0).then((result) => done(null, result.length === 0 ? undefined : result), done);
+    },
+    flush(done) {
+      (async () => {
+        for (const [i, plugin] of hooked.entries()) {
+          const last = await (direction === 'request' ? plugin.requestEnd(x) : plugin.responseEnd(x));
+          if (last && last.length > 0) this.push(await pass(last, i + 1));
+        }
+      })().then(() => done(), done);
+    },
+  });
+}

@@ -1,0 +1,40 @@
+/** Whether a gateway would load a plugin, found out without a gateway around it: what a registry asks first. */
+import { type Marks, marksOf } from '../artifact/config-marks.ts';
+import { type ConfigValidator, configValidator } from '../compiler/config-schema.ts';
+import { loadOnlyRuntime } from '../compiler/load-only-runtime.ts';
+import { artifactPlugin } from '../compiler/plugins.ts';
+import type { PluginManifest, ProjectPlugin } from '../compiler/project.ts';
+import { messageOf } from '../message-of.ts';
+
+export { type Bodies, type Inspected, inspectModule } from '../compiler/wasm-module.ts';
+
+export interface PackageFault {
+  readonly file: 'config-schema.json' | 'module';
+  /** Why a gateway, or the compiler, would not take it. */
+  readonly message: string;
+}
+
+/** Null where there is none. It runs the module's initialisers, within a gateway's limits: use a thread. */
+export async function faultOfPackage(
+  manifest: PluginManifest,
+  { wasm, configSchema }: Pick<ProjectPlugin, 'wasm' | 'configSchema'>,
+): Promise<PackageFault | null> {
+  let marks: Marks;
+  let validate: ConfigValidator = (config) => ({ config, errors: [] });
+  try {
+    marks = marksOf(configSchema);
+    if (configSchema) validate = configValidator(configSchema);
+  } catch (error) {
+    return { file: 'config-schema.json', message: `it is no usable JSON Schema: ${messageOf(error).slice(0, 500)}` };
+  }
+  const { runtime, close } = loadOnlyRuntime();
+  try {
+    const { name } = manifest;
+    await runtime.load(artifactPlugin({ name, manifest, wasm, marks, validate, config: {} }), wasm);
+    return null;
+  } catch (error) {
+    return { file: 'module', message: messageOf(error).slice(0, 1_000) };
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,11 @@
+/** What the testing kit of the plugin SDK runs plugins on: the gateway's own runtime and reader of plugins. */
+
+export { marksOf } from '../artifact/config-marks.ts';
+export type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
+export { standaloneCapabilities } from '../capabilities/standalone.ts';
+export { configValidator } from '../compiler/config-schema.ts';
+export { artifactPlugin } from '../compiler/plugins.ts';
+export { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from '../exchange.ts';
+export { readPluginPackage, wasmFileOf } from '../plugins/package.ts';
+export { renderProblem } from '../problems.ts';
+export { type BindOptions, type BoundPlugin, createPluginRuntime, type Outcome } from '../wasm/index.ts';

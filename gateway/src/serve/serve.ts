@@ -1,0 +1,234 @@
+/** A running gateway: what starts, in order, and stops in the reverse of it. */
+import type { AddressInfo } from 'node:net';
+import { serveAdmin } from '../admin/admin.ts';
+import { AdminCallers } from '../admin/caller.ts';
+import { watchSource } from '../artifact/index.ts';
+import { messageOf } from '../message-of.ts';
+import type { ServeOptions } from '../options/serve-options.ts';
+import { watchSecrets } from '../secrets/watch.ts';
+import { linkRegistry } from '../telemetry/link-metrics.ts';
+import type { Level, Log } from '../telemetry/log.ts';
+import { Fleet } from '../traffic/fleet.ts';
+import { openState } from '../traffic/open-state.ts';
+import { LocalTraffic, type Traffic, transportLimits } from '../traffic/traffic.ts';
+import { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import { bind, isLoopback, shownAddress } from '../transport/listen-address.ts';
+import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from '../transport/tls.ts';
+import { watchExpiry } from '../transport/tls-expiry.ts';
+import { createTransport, type Transport } from '../transport/transport.ts';
+import type { ConnectedMode } from './connected-mode.ts';
+import { drained } from './drain-delay.ts';
+import { ServedArtifact } from './served-artifact.ts';
+
+export interface RunningGateway {
+  readonly address: AddressInfo;
+  readonly adminAddress: AddressInfo | null;
+  /** Loads the artifact and its secrets anew; keeps the old one where that fails, and rejects with the reason. */
+  reload(): Promise<void>;
+  /** What is logged from now on, until the next change or the end. */
+  setLogLevel(level: Level): Promise<void>;
+  /**
+   * Closes each connection with its next answer (`Connection: close`, GOAWAY), and goes on accepting and being ready:
+   * for who knows before the end that it comes.
+   */
+  beginDrain(): void;
+  /** Drains and stops; resolves when everything is closed. */
+  stop(): Promise<void>;
+}
+
+export interface ServeDeps {
+  readonly log: Log;
+  /** What worker processes write to standard error. */
+  stderr(text: string): void;
+}
+
+/**
+ * Rejects with what stopped it: ArtifactError, LinkAddressError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or
+ * BindError.
+ */
+export async function startGateway(options: ServeOptions, deps: ServeDeps): Promise<RunningGateway> {
+  const { log } = deps;
+  const { logger } = log;
+  const startedAt = performance.now();
+  // What has started is stopped in the reverse order, also where the rest does not start.
+  await using started = new AsyncDisposableStack();
+  /** Milliseconds for requests under way; none while nothing is served yet. */
+  let patience = 0;
+  let draining = false;
+  let accepting = true;
+  const tlsFiles = keyPairPaths(options);
+  const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
+  const served = new ServedArtifact(options, log);
+  const connected = await openConnectedMode(options, log);
+  const file = await served.readFirst(connected !== null);
+
+  let disconnected: Promise<void> | undefined;
+  started.defer(() => disconnected);
+  let adminAddress: AddressInfo | null = null;
+  // Who looks at it sees the drain to its end.
+  started.defer(() => (adminAddress ? admin.close(0) : undefined));
+  const slots = new LocalConnectionSlots(options.maxConnections);
+  const traffic = await createTraffic(options, deps, { keyPair, slots });
+  started.defer(() => traffic.close(patience));
+  await served.loadFirst(file, traffic, connected);
+  if (options.trustedKeys.length === 0 && !options.dev) {
+    logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
+  }
+
+  const ofLink = linkRegistry(() => connected?.figures() ?? null);
+  const boundName = options.adminBind ? [options.adminBind.host] : [];
+  const admin = createAdmin(options, {
+    callers: new AdminCallers([...boundName, ...options.adminHosts]),
+    artifact: () => served.artifact,
+    draining: () => draining,
+    accepting: () => accepting,
+    awaiting: () => connected?.awaited ?? false,
+    drifted: () => connected?.drifted ?? false,
+    log,
+    setLogLevel,
+    closeKept: (withinMs) => traffic.closeKept(withinMs),
+    trace: (request, peer) => traffic.trace(request, peer),
+    metrics: async () => {
+      const { type, text } = await traffic.metrics();
+      return { type, text: text + (await ofLink.metrics()) };
+    },
+    startedAt,
+  });
+
+  async function setLogLevel(level: Level): Promise<void> {
+    const from = log.level;
+    if (from === level) return;
+    await traffic.setLogLevel(level);
+    logger.warn({ from, to: level }, 'log level changed');
+  }
+
+  if (options.adminBind) adminAddress = await bind(options.adminBind, '--admin-bind', admin.listen);
+  const address = await traffic.listen();
+  patience = options.shutdownTimeout * 1000;
+  started.defer(async () => {
+    traffic.beginDrain();
+    logger.info({ drain_delay: options.drainDelay, shutdown_timeout: options.shutdownTimeout }, 'draining');
+    const { extraMs, routed } = await drained(options.drainDelay * 1000, () => slots.lastAt);
+    if (extraMs > 0) logger.warn({ extra_ms: Math.round(extraMs), routed }, 'connections came after the drain delay');
+    accepting = false;
+  });
+  if (options.adminBind && !isLoopback(options.adminBind.host)) {
+    logger.warn(
+      { admin: shownAddress(adminAddress) },
+      'the admin port has no authentication and is not on a loopback address',
+    );
+  }
+  logger.info(
+    {
+      listen: shownAddress(address),
+      admin: shownAddress(adminAddress),
+      tls: keyPair !== null,
+      workers: options.workers,
+    },
+    'serving',
+  );
+  const expiry =
+    tlsFiles &&
+    keyPair &&
+    watchExpiry(keyPair, ({ expires, message }) => logger.warn({ tls_cert: tlsFiles.cert, expires }, message));
+  started.defer(() => expiry?.stop());
+  const stopWatching =
+    tlsFiles &&
+    keyPair &&
+    watchKeyPair(tlsFiles, keyPair, {
+      changed(pair) {
+        traffic.useTls(pair);
+        logger.info({ tls_cert: tlsFiles.cert }, 'certificate replaced');
+        expiry?.use(pair);
+      },
+      refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
+    });
+  started.defer(() => stopWatching?.());
+
+  /** What does not load is reported, and what served before serves on. */
+  const reloadOr = (refused: string) => async () => {
+    try {
+      await served.reload(traffic);
+    } catch (error) {
+      logger.error({ reason: messageOf(error) }, refused);
+    }
+  };
+  const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
+  if (watched !== undefined)
+    started.defer(watchSource(watched, reloadOr('new artifact refused: the previous one goes on serving')));
+  if (options.secretsDir !== undefined)
+    started.defer(
+      watchSecrets(options.secretsDir, reloadOr('new secrets refused: the previous ones go on being used')),
+    );
+  connected?.start({
+    served: () => served.hash,
+    load: (next) => served.load(next, traffic),
+  });
+  // That the other side hears of it holds up nothing.
+  started.defer(() => {
+    disconnected = connected?.stop();
+  });
+
+  const running = started.move();
+  return {
+    address,
+    adminAddress,
+    async reload() {
+      await served.reload(traffic);
+      connected?.retry();
+    },
+    setLogLevel,
+    beginDrain() {
+      logger.info('connections are closed with their next answers');
+      traffic.beginDrain();
+    },
+    async stop() {
+      draining = true;
+      await running.disposeAsync();
+      logger.info('stopped');
+    },
+  };
+}
+
+async function createTraffic(
+  options: ServeOptions,
+  { log, stderr }: ServeDeps,
+  shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots },
+): Promise<Traffic> {
+  if (options.workers > 1) return new Fleet(options, { log, stderr, ...shared });
+  return new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
+}
+
+function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {
+  const events = {
+    request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
+    connectionOpened: () => {},
+    connectionClosed: () => {},
+    refused: () => {},
+  };
+  return createTransport(transportLimits(options), events, new LocalConnectionSlots(options.maxConnections));
+}
+
+/** Null without TLS. */
+function keyPairPaths({ tlsCert, tlsKey, tlsClientCa, tlsClientAuth = 'off' }: ServeOptions): KeyPairPaths | null {
+  if (tlsClientCa !== undefined && tlsClientAuth === 'off') {
+    throw new TlsFilesError('--tls-client-ca needs --tls-client-auth optional or required: nobody would be verified');
+  }
+  if (tlsClientCa === undefined && tlsClientAuth !== 'off') {
+    throw new TlsFilesError(`--tls-client-auth ${tlsClientAuth} needs --tls-client-ca: who may sign certificates`);
+  }
+  if (tlsClientCa !== undefined && tlsCert === undefined) {
+    throw new TlsFilesError('--tls-client-ca needs --tls-cert and --tls-key: certificates of clients come with TLS');
+  }
+  if (tlsCert === undefined && tlsKey === undefined) return null;
+  if (tlsCert === undefined) throw new TlsFilesError('--tls-key needs --tls-cert: give both or neither');
+  if (tlsKey === undefined) throw new TlsFilesError('--tls-cert needs --tls-key: give both or neither');
+  return { cert: tlsCert, key: tlsKey, ...(tlsClientCa === undefined ? {} : { clientCa: tlsClientCa }) };
+}
+
+/** Null without a control plane. What it takes is imported only where it is wanted. */
+async function openConnectedMode({ controlPlane, trustedKeys }: ServeOptions, log: Log): Promise<ConnectedMode | null> {
+  if (controlPlane === undefined) return null;
+  const { ConnectedMode } = await import('./connected-mode.ts');
+  return ConnectedMode.open(controlPlane, { log, trustedKeys });
+}

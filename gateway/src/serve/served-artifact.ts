@@ -1,0 +1,107 @@
+/** The artifact that a gateway serves: where its first one comes from, and what takes its place. */
+
+import type { LoadedArchive } from '../artifact/index.ts';
+import { type Artifact, ArtifactError, readArtifact, readSource } from '../artifact/index.ts';
+import { messageOf } from '../message-of.ts';
+import type { ServeOptions } from '../options/serve-options.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Traffic } from '../traffic/traffic.ts';
+import type { ConnectedMode } from './connected-mode.ts';
+
+type Source = 'file' | 'cache' | 'control plane';
+type Options = Pick<ServeOptions, 'artifact' | 'trustedKeys'>;
+
+export class ServedArtifact {
+  readonly #options: Options;
+  readonly #log: Log;
+  #loaded: LoadedArchive | null = null;
+  #from: Source = 'file';
+  /** One load at a time, so that what comes last is what serves. */
+  #loading: Promise<unknown> = Promise.resolve();
+
+  constructor(options: Options, log: Log) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** What serves; null before the control plane's first. */
+  get artifact(): Artifact | null {
+    return this.#loaded?.artifact ?? null;
+  }
+
+  get hash(): string | null {
+    return this.artifact?.manifest.artifact_hash ?? null;
+  }
+
+  /** `--artifact`; null without it. Rejects with ArtifactError. */
+  async readFile(): Promise<LoadedArchive | null> {
+    const { artifact: path, trustedKeys } = this.#options;
+    return path === undefined ? null : read(path, trustedKeys);
+  }
+
+  /**
+   * As `readFile`, for the start. Where a control plane will send one there may be nothing to read: a volume whose
+   * ConfigMap is gone must not keep a gateway from what it has in its cache.
+   */
+  async readFirst(connected: boolean): Promise<LoadedArchive | null> {
+    try {
+      return await this.readFile();
+    } catch (error) {
+      if (!connected || !(error instanceof ArtifactError) || error.reason !== 'unreadable') throw error;
+      this.#log.logger.warn({ reason: error.message }, 'waiting for the control plane: --artifact is not there');
+      return null;
+    }
+  }
+
+  /** The last good artifact of the control plane, or else what is in `file`. Rejects as `Traffic.load`. */
+  async loadFirst(file: LoadedArchive | null, traffic: Traffic, connected: ConnectedMode | null): Promise<void> {
+    const cached = await connected?.cached(file?.artifact.manifest.artifact_hash ?? null);
+    if (cached) {
+      try {
+        return await this.#take(cached, 'cache', traffic);
+      } catch (error) {
+        this.#log.logger.warn({ reason: messageOf(error) }, 'the cached artifact is not used');
+      }
+    }
+    if (file !== null) await this.#take(file, 'file', traffic);
+  }
+
+  /** What the control plane sent. Rejects as `Traffic.load`, and what served before serves on. */
+  load(next: LoadedArchive, traffic: Traffic): Promise<void> {
+    return this.#inTurn(() => this.#take(next, 'control plane', traffic));
+  }
+
+  /** Secrets as they are now, of the file as it is now where that is what serves, or of what the control plane sent. */
+  reload(traffic: Traffic): Promise<void> {
+    return this.#inTurn(async () => {
+      const next = this.#from === 'file' ? await this.readFile() : this.#loaded;
+      if (next !== null) await this.#take(next, this.#from, traffic);
+    });
+  }
+
+  async #take(next: LoadedArchive, from: Source, traffic: Traffic): Promise<void> {
+    await traffic.load(next);
+    this.#loaded = next;
+    this.#from = from;
+    const { artifact_hash, routes_count, plugins } = next.artifact.manifest;
+    const names = (plugins ?? []).map(({ name, version }) => `${name}@${version}`);
+    this.#log.logger.info({ artifact_hash, routes: routes_count, plugins: names, from }, 'artifact loaded');
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#loading.then(work);
+    this.#loading = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** Names the file in what does not load. */
+async function read(path: string, trustedKeys: readonly string[]): Promise<LoadedArchive> {
+  try {
+    const archive = await readSource(path);
+    return { archive, artifact: await readArtifact(archive, { trustedKeys }) };
+  } catch (error) {
+    if (!(error instanceof ArtifactError) || error.message.includes(path)) throw error;
+    throw new ArtifactError(error.reason, `${path}: ${error.message}`, { cause: error });
+  }
+}

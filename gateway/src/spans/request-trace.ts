@@ -1,0 +1,165 @@
+/**
+ * The spans of one request: the server's, and below it those of validation, middlewares, dispatcher and upstream call.
+ * No attribute holds a header, a query or a body: credentials travel there.
+ */
+import type { Attributes, SpanContext, SpanKind, TraceState } from '@opentelemetry/api';
+import { PROBLEM_PREFIX, type Problem } from '../problems.ts';
+import { randomHex } from './random-hex.ts';
+import { CLIENT, INTERNAL, SERVER, Span, type SpanSink } from './span.ts';
+
+/**
+ * Methods that are labels of what matches no operation; all others are `OTHER`, so that no client makes labels
+ * (docs/decisions.md#labels-closed).
+ */
+export const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
+]);
+
+/** Longest client-given text in an attribute. */
+const MOST_TEXT = 1024;
+
+/** The request, as far as its spans tell of it. */
+export interface TracedRequest {
+  readonly traceId: string;
+  readonly traceFlags: number;
+  readonly parentSpanId: string | null;
+  /** Milliseconds, on the monotonic clock. */
+  readonly startedAt: number;
+  readonly requestId: string;
+  readonly clientIp: string;
+  readonly method: string;
+  readonly scheme: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly operation: { readonly path: string } | null;
+}
+
+export class RequestTrace {
+  readonly #sink: SpanSink;
+  readonly #epoch = epoch();
+  readonly #x: TracedRequest;
+  readonly #traceState: TraceState | undefined;
+  readonly #root: Span;
+  /** What spans that begin now are children of. */
+  #current: Span;
+  #dispatch: Span | null = null;
+  /** Type of the problem document that was sent. */
+  #problem: string | null = null;
+
+  constructor(sink: SpanSink, x: TracedRequest, traceState: TraceState | undefined) {
+    this.#sink = sink;
+    this.#x = x;
+    this.#traceState = traceState;
+    const { traceId, traceFlags, parentSpanId } = x;
+    const parent = parentSpanId === null ? null : { traceId, spanId: parentSpanId, traceFlags, isRemote: true };
+    this.#root = this.#span({ name: 'HTTP', kind: SERVER, parent, attributes: {}, startedAt: x.startedAt });
+    this.#current = this.#root;
+  }
+
+  /** The part of the request's life that all spans which begin before its end belong to. */
+  step(name: string, attributes: Attributes = {}): Span {
+    const parent = this.#root.context;
+    this.#current = this.#span({ name, kind: INTERNAL, parent, attributes, startedAt: performance.now() });
+    return this.#current;
+  }
+
+  /** Ends a step; `outcome` says how it decided, and `problem` with which, if any. */
+  ended(step: Span, outcome: string, problem: Problem | null = null): void {
+    step.attributes['gw.outcome'] = outcome;
+    if (problem !== null && problem.status >= 500) step.failed(shortType(problem));
+    if (this.#current === step) this.#current = this.#root;
+    step.end();
+  }
+
+  /** The dispatcher takes over, until `dispatched`, or the end of the request where it has handed off. */
+  dispatches(dispatcher: string): void {
+    this.#dispatch = this.step(`dispatch ${dispatcher}`, { 'gw.plugin': dispatcher });
+  }
+
+  /** The dispatcher has answered or failed; nothing where that was said already. */
+  dispatched(outcome: string, problem: Problem | null): void {
+    if (this.#dispatch !== null) this.ended(this.#dispatch, outcome, problem);
+    this.#dispatch = null;
+  }
+
+  /** A span below the step under way. */
+  child(name: string): Span {
+    const parent = this.#current.context;
+    return this.#span({ name, kind: INTERNAL, parent, attributes: {}, startedAt: performance.now() });
+  }
+
+  /** A request to another server, below the step under way; of the path the query is left out. */
+  call(method: string, url: URL, path: string): Span {
+    const attributes: Attributes = {
+      'http.request.method': method,
+      'url.full': bounded(url.origin + withoutQuery(path)),
+      'server.address': url.hostname,
+      'server.port': Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    };
+    const parent = this.#current.context;
+    return this.#span({ name: method, kind: CLIENT, parent, attributes, startedAt: performance.now() });
+  }
+
+  /** What is about to be sent is this problem; null: it is none. */
+  answered(problem: Problem | null): void {
+    this.#problem = problem && shortType(problem);
+  }
+
+  /** The request has ended; `status` is null where its client left before it had an answer. */
+  finish(status: number | null): void {
+    const x = this.#x;
+    this.dispatched('handed off', null);
+    // What was under way when the client left, or the gateway failed.
+    if (this.#current !== this.#root) this.#current.end();
+    const known = KNOWN_METHODS.has(x.method);
+    const route = x.operation?.path;
+    const root = this.#root;
+    root.name = `${known ? x.method : 'HTTP'}${route === undefined ? '' : ` ${route}`}`;
+    const { attributes } = root;
+    attributes['http.request.method'] = known ? x.method : '_OTHER';
+    if (!known) attributes['http.request.method_original'] = bounded(x.method);
+    attributes['url.scheme'] = x.scheme;
+    attributes['url.path'] = bounded(x.path);
+    if (route !== undefined) attributes['http.route'] = route;
+    attributes['client.address'] = x.clientIp;
+    attributes['gw.request_id'] = x.requestId;
+    if (status === null) attributes['error.type'] = 'client-closed';
+    else attributes['http.response.status_code'] = status;
+    if (this.#problem !== null) attributes['gw.problem'] = this.#problem;
+    if (status !== null && status >= 500) root.failed(this.#problem ?? String(status));
+    root.end();
+  }
+
+  #span(span: {
+    readonly name: string;
+    readonly kind: SpanKind;
+    readonly parent: SpanContext | null;
+    readonly attributes: Attributes;
+    readonly startedAt: number;
+  }): Span {
+    const { traceId, traceFlags } = this.#x;
+    const context: SpanContext = { traceId, spanId: randomHex(8), traceFlags };
+    if (this.#traceState !== undefined) context.traceState = this.#traceState;
+    return new Span(this.#sink, { ...span, context, epoch: this.#epoch });
+  }
+}
+
+/** The problem's name, or the whole type where it is a plugin's own. */
+function shortType({ type }: Problem): string {
+  return bounded(type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type);
+}
+
+function bounded(text: string): string {
+  return text.length <= MOST_TEXT ? text : text.slice(0, MOST_TEXT);
+}
+
+function withoutQuery(path: string): string {
+  const mark = path.indexOf('?');
+  return mark < 0 ? path : path.slice(0, mark);
+}
+
+/** When the monotonic clock was 0, by the wall clock as it is now; clocks that are set again are followed. */
+function epoch(): number {
+  const drift = Date.now() - performance.now() - performance.timeOrigin;
+  return Math.abs(drift) < 2 ? performance.timeOrigin : performance.timeOrigin + drift;
+}

@@ -1,0 +1,110 @@
+/**
+ * Calls in both directions between a process and its worker, over the channel that Node.js opens between them. What is
+ * said in one turn of the event loop goes as one message: under load that makes a shared rate limit cost a few
+ * microseconds instead of some twenty.
+ */
+
+import { atEndOfTick } from '../end-of-tick.ts';
+import { messageOf } from '../message-of.ts';
+
+/** Methods that one side answers; each takes at most one argument. */
+// biome-ignore lint/suspicious/noExplicitAny: a method's argument is contravariant, and only its own type fits
+export type Methods<T> = { readonly [K in keyof T]: (argument: any) => unknown };
+
+export interface ChannelPort {
+  send(message: unknown): void;
+  /** Called once. */
+  receive(listener: (message: unknown) => void): void;
+}
+
+type Frame =
+  | readonly ['call', id: number, method: string, argument: unknown]
+  | readonly ['done', id: number, result: unknown]
+  | readonly ['failed', id: number, name: string, message: string];
+
+/** What the other side threw; `name` is that of its class. */
+export class RemoteError extends Error {
+  override readonly name: string;
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+/** Waits for the answer of one call. */
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** `Remote`: what the other side answers; `Local`: what this one does. */
+export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local>> {
+  readonly #port: ChannelPort;
+  readonly #methods: Local;
+  readonly #pending = new Map<number, Pending>();
+  #queue: Frame[] = [];
+  #nextId = 1;
+  #closed = false;
+
+  constructor(port: ChannelPort, methods: Local) {
+    this.#port = port;
+    this.#methods = methods;
+    port.receive((message) => {
+      for (const frame of message as readonly Frame[]) this.#receive(frame);
+    });
+  }
+
+  /** Rejects with RemoteError, and where the other side ends. */
+  call<K extends keyof Remote & string>(
+    method: K,
+    ...[argument]: Parameters<Remote[K]>
+  ): Promise<Awaited<ReturnType<Remote[K]>>> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new RemoteError('Error', 'the other process has ended'));
+      const id = this.#nextId++;
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
+      this.#say(['call', id, method, argument]);
+    });
+  }
+
+  /** The other side has ended: what waits for it is rejected. */
+  close(): void {
+    this.#closed = true;
+    for (const { reject } of this.#pending.values()) reject(new RemoteError('Error', 'the other process has ended'));
+    this.#pending.clear();
+  }
+
+  /** Sends what waited for the end of the turn. */
+  #flush(): void {
+    const frames = this.#queue;
+    this.#queue = [];
+    if (frames.length > 0 && !this.#closed) this.#port.send(frames);
+  }
+
+  #say(frame: Frame): void {
+    if (this.#queue.push(frame) === 1) atEndOfTick(() => this.#flush());
+  }
+
+  #receive(frame: Frame): void {
+    const [kind, id] = frame;
+    if (kind === 'call') return this.#answer(id, frame[2], frame[3]);
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    if (kind === 'done') pending.resolve(frame[2]);
+    else pending.reject(new RemoteError(frame[2], frame[3]));
+  }
+
+  #answer(id: number, method: string, argument: unknown): void {
+    const failed = (error: unknown): void => {
+      this.#say(['failed', id, error instanceof Error ? error.constructor.name : 'Error', messageOf(error)]);
+    };
+    try {
+      const result = this.#methods[method as keyof Local](argument);
+      if (!(result instanceof Promise)) return this.#say(['done', id, result]);
+      result.then((value) => this.#say(['done', id, value]), failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

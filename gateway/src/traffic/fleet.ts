@@ -1,0 +1,245 @@
+/**
+ * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the
+ * artifact and what all of them share (docs/decisions.md#counted-over-workers), and starts another where one dies.
+ */
+import type { AddressInfo } from 'node:net';
+import type { LoadedArchive } from '../artifact/index.ts';
+import { messageOf } from '../message-of.ts';
+import type { ServeOptions } from '../options/serve-options.ts';
+import { SecretError } from '../secrets/secrets.ts';
+import { MemoryState } from '../state/memory-state.ts';
+import type { Level, Log } from '../telemetry/log.ts';
+import type { TraceReport } from '../trace/report.ts';
+import type { TraceRequest } from '../trace/request.ts';
+import type { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import { bind } from '../transport/listen-address.ts';
+import { reservePort } from '../transport/reserve-port.ts';
+import type { KeyPair } from '../transport/tls.ts';
+import { RemoteError } from './channel.ts';
+import { FleetMetrics } from './fleet-metrics.ts';
+import type { SharedState } from './messages.ts';
+import { stateMethods } from './shared-state.ts';
+import type { Traffic } from './traffic.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+export interface FleetDeps {
+  readonly log: Log;
+  readonly keyPair: KeyPair | null;
+  /** Of all workers. */
+  readonly slots: LocalConnectionSlots;
+  /** What workers write to standard error. */
+  stderr(text: string): void;
+}
+
+/** A worker that does not come up is tried again after this, then after twice as long, up to the most. */
+const RETRY_MS = 250;
+const MOST_RETRY_MS = 30_000;
+/** What closing may take beyond the time that requests in flight are given. */
+const CLOSE_GRACE_MS = 5_000;
+
+export class Fleet implements Traffic {
+  readonly #options: ServeOptions;
+  readonly #deps: FleetDeps;
+  readonly #shared = new MemoryState();
+  readonly #metrics = new FleetMetrics();
+  readonly #workers = new Set<WorkerProcess>();
+  #keyPair: KeyPair | null;
+  /** Null until one is loaded. */
+  #archive: Uint8Array | null = null;
+  /** That all workers bind. */
+  #port = 0;
+  /** All workers are there, or are being replaced. */
+  #started = false;
+  #ending = false;
+  #retryMs = RETRY_MS;
+  /** One change at a time: each worker has what all of them have. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ServeOptions, deps: FleetDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#keyPair = deps.keyPair;
+  }
+
+  load({ archive }: LoadedArchive): Promise<void> {
+    return this.#inTurn(() => (this.#started ? this.#replaceArtifact(archive) : this.#startAll(archive)));
+  }
+
+  listen(): Promise<AddressInfo> {
+    return this.#inTurn(async () => {
+      if (!this.#started) await this.#startAll(null);
+      this.#port = await bind(this.#options.listen, '--listen', reservePort);
+      const addresses = await Promise.all([...this.#workers].map((worker) => this.#listening(worker)));
+      return addresses[0] as AddressInfo;
+    });
+  }
+
+  useTls(keyPair: KeyPair): void {
+    void this.#inTurn(async () => {
+      this.#keyPair = keyPair;
+      await this.#each((worker) => worker.channel.call('useTls', keyPair));
+    });
+  }
+
+  setLogLevel(level: Level): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#deps.log.setLevel(level);
+      await this.#each((worker) => worker.channel.call('setLogLevel', level));
+    });
+  }
+
+  metrics() {
+    return this.#metrics.render([...this.#workers]);
+  }
+
+  /** By one of the workers: they are alike. */
+  async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {
+    const worker = [...this.#workers].find(({ serving }) => serving);
+    return worker === undefined ? null : worker.channel.call('trace', { request, peer });
+  }
+
+  beginDrain(): void {
+    this.#ending = true;
+    void this.#each((worker) => worker.channel.call('beginDrain'));
+  }
+
+  closeKept(withinMs: number): void {
+    void this.#each((worker) => worker.channel.call('closeKept', withinMs));
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    this.#ending = true;
+    const late = setTimeout(() => {
+      for (const worker of this.#workers) worker.kill();
+    }, timeoutMs + CLOSE_GRACE_MS);
+    await this.#each(async (worker) => {
+      await worker.channel.call('close', timeoutMs);
+      worker.kill();
+      await worker.exited;
+    });
+    clearTimeout(late);
+  }
+
+  /** The first alone, so that what is wrong is said once. */
+  async #startAll(archive: Uint8Array | null): Promise<void> {
+    this.#archive = archive;
+    try {
+      await this.#start();
+      await Promise.all(Array.from({ length: this.#options.workers - 1 }, () => this.#start()));
+      this.#started = true;
+    } catch (error) {
+      const exits = [...this.#workers].map((worker) => {
+        worker.kill();
+        return worker.exited;
+      });
+      await Promise.all(exits);
+      throw error;
+    }
+  }
+
+  /** Loads what all serve, if there is anything yet; rejects with what its load rejected with. */
+  async #start(): Promise<WorkerProcess> {
+    const { log, stderr, slots } = this.#deps;
+    let held = 0;
+    const state: SharedState = {
+      takeConnection: () => {
+        const taken = slots.take();
+        if (taken) held++;
+        return taken;
+      },
+      releaseConnections: (count) => {
+        held -= count;
+        slots.release(count);
+      },
+      ...stateMethods(this.#shared),
+    };
+    const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
+    this.#workers.add(worker);
+    void worker.exited.then((exit) => {
+      slots.release(held);
+      this.#workers.delete(worker);
+      this.#metrics.departed(worker);
+      if (this.#ending || !worker.serving) return;
+      log.logger.error({ pid: worker.pid, ...exit }, 'a worker died: another one takes its place');
+      void this.#replace();
+    });
+    try {
+      const { channel } = worker;
+      await channel.call('configure', {
+        options: workerOptions(this.#options),
+        logLevel: log.level,
+        keyPair: this.#keyPair,
+      });
+      if (this.#archive !== null) {
+        await channel.call('prepare', this.#archive);
+        await channel.call('commit');
+      }
+    } catch (error) {
+      worker.kill();
+      throw revived(error);
+    }
+    return worker;
+  }
+
+  async #listening(worker: WorkerProcess): Promise<AddressInfo> {
+    try {
+      const address = await worker.channel.call('listen', this.#port);
+      worker.serving = true;
+      this.#deps.log.logger.info({ pid: worker.pid }, 'worker serving');
+      return address;
+    } catch (error) {
+      throw revived(error);
+    }
+  }
+
+  /** In the place of one that died; tries until it succeeds. */
+  async #replace(): Promise<void> {
+    try {
+      await this.#inTurn(async () => this.#listening(await this.#start()));
+      this.#retryMs = RETRY_MS;
+    } catch (error) {
+      if (this.#ending) return;
+      const reason = messageOf(error);
+      this.#deps.log.logger.error({ reason, retry_ms: this.#retryMs }, 'a worker did not start');
+      setTimeout(() => void this.#replace(), this.#retryMs).unref();
+      this.#retryMs = Math.min(this.#retryMs * 2, MOST_RETRY_MS);
+    }
+  }
+
+  /** All of them take it or none does. */
+  async #replaceArtifact(archive: Uint8Array): Promise<void> {
+    const outcomes = await this.#each((worker) => worker.channel.call('prepare', archive));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) {
+      await this.#each((worker) => worker.channel.call('discard'));
+      throw revived(failed.reason);
+    }
+    this.#archive = archive;
+    await this.#each((worker) => worker.channel.call('commit'));
+  }
+
+  /** Asks every worker; one that dies meanwhile counts as fulfilled, since another takes its place. */
+  #each(ask: (worker: WorkerProcess) => Promise<unknown>): Promise<PromiseSettledResult<unknown>[]> {
+    return Promise.allSettled(
+      [...this.#workers].map((worker) => Promise.race([ask(worker), worker.exited.then(() => {})])),
+    );
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** The link is the parent's. */
+function workerOptions({ controlPlane: _, ...options }: ServeOptions): ServeOptions {
+  return options;
+}
+
+/** Errors cross processes as name and message; those that decide an exit code get their class back. */
+function revived(error: unknown): unknown {
+  return error instanceof RemoteError && error.name === 'SecretError'
+    ? new SecretError(error.message, { cause: error })
+    : error;
+}

@@ -1,0 +1,71 @@
+/** What the process that was started and its workers ask of each other. */
+import type { AddressInfo } from 'node:net';
+import type { ServeOptions } from '../options/serve-options.ts';
+import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
+import type { RateLimitResult } from '../state/rate-limit-store.ts';
+import type { Level } from '../telemetry/log.ts';
+import type { TraceReport } from '../trace/report.ts';
+import type { TraceRequest } from '../trace/request.ts';
+import type { KeyPair } from '../transport/tls.ts';
+
+export interface WorkerSettings {
+  readonly options: ServeOptions;
+  readonly logLevel: Level;
+  readonly keyPair: KeyPair | null;
+}
+
+/** File descriptor of a worker's end of the stream for shared state. */
+export const STATE_FD = 4;
+
+/** One metric as prom-client has it in JSON. */
+export type MetricsSnapshot = readonly object[];
+
+/** What a worker does when its parent asks. */
+export interface WorkerMethods {
+  /** First of all. */
+  configure(settings: WorkerSettings): Promise<void>;
+  /** Loads an artifact beside the one that serves. */
+  prepare(archive: Uint8Array): Promise<void>;
+  /** Serves what was prepared, or drops it. */
+  commit(): void;
+  discard(): void;
+  /** After the first commit; all workers bind the same port. */
+  listen(port: number): Promise<AddressInfo>;
+  useTls(keyPair: KeyPair): void;
+  setLogLevel(level: Level): Promise<void>;
+  metrics(): Promise<MetricsSnapshot>;
+  /** Null where no artifact is loaded. */
+  trace(asked: { readonly request: TraceRequest; readonly peer: string }): Promise<TraceReport | null>;
+  beginDrain(): void;
+  closeKept(withinMs: number): void;
+  /** Resolves when the last connection has ended. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface TakeArguments {
+  readonly bucket: string;
+  readonly quota: number;
+  readonly windowSeconds: number;
+}
+
+export interface CacheArguments {
+  readonly key: string;
+  /** Base64. */
+  readonly value: string;
+  readonly ttlSeconds: number;
+}
+
+/**
+ * What a worker asks of its parent, on a stream of its own: the state that all of them share
+ * (docs/decisions.md#counted-over-workers).
+ */
+export interface SharedState {
+  takeConnection(): boolean;
+  releaseConnections(count: number): void;
+  takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
+  enterNonce(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
+  /** Base64, or null. */
+  getCached(key: string): string | null;
+  setCached(entry: CacheArguments): void;
+  deleteCached(key: string): void;
+}

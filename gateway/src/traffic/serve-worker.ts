@@ -1,0 +1,114 @@
+/** A worker process of `gw serve --workers`: serves the port that its parent holds, and asks it for shared state. */
+import { Socket } from 'node:net';
+import { readArtifact } from '../artifact/index.ts';
+import { atEndOfTick } from '../end-of-tick.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import { Channel } from './channel.ts';
+import { linePort } from './line-port.ts';
+import { type SharedState, STATE_FD, type WorkerMethods, type WorkerSettings } from './messages.ts';
+import { openState } from './open-state.ts';
+import { channelState } from './shared-state.ts';
+import { LocalTraffic, type PreparedLoad } from './traffic.ts';
+
+// Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
+process.title = 'gw worker';
+
+class Worker implements WorkerMethods {
+  #traffic: LocalTraffic | null = null;
+  #log: Log | null = null;
+  #prepared: PreparedLoad | null = null;
+
+  async configure({ options, logLevel, keyPair }: WorkerSettings): Promise<void> {
+    const log = createLog(logLevel, 'json');
+    this.#log = log;
+    const state = options.state === undefined ? channelState(parent) : await openState(options, log);
+    this.#traffic = new LocalTraffic(options, { log, keyPair, state, slots: sharedSlots });
+  }
+
+  async prepare(archive: Uint8Array): Promise<void> {
+    this.discard();
+    // The parent has checked who signed it.
+    this.#prepared = await this.#running.prepare(await readArtifact(archive));
+  }
+
+  commit(): void {
+    this.#prepared?.commit();
+    this.#prepared = null;
+  }
+
+  discard(): void {
+    this.#prepared?.discard();
+    this.#prepared = null;
+  }
+
+  listen(port: number) {
+    return this.#running.listen(port);
+  }
+
+  useTls(keyPair: Parameters<WorkerMethods['useTls']>[0]): void {
+    const { cert, key, clientCa } = keyPair;
+    this.#running.useTls({
+      cert: Buffer.from(cert),
+      key: Buffer.from(key),
+      ...(clientCa ? { clientCa: Buffer.from(clientCa) } : {}),
+    });
+  }
+
+  setLogLevel(level: Parameters<WorkerMethods['setLogLevel']>[0]): Promise<void> {
+    return this.#running.setLogLevel(level);
+  }
+
+  metrics() {
+    return this.#running.registry.getMetricsAsJSON();
+  }
+
+  trace({ request, peer }: Parameters<WorkerMethods['trace']>[0]) {
+    return this.#running.trace(request, peer);
+  }
+
+  beginDrain(): void {
+    this.#running.beginDrain();
+  }
+
+  closeKept(withinMs: number): void {
+    this.#running.closeKept(withinMs);
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    await this.#running.close(timeoutMs);
+    await this.#log?.flush();
+  }
+
+  get #running(): LocalTraffic {
+    if (this.#traffic === null) throw new Error('the worker is not configured');
+    return this.#traffic;
+  }
+}
+
+new Channel<Record<never, never>, WorkerMethods>(
+  {
+    send: (message) => {
+      // A parent that has gone takes its workers with it.
+      process.send?.(message, undefined, undefined, () => {});
+    },
+    receive: (listener) => void process.on('message', listener),
+  },
+  new Worker(),
+);
+const parent = new Channel<SharedState, Record<never, never>>(linePort(new Socket({ fd: STATE_FD })), {});
+
+let released = 0;
+const sharedSlots: ConnectionSlots = {
+  take: () => parent.call('takeConnection'),
+  release() {
+    if (released++ > 0) return;
+    atEndOfTick(() => {
+      const count = released;
+      released = 0;
+      // Where the parent has gone, nobody counts any more.
+      parent.call('releaseConnections', count).catch(() => {});
+    });
+  },
+};

@@ -1,0 +1,274 @@
+/**
+ * What serves the traffic port: this process, or the workers that it looks after (docs/reference/gateway.md#workers).
+ */
+
+import type { AddressInfo } from 'node:net';
+import type { Artifact, LoadedArchive } from '../artifact/index.ts';
+import { BufferBudget } from '../buffer-budget.ts';
+import { type OpenCapabilities, openCapabilities } from '../capabilities/capabilities.ts';
+import { EgressGuard } from '../egress/guard.ts';
+import { HttpClient } from '../egress/http-client.ts';
+import type { Exchange } from '../exchange.ts';
+import { ClientAddress } from '../headers/client-ip.ts';
+import type { ServeOptions } from '../options/serve-options.ts';
+import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
+import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
+import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
+import { Secrets } from '../secrets/secrets.ts';
+import type { State } from '../state/state.ts';
+import type { Level, Log } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import type { Refused } from '../telemetry/recorder.ts';
+import { Recorder } from '../telemetry/recorder.ts';
+import { createTracing, type Tracing } from '../telemetry/tracing.ts';
+import type { TraceReport } from '../trace/report.ts';
+import type { TraceRequest } from '../trace/request.ts';
+import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import { bind } from '../transport/listen-address.ts';
+import { SHARES_PORTS } from '../transport/reserve-port.ts';
+import type { KeyPair } from '../transport/tls.ts';
+import { expiryOf } from '../transport/tls-expiry.ts';
+import { createTransport, type TlsSettings, type Transport, type TransportLimits } from '../transport/transport.ts';
+import { ArrivingBodies } from '../validation/arriving-bodies.ts';
+import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
+
+export interface Traffic {
+  /**
+   * Loads plugins and secrets, then serves every new request from it; what served before serves on where that fails.
+   * Rejects with ArtifactError, SecretError, PluginLoadError or UpstreamError.
+   */
+  load(loaded: LoadedArchive): Promise<void>;
+  /** Binds the port; call it once. Where nothing has been loaded, requests get 503 until it is. Rejects with BindError. */
+  listen(): Promise<AddressInfo>;
+  /** New handshakes use this pair; connections go on with theirs. */
+  useTls(keyPair: KeyPair): void;
+  /** What is logged from now on, in this process and in those that serve. */
+  setLogLevel(level: Level): Promise<void>;
+  /** Metrics of all processes in the text format of scrapers. */
+  metrics(): Promise<{ readonly type: string; readonly text: string }>;
+  /** Sends a request through the pipeline, as from `peer`, and reports what became of it; null where none is loaded. */
+  trace(request: TraceRequest, peer: string): Promise<TraceReport | null>;
+  /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
+  beginDrain(): void;
+  /** Each connection that is open now closes so with an answer after a moment of its own within that time. */
+  closeKept(withinMs: number): void;
+  /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** Between pings of an HTTP/2 connection (docs/reference/gateway.md#http2). */
+const PING_INTERVAL_MS = 20_000;
+/** Milliseconds at most between looks at bodies that arrive. */
+const SWEEP_MS = 250;
+/** Milliseconds that the last spans get, whatever is left of the time for closing. */
+const FLUSH_MS = { least: 500, most: 5_000 };
+
+export function transportLimits(options: ServeOptions): TransportLimits {
+  return {
+    ...options,
+    keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
+    headersTimeoutMs: options.headersTimeout * 1000,
+    bodyTimeoutMs: options.bodyTimeout * 1000,
+    sendTimeoutMs: options.sendTimeout * 1000,
+    pingIntervalMs: PING_INTERVAL_MS,
+  };
+}
+
+export interface LocalTrafficDeps {
+  readonly log: Log;
+  /** Null: the port speaks plaintext. */
+  readonly keyPair: KeyPair | null;
+  /** Closed with the traffic. */
+  readonly state: State;
+  readonly slots: ConnectionSlots;
+}
+
+/** A load that has succeeded and waits for its turn. */
+export interface PreparedLoad {
+  commit(): void;
+  discard(): void;
+}
+
+/** Serves in this process. */
+export class LocalTraffic implements Traffic {
+  readonly registry: Metrics['registry'];
+  readonly #options: ServeOptions;
+  readonly #deps: LocalTrafficDeps;
+  readonly #metrics = new Metrics();
+  readonly #guard: EgressGuard;
+  readonly #budget: BufferBudget;
+  readonly #responseBudget: BufferBudget;
+  readonly #arriving: ArrivingBodies;
+  readonly #sweeping: NodeJS.Timeout;
+  readonly #http: HttpClient;
+  readonly #capabilities: OpenCapabilities;
+  readonly #recorder: Recorder;
+  readonly #transport: Transport;
+  #tracing: Tracing | null = null;
+  /** Null until the port is bound. */
+  #pipeline: PipelineOptions | null = null;
+  #generation: Generation | null = null;
+
+  constructor(options: ServeOptions, deps: LocalTrafficDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.registry = this.#metrics.registry;
+    this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
+    this.#responseBudget = new BufferBudget(options.maxHeldResponseBytes / options.workers);
+    const bodyDeadlineMs = options.bodyDeadline * 1000;
+    this.#arriving = new ArrivingBodies({ minBodyRate: options.minBodyRate, bodyDeadlineMs });
+    const often = Math.max(20, Math.min(SWEEP_MS, bodyDeadlineMs > 0 ? bodyDeadlineMs / 4 : SWEEP_MS));
+    this.#sweeping = setInterval(() => this.#arriving.sweep(performance.now()), often).unref();
+    this.#http = new HttpClient({
+      budget: this.#responseBudget,
+      guard: this.#guard,
+      allowPlaintext: options.allowPlaintextUpstream || options.dev,
+      maxResponseBytes: options.maxUpstreamResponseBytes,
+    });
+    this.#capabilities = openCapabilities({
+      state: deps.state,
+      http: this.#http,
+      guard: this.#guard,
+      counter: (name, info) => this.#metrics.counter(name, info),
+      log: (level, message) => deps.log.logger[level](message),
+    });
+    this.#metrics.state = deps.state;
+    this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
+    this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
+    const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
+    this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
+  }
+
+  async load({ artifact }: LoadedArchive): Promise<void> {
+    (await this.prepare(artifact)).commit();
+  }
+
+  /** As `load`, in two steps, so that several processes take an artifact together or not at all. */
+  async prepare(artifact: Artifact): Promise<PreparedLoad> {
+    const next = await loadGeneration(artifact, this.#generationDeps());
+    return {
+      commit: () => {
+        const previous = this.#generation;
+        this.#generation = next;
+        previous?.retire();
+      },
+      discard: () => next.retire(),
+    };
+  }
+
+  /** `sharedPort`: one that several processes bind. */
+  async listen(sharedPort: number | null = null): Promise<AddressInfo> {
+    const { tracing } = this.#options;
+    if (tracing !== null) this.#tracing = await createTracing(tracing, this.#deps.log);
+    this.#pipeline = this.#createPipeline();
+    const { host, port } = this.#options.listen;
+    const shared = sharedPort !== null && SHARES_PORTS;
+    const address = { host, port: sharedPort ?? port };
+    return bind(address, '--listen', () => this.#transport.listen(host, address.port, shared));
+  }
+
+  useTls(keyPair: KeyPair): void {
+    this.#metrics.certificateExpiry = expiryOf(keyPair);
+    this.#transport.useTls(this.#tlsSettings(keyPair));
+  }
+
+  #tlsSettings(keyPair: KeyPair): TlsSettings {
+    const { tlsMinVersion, tlsClientAuth = 'off' } = this.#options;
+    return { keyPair, minVersion: tlsMinVersion, clientAuth: tlsClientAuth };
+  }
+
+  async setLogLevel(level: Level): Promise<void> {
+    this.#deps.log.setLevel(level);
+  }
+
+  async metrics() {
+    return { type: this.registry.contentType, text: await this.registry.metrics() };
+  }
+
+  async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {
+    const generation = this.#generation;
+    const pipeline = this.#pipeline;
+    if (generation === null || pipeline === null) return null;
+    const { traceRequest } = await import('../trace/trace.ts');
+    return traceRequest(request, { generation, pipeline, peer, scheme: this.#deps.keyPair ? 'https' : 'http' });
+  }
+
+  beginDrain(): void {
+    this.#transport.beginDrain();
+  }
+
+  closeKept(withinMs: number): void {
+    this.#transport.closeKept(withinMs);
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
+    await this.#transport.close(timeoutMs);
+    clearInterval(this.#sweeping);
+    this.#generation?.retire();
+    void this.#http.close();
+    await this.#deps.state.close();
+    const left = Math.max(until - performance.now(), FLUSH_MS.least);
+    await this.#tracing?.close(Math.min(left, FLUSH_MS.most));
+  }
+
+  #events() {
+    const metrics = this.#metrics;
+    return {
+      request: (x: Exchange) => {
+        // Requests come when the port is bound.
+        if (!this.#pipeline) return;
+        if (this.#generation) serve(x, this.#generation, this.#pipeline);
+        else refuseWithoutArtifact(x, this.#pipeline);
+      },
+      connectionOpened: () => {
+        metrics.connections++;
+        metrics.activeConnections++;
+      },
+      connectionClosed: () => {
+        metrics.activeConnections--;
+      },
+      refused: (refused: Refused) => this.#recorder.refusedUnserved(refused),
+    };
+  }
+
+  #createPipeline(): PipelineOptions {
+    const options = this.#options;
+    return {
+      limits: options,
+      reserved: options,
+      client: new ClientAddress(options.trustedProxies),
+      budget: this.#budget,
+      responseBudget: this.#responseBudget,
+      arriving: this.#arriving,
+      recorder: this.#recorder,
+      tracing: this.#tracing,
+      dev: options.dev,
+      maxBufferedResponse: options.maxUpstreamResponseBytes,
+    };
+  }
+
+  #generationDeps(): GenerationDeps {
+    const options = this.#options;
+    const { logger } = this.#deps.log;
+    const secrets = new Secrets({ env: options.env, dir: options.secretsDir });
+    return {
+      secrets,
+      metrics: this.#metrics,
+      upstreams: {
+        guard: this.#guard,
+        readPem: (path) => secrets.readFile(path),
+        allowPlaintext: options.allowPlaintextUpstream || options.dev,
+        appPort: options.appPort,
+      },
+      capabilities: this.#capabilities,
+      limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
+      dev: options.dev,
+      maxPatternSteps: options.maxPatternSteps,
+      maxHeldResponse: options.maxUpstreamResponseBytes,
+      log: (level, plugin, message, x) =>
+        logger[level]({ plugin, request_id: x?.requestId, trace_id: x?.traceId }, message),
+    };
+  }
+}

@@ -1,0 +1,42 @@
+/** Addresses that are listened on, and what is said of those that cannot be. */
+import { type AddressInfo, isIP } from 'node:net';
+import { parseAddress } from '../headers/client-ip.ts';
+import { messageOf } from '../message-of.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The address cannot be listened on. */
+export class BindError extends Error {}
+
+/** Rejects with BindError; `option` is the flag to change. */
+export async function bind<T>(
+  { host, port }: ListenAddress,
+  option: string,
+  listen: (host: string, port: number) => Promise<T>,
+): Promise<T> {
+  try {
+    return await listen(host, port);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const reason =
+      code === 'EADDRINUSE'
+        ? 'it is in use: stop the other process or choose another port'
+        : code === 'EACCES'
+          ? 'that needs more rights: choose a port above 1023'
+          : messageOf(error);
+    throw new BindError(`cannot listen on ${host}:${port} (${option}): ${reason}`, { cause: error });
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || parseAddress(host)?.range() === 'loopback';
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080`, or `off`. */
+export function shownAddress(address: AddressInfo | null): string {
+  if (!address) return 'off';
+  return isIP(address.address) === 6 ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`;
+}

@@ -1,0 +1,39 @@
+/** Finds clients that send or read too slowly: one look at all of them now and then, instead of a timer each. */
+
+/** One body that a client sends, or what it has to read. */
+export interface WatchedClient {
+  /** It is the client that is waited for: bytes of its request are to come, or bytes of responses to be read. */
+  readonly waitsForClient: boolean;
+  /** On the monotonic clock, when bytes last came or left, or when the last look found that nothing waited. */
+  progressAt: number;
+  /** Ends what the client delays. */
+  cutOff(): void;
+}
+
+export class StallDetector {
+  readonly #timeoutMs: number;
+  readonly #clients = new Set<WatchedClient>();
+
+  /** Milliseconds without progress; 0: no limit. */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  add(client: WatchedClient): void {
+    if (this.#timeoutMs > 0) this.#clients.add(client);
+  }
+
+  delete(client: WatchedClient): void {
+    this.#clients.delete(client);
+  }
+
+  sweep(now: number): void {
+    for (const client of this.#clients) {
+      if (!client.waitsForClient) client.progressAt = now;
+      else if (now - client.progressAt >= this.#timeoutMs) {
+        this.#clients.delete(client);
+        client.cutOff();
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What is checked before anything else of a request is looked at (docs/reference/gateway.md#limits,
+ * docs/decisions.md#request-order).
+ */
+import type { Exchange } from '../exchange.ts';
+import { type Problem, problem } from '../problems.ts';
+import type { ValidationReason } from '../telemetry/metric-table.ts';
+
+export interface RequestLimits {
+  /** Bytes. */
+  readonly maxBodySize: number;
+  readonly maxHeaders: number;
+  /** Bytes of one header, name and value. */
+  readonly maxHeaderSize: number;
+  /** Bytes. */
+  readonly maxUriLength: number;
+}
+
+export interface Refusal {
+  readonly reason: ValidationReason;
+  readonly problem: Problem;
+}
+
+function refusal(reason: ValidationReason, detail: string): Refusal {
+  return { reason, problem: problem('validation-failed', detail) };
+}
+
+/**
+ * `.` and `..`, also percent-encoded and between encoded slashes: a path that climbs means one thing to us and another
+ * to an upstream that decodes it first.
+ */
+const DOT_SEGMENT = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
+
+/** The path has such a segment. */
+export function isClimbing(path: string): boolean {
+  return DOT_SEGMENT.test(path);
+}
+
+export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null {
+  const { target, rawHeaders } = x;
+  if (target.length > limits.maxUriLength) {
+    return refusal('uri-length', `The URI has ${target.length} bytes; the limit is ${limits.maxUriLength} bytes.`);
+  }
+  if (rawHeaders.length > 2 * limits.maxHeaders) {
+    return refusal('header-count', `There are ${rawHeaders.length / 2} headers; the limit is ${limits.maxHeaders}.`);
+  }
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const size = (rawHeaders[i] as string).length + (rawHeaders[i + 1] as string).length;
+    if (size > limits.maxHeaderSize) {
+      const detail = `A header has ${size} bytes; the limit is ${limits.maxHeaderSize} bytes.`;
+      return { reason: 'header-size', problem: problem('header-too-large', detail) };
+    }
+  }
+  if (x.fault !== null) return malformed(x.fault);
+  const servesTarget = target.charCodeAt(0) === 47 || (target === '*' && x.method === 'OPTIONS');
+  if (!servesTarget) return malformed('The request target must be a path.');
+  if (target.includes('#')) return malformed('The request target must not hold a fragment.');
+  if (x.path.includes('\\') || x.path.includes('%00')) {
+    return malformed('The path must not hold a backslash or an encoded NUL.');
+  }
+  if (x.path.includes('/.') || x.path.includes('%')) {
+    if (isClimbing(x.path)) return malformed('The path must not hold "." or ".." segments.');
+  }
+  return null;
+}
+
+/**
+ * The problem for a header of one value that came in several lines: readers behind us could take any of them
+ * (docs/decisions.md#one-reading).
+ */
+export function repeatedHeader(name: string): Problem {
+  return problem('malformed-request', `There is more than one ${name} header.`);
+}
+
+function malformed(detail: string): Refusal {
+  return { reason: 'malformed', problem: problem('malformed-request', detail) };
+}

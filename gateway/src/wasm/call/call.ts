@@ -1,0 +1,192 @@
+/** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
+
+import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../../exchange.ts';
+import type { Hook } from '../binary/module-shapes.ts';
+import type { CallState } from './capability.ts';
+import type { ConfigView } from './config-view.ts';
+import { CpuClock } from './cpu.ts';
+import { Overloaded, WaitExceeded } from './failures.ts';
+import { GuestMemory } from './guest-memory.ts';
+import { HostCallError } from './host-call-error.ts';
+import type { BoundPlugin, PluginServices } from './plugin.ts';
+
+/** What host functions need of a plugin and its config; the same for every call. */
+export interface Binding {
+  readonly name: string;
+  readonly authenticates: boolean;
+  readonly config: ConfigView;
+  /** By the JSON pointer of the property that names them. */
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly services: PluginServices;
+  /** What capabilities keep for the config, in the order of their list. */
+  readonly bound: readonly unknown[];
+  /** Owner of the state that the plugin keeps for a request; absent while `init` runs. */
+  readonly owner: BoundPlugin | null;
+  /** CPU milliseconds a call. */
+  readonly cpuMs: number;
+}
+
+/** Which bodies a config needs before `on_request`: none, those of JSON types, or all. */
+export type BodyNeed = 'none' | 'json' | 'any';
+
+/** Who keeps count of the instances that wait in a call. */
+export interface Holder {
+  hold(call: Call, x: Exchange): void;
+  letGo(call: Call): void;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+/** Work by length below this is part of what every host call is charged. */
+const FREE_LENGTH = 256;
+
+/** Stands in until the instance has its own. */
+const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }), () => {});
+const NO_FUEL = new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
+
+export class Call {
+  memory = NO_MEMORY;
+  readonly clock = new CpuClock();
+  #fuel = NO_FUEL;
+  binding: Binding;
+  hook: Hook = 'init';
+  exchange: Exchange | null = null;
+  /** `respond` or `respond_problem` was called. */
+  responded = false;
+  /** `host_http_stream` was called. */
+  handedOff = false;
+  /** Why `init` refused the config. */
+  refusal: string | null = null;
+  /** In `init`: with this config, the declared body of responses is not needed. */
+  passesResponse = false;
+  /** In `init`: what the host is to read before `on_request`, so that no instance waits for it. */
+  bodyNeed: BodyNeed = 'none';
+  /** In chunk hooks: what passes. */
+  chunk: Uint8Array = NO_BYTES;
+  /** In chunk hooks: what takes its place. */
+  written: Uint8Array[] | null = null;
+  writtenBytes = 0;
+  /** In `on_response`: changes made, for a response that replaces the one at hand. */
+  changes: StagedHeader[] | null = null;
+  /** Calls of this instance can be suspended. */
+  readonly suspends: boolean;
+  readonly #holder: Holder;
+  #states: readonly CallState[] = [];
+  #giveUp: ((error: Error) => void) | null = null;
+
+  constructor(binding: Binding, suspends: boolean, holder: Holder) {
+    this.suspends = suspends;
+    this.#holder = holder;
+    this.binding = binding;
+  }
+
+  /** Imports are made before the instance, and the memory comes with it. */
+  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global, states: readonly CallState[]): void {
+    this.memory = new GuestMemory(memory, (length) => this.charge(length));
+    this.#fuel = fuel;
+    this.#states = states;
+  }
+
+  begin(binding: Binding, hook: Hook, exchange: Exchange | null): void {
+    this.binding = binding;
+    this.hook = hook;
+    this.exchange = exchange;
+    this.responded = false;
+    this.handedOff = false;
+    this.refusal = null;
+    this.passesResponse = false;
+    this.bodyNeed = 'none';
+    this.chunk = NO_BYTES;
+    this.written = null;
+    this.writtenBytes = 0;
+    this.changes = null;
+  }
+
+  /** Lets go of the request, so that an idle instance holds nothing of it. */
+  end(): void {
+    this.exchange = null;
+    this.chunk = NO_BYTES;
+    this.written = null;
+    this.changes = null;
+    for (const state of this.#states) state.end();
+  }
+
+  /** The request; an error in `init`, which has none. */
+  request(): Exchange {
+    if (this.exchange === null) throw new HostCallError('there is no request in init');
+    return this.exchange;
+  }
+
+  /** The request with the response that is about to be sent; an error where there is none. */
+  response(): Exchange {
+    if (this.hook !== 'on_response' || this.exchange === null) {
+      throw new HostCallError(`there is no response in ${this.hook}: read it in on_response`);
+    }
+    return this.exchange;
+  }
+
+  /** Charges for host work by length in bytes. */
+  charge(length: number): void {
+    if (length >>> 0 > FREE_LENGTH) this.burn(length >>> 1);
+  }
+
+  /** Takes fuel. */
+  burn(units: number): void {
+    const fuel = Number(this.#fuel.value) - units;
+    this.#fuel.value = Math.max(fuel, -(2 ** 30));
+  }
+
+  /** Throws where nobody waits for the result any more. */
+  readonly check = (): void => {
+    if (this.exchange?.closed) throw new Interrupted('the client has gone');
+  };
+
+  /** The fuel is gone: more of it, or 0 where the call is to wait for it. */
+  readonly refuel = (): number => this.clock.refuel(this.check, this.suspends);
+
+  readonly nextTurn = (): Promise<number> => this.clock.wait(this.check);
+
+  /** Ends what it waits for, so that others have its instance. */
+  yieldTo(why: string): void {
+    this.#giveUp?.(new Overloaded(why));
+  }
+
+  /** Suspends the plugin until `promise` settles, the client leaves, or `deadlineMs` have passed. */
+  wait<T>(promise: Promise<T>, deadlineMs: number, result: (value: T) => number): Promise<number> {
+    const { clock, exchange } = this;
+    clock.pause();
+    return new Promise((resolve, reject) => {
+      let waiting = true;
+      const finish = (settle: () => void) => {
+        if (!waiting) return;
+        waiting = false;
+        clearTimeout(timer);
+        withdraw();
+        if (exchange) this.#holder.letGo(this);
+        this.#giveUp = null;
+        clock.resume();
+        settle();
+      };
+      this.#giveUp = (error) => finish(() => reject(error));
+      if (exchange) this.#holder.hold(this, exchange);
+      const timer = setTimeout(
+        () => finish(() => reject(new WaitExceeded(`waited for the host longer than ${deadlineMs} ms`))),
+        deadlineMs,
+      );
+      let withdraw = () => {};
+      promise.then(
+        (value) =>
+          finish(() => {
+            try {
+              resolve(result(value));
+            } catch (error) {
+              reject(error);
+            }
+          }),
+        (error) => finish(() => reject(error)),
+      );
+      if (exchange) {
+        withdraw = exchange.onClose(() => finish(() => reject(new Interrupted('the client has gone'))));
+      }
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/** A capability of the host as the runtime has it: what it keeps, only its own folder knows (../capabilities/). */
+import type { Call } from './call.ts';
+import type { ConfigView } from './config-view.ts';
+import type { HostCall, HostFunctionInfo } from './host-function.ts';
+
+/** What a capability keeps for the calls of one instance. */
+export interface CallState {
+  /** The call has ended: lets go of all that belongs to its request. */
+  end(): void;
+}
+
+/** A capability for one instance. */
+export interface CapabilityInstance {
+  /** Undefined where it keeps nothing. */
+  readonly state: CallState | undefined;
+  make(name: string): HostCall;
+}
+
+export interface HostCapability {
+  readonly functions: { readonly [name: string]: HostFunctionInfo };
+  /** Whether a call of this function of it may have to suspend the plugin, as things are now. */
+  mayWait(name: string): boolean;
+  /** What it keeps for a config. Throws where that cannot be used. */
+  bind(config: ConfigView): unknown;
+  /** `bound`: what `bind` returned for the config of the call at hand. */
+  instantiate(call: Call, bound: () => unknown): CapabilityInstance;
+}

@@ -1,0 +1,134 @@
+/** A plugin's memory as host functions read and write it. Every access is checked; nothing here keeps a reference. */
+import { HostCallError } from './host-call-error.ts';
+
+/** Up to here a loop beats a call into the runtime's encoders. */
+const SHORT = 48;
+/** Bytes of one text: decoding more would hold up the event loop. */
+const MOST_TEXT = 1 << 20;
+
+export class GuestMemory {
+  readonly #memory: WebAssembly.Memory;
+  readonly #charge: (length: number) => void;
+  #bytes: Buffer;
+
+  /** `charge` is told how many bytes are read as text. */
+  constructor(memory: WebAssembly.Memory, charge: (length: number) => void) {
+    this.#memory = memory;
+    this.#charge = charge;
+    this.#bytes = Buffer.from(memory.buffer);
+  }
+
+  /** All of it. Growing detaches the buffer, which shows as a length of 0. */
+  get bytes(): Buffer {
+    if (this.#bytes.length === 0) this.#bytes = Buffer.from(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  grow(pages: number): void {
+    this.#memory.grow(pages);
+  }
+
+  /** The first byte's index, or an error where the range is not all inside. */
+  #start(pointer: number, length: number): number {
+    const start = pointer >>> 0;
+    if (start + (length >>> 0) > this.bytes.length) {
+      throw new HostCallError(`a pointer outside memory: ${start} and ${length >>> 0} bytes`);
+    }
+    return start;
+  }
+
+  /** Throws where the range is not all inside memory. */
+  check(pointer: number, length: number): void {
+    this.#start(pointer, length);
+  }
+
+  #startOfText(pointer: number, length: number): number {
+    const start = this.#start(pointer, length);
+    if (length >>> 0 > MOST_TEXT) throw new HostCallError(`a text of ${length >>> 0} bytes, of at most ${MOST_TEXT}`);
+    this.#charge(length);
+    return start;
+  }
+
+  /** UTF-8 text. */
+  text(pointer: number, length: number): string {
+    const start = this.#startOfText(pointer, length);
+    return this.bytes.toString('utf8', start, start + (length >>> 0));
+  }
+
+  /** One character a byte, as HTTP's own elements are. */
+  latin1(pointer: number, length: number): string {
+    const start = this.#startOfText(pointer, length);
+    return this.bytes.toString('latin1', start, start + (length >>> 0));
+  }
+
+  /** Whether the bytes spell `name`, which is in lower case, in any case. Makes no string. */
+  spells(name: string, pointer: number, length: number): boolean {
+    if (name.length !== length) return false;
+    const start = this.#start(pointer, length);
+    const bytes = this.bytes;
+    for (let i = 0; i < length; i++) {
+      let byte = bytes[start + i] ?? 0;
+      if (byte >= 0x41 && byte <= 0x5a) byte |= 0x20;
+      if (byte !== name.charCodeAt(i)) return false;
+    }
+    return true;
+  }
+
+  /** Whether the bytes spell `text` exactly, where that is ASCII. */
+  equals(text: string, pointer: number, length: number): boolean {
+    if (text.length !== length) return false;
+    const start = this.#start(pointer, length);
+    const bytes = this.bytes;
+    for (let i = 0; i < length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false;
+    return true;
+  }
+
+  /** A copy. */
+  copy(pointer: number, length: number): Buffer {
+    const start = this.#start(pointer, length);
+    return Buffer.from(this.bytes.subarray(start, start + (length >>> 0)));
+  }
+
+  /** Writes the text where it fits; returns its length in UTF-8 either way, and -1 for undefined. */
+  writeText(text: string | undefined, pointer: number, capacity: number): number {
+    const start = this.#start(pointer, capacity);
+    if (text === undefined) return -1;
+    const bytes = this.bytes;
+    const length = text.length;
+    if (length <= SHORT && length <= capacity >>> 0) {
+      let i = 0;
+      for (; i < length; i++) {
+        const code = text.charCodeAt(i);
+        if (code >= 0x80) break;
+        bytes[start + i] = code;
+      }
+      if (i === length) return length;
+    }
+    const encoded = Buffer.byteLength(text);
+    if (encoded <= capacity >>> 0) bytes.write(text, start, encoded, encoded === length ? 'latin1' : 'utf8');
+    return encoded;
+  }
+
+  /** Writes as much as fits of `source` from `offset` on; returns how much. */
+  writeFrom(source: Uint8Array, offset: number, pointer: number, capacity: number): number {
+    const start = this.#start(pointer, capacity);
+    const from = Math.min(offset >>> 0, source.length);
+    const count = Math.min(source.length - from, capacity >>> 0);
+    this.bytes.set(source.subarray(from, from + count), start);
+    return count;
+  }
+
+  /** Writes all of it where it fits; returns its length either way, and -1 for undefined. */
+  writeWhole(source: Uint8Array | undefined, pointer: number, capacity: number): number {
+    const start = this.#start(pointer, capacity);
+    if (source === undefined) return -1;
+    if (source.length <= capacity >>> 0) this.bytes.set(source, start);
+    return source.length;
+  }
+
+  /** Doubles in a row, little-endian. */
+  writeDoubles(values: readonly number[], pointer: number): void {
+    let at = this.#start(pointer, values.length * 8);
+    for (const value of values) at = this.bytes.writeDoubleLE(value, at);
+  }
+}

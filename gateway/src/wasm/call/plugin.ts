@@ -1,0 +1,89 @@
+/** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
+
+import type { ArtifactPlugin, JsonObject } from '../../artifact/format.ts';
+import type { Exchange, Upstream } from '../../exchange.ts';
+import type { PluginFigures } from '../../telemetry/figures.ts';
+import type { HostCapability } from './capability.ts';
+
+/** What a hook decided. */
+export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
+/** Go on with the chain. */
+export const CONTINUE = 0;
+/** `Exchange.answer` holds the response; also after a plugin failed or was stopped. */
+export const ANSWERED = 1;
+/** `Exchange.handOff` holds the upstream (dispatchers). */
+export const HANDED_OFF = 2;
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/** What the runtime needs of the gateway around it. */
+export interface PluginServices {
+  /** What plugins may declare; in the order of which the runtime keeps what each has for a config. */
+  readonly capabilities: readonly HostCapability[];
+  /**
+   * Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses plaintext and addresses
+   * that are not open (docs/reference/gateway.md#egress).
+   */
+  openUpstream(url: string, config: JsonObject): Upstream;
+  log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;
+  /** CPU seconds of one call, for `gw_wasm_execution_duration_seconds`. */
+  observe(plugin: string, fn: string): (seconds: number) => void;
+}
+
+export interface PluginLimits {
+  /** CPU milliseconds a call; default 25 (docs/decisions.md#cpu-time-of-plugins). */
+  readonly cpuMs: number;
+  /** Bytes of memory an instance; default 16 MiB. */
+  readonly memoryBytes: number;
+  /** Instances over the process; default 2000. */
+  readonly instances: number;
+  /** Calls that may wait for an instance; default 10000; past it 503. */
+  readonly queue: number;
+}
+
+export const DEFAULT_LIMITS: PluginLimits = { cpuMs: 25, memoryBytes: 16 << 20, instances: 2000, queue: 10_000 };
+
+/** A chunk's fate: null lets it pass unchanged, bytes replace it. */
+export type ChunkResult = Uint8Array | null;
+
+export interface BoundPlugin {
+  readonly name: string;
+  readonly plugin: ArtifactPlugin;
+  readonly hasRequestHook: boolean;
+  readonly hasResponseHook: boolean;
+  readonly hasRequestChunks: boolean;
+  readonly hasResponseChunks: boolean;
+  /** It wants the whole body of responses. */
+  readonly buffersResponse: boolean;
+  /** Each ends always, at once where the plugin waits for nothing: one that fails answers with a problem (ANSWERED). */
+  onRequest(x: Exchange): Outcome | Promise<Outcome>;
+  onResponse(x: Exchange): Outcome | Promise<Outcome>;
+  dispatch(x: Exchange): Outcome | Promise<Outcome>;
+  /** Reject when the plugin fails: the stream is then cut. */
+  requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
+  requestEnd(x: Exchange): Promise<ChunkResult>;
+  responseChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
+  responseEnd(x: Exchange): Promise<ChunkResult>;
+  /** Drops the idle instances; calls in flight finish. */
+  close(): void;
+}
+
+export interface PluginRuntime {
+  readonly figures: PluginFigures;
+  /** Checks, meters and compiles a module. Throws PluginLoadError. */
+  load(plugin: ArtifactPlugin, wasm: Uint8Array): Promise<LoadedModule>;
+  close(): void;
+}
+
+export interface BindOptions {
+  /**
+   * Calls, one at a time, begin with the memory that the one before has left: no gateway does that, but tests find out
+   * by it whether a plugin goes by what is put back. Default false.
+   */
+  readonly keepsMemory?: boolean;
+}
+
+export interface LoadedModule {
+  /** Binds it to a config whose secrets are resolved; equal configs share a pool. Throws PluginLoadError. */
+  bind(config: JsonObject, options?: BindOptions): Promise<BoundPlugin>;
+}

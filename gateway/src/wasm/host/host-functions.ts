@@ -1,0 +1,73 @@
+/** The host functions of a runtime: those that every plugin has, and those of its capabilities. */
+
+import { PluginLoadError } from '../binary/plugin-load-error.ts';
+import type { Call } from '../call/call.ts';
+import type { CallState, CapabilityInstance, HostCapability } from '../call/capability.ts';
+import type { ConfigView } from '../call/config-view.ts';
+import type { HostFunctionInfo } from '../call/host-function.ts';
+import { CORE_FUNCTIONS } from './core.ts';
+
+/** The module that plugins import from. Another version of the ABI has another name. */
+export const ABI_MODULE = 'gw_abi_1';
+
+export type HostFunctionTable = ReadonlyMap<string, HostFunctionInfo>;
+
+/** What plugins can import from ABI_MODULE, by name. */
+export function hostFunctionTable(capabilities: readonly Pick<HostCapability, 'functions'>[]): HostFunctionTable {
+  return new Map<string, HostFunctionInfo>([
+    ...Object.entries(CORE_FUNCTIONS),
+    ...capabilities.flatMap(({ functions }) => Object.entries(functions)),
+  ]);
+}
+
+/** What an instance imports, and what capabilities keep for its calls. */
+export interface InstanceImports {
+  readonly imports: Record<string, WebAssembly.ImportValue>;
+  readonly states: readonly CallState[];
+}
+
+export class RuntimeFunctions {
+  readonly table: HostFunctionTable;
+  readonly #capabilities: readonly HostCapability[];
+  /** Places of the capabilities in the list, by the names of their functions. */
+  readonly #places: ReadonlyMap<string, number>;
+
+  constructor(capabilities: readonly HostCapability[]) {
+    this.#capabilities = capabilities;
+    this.table = hostFunctionTable(capabilities);
+    this.#places = new Map(
+      capabilities.flatMap(({ functions }, place) => Object.keys(functions).map((name) => [name, place])),
+    );
+  }
+
+  /** Whether a call of this host function may have to suspend the plugin, as things are now. */
+  mayWait(name: string): boolean {
+    const capability = this.#capabilities[this.#places.get(name) ?? -1];
+    return capability ? capability.mayWait(name) : this.table.get(name)?.waits === true;
+  }
+
+  /** What each capability keeps for a config, in the order of the list. */
+  bind(config: ConfigView): readonly unknown[] {
+    return this.#capabilities.map((capability) => capability.bind(config));
+  }
+
+  importsFor(names: readonly string[], call: Call): InstanceImports {
+    const imports: Record<string, WebAssembly.ImportValue> = {};
+    const used = new Map<number, CapabilityInstance>();
+    for (const name of names) {
+      const place = this.#places.get(name);
+      const host =
+        place === undefined ? CORE_FUNCTIONS[name]?.make(call, undefined) : this.#of(place, call, used)?.make(name);
+      if (host === undefined) throw new PluginLoadError(`there is no host function ${name}`);
+      imports[name] = this.table.get(name)?.waits && call.suspends ? new WebAssembly.Suspending(host) : host;
+    }
+    return { imports, states: [...used.values()].flatMap(({ state }) => state ?? []) };
+  }
+
+  /** The capability at this place of the list, once for an instance. */
+  #of(place: number, call: Call, used: Map<number, CapabilityInstance>): CapabilityInstance | undefined {
+    const instance = used.get(place) ?? this.#capabilities[place]?.instantiate(call, () => call.binding.bound[place]);
+    if (instance) used.set(place, instance);
+    return instance;
+  }
+}
