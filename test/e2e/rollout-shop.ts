@@ -93,7 +93,7 @@ export const served = ({ rollout, revision, latestRevision }: Status) =>
   rollout?.phase === 'Succeeded' && rollout.revision === latestRevision && revision === latestRevision;
 
 export async function rolloutShop(name: string) {
-  const operator: InstalledOperator = await installOperator(name, ['webhooks.enabled=false']);
+  const operator: InstalledOperator = await installOperator(name, ['webhooks.enabled=false', 'replicas=1']);
   const { k, namespace } = operator;
 
   /** Waits until its status is so; the last one is in what it rejects with. */

@@ -74,9 +74,9 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     const { k, text, until, change, strategy } = shop;
     await strategy({ strategy: 'InPlace' });
     const before = await text();
-    const revision = await change(answering('env://NOT_SET'));
+    const revision = await change(answering('env://NOT_SET_HERE'));
     const failed = await until(({ failed: its }) => its?.revision === revision);
-    expect(failed.failed?.message).toMatch(/refused it: env:\/\/NOT_SET/);
+    expect(failed.failed?.message).toMatch(/refused it: env:\/\/NOT_SET_HERE/);
     await until((now) => reason(now, 'Ready') === 'RolledBack');
     expect(await text()).toBe(before);
     await eventually(async () =>
