@@ -19,7 +19,7 @@ const table = {
   },
   'malformed-request': { status: 400, title: 'Malformed request', when: 'the request is not valid HTTP' },
   unauthorized: { status: 401, title: 'Unauthorized', when: 'credentials are missing or not known' },
-  'authentication-failed': { status: 401, title: 'Authentication failed', when: 'credentials were refused' },
+  'authentication-failed': { status: 401, title: 'Authentication failed', when: 'credentials were rejected' },
   forbidden: { status: 403, title: 'Forbidden', when: 'the caller or its origin may not do this' },
   'ip-restricted': {
     status: 403,

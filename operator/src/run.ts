@@ -190,7 +190,10 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       objects,
       namespaces,
       onStop: (failed) =>
-        log.error({ failed }, 'the update of gateway pods has stopped: those of these projects did not become ready'),
+        log.error(
+          { failed },
+          'the update of gateway pods has stopped: the pods of these projects did not become ready',
+        ),
     });
     metrics.watchUpdates(() => updatePace.counts());
     runner = new Runner({
@@ -232,7 +235,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       events: {
         onReconciled: (controller, seconds, ok) => metrics.reconciled(controller, seconds, ok),
         onError: (controller, key, error) =>
-          log[isPassing(error) ? 'info' : 'error']({ controller, key, err: error }, 'reconcile failed; trying again'),
+          log[isPassing(error) ? 'info' : 'error']({ controller, key, err: error }, 'reconcile failed; retrying'),
       },
     });
     led.adopt(runner, (each) => each.close());

@@ -80,7 +80,8 @@ describe.skipIf(missing.length > 0)(`under a steady load${skipped}`, () => {
     operator.k.until('gatewayproject/shop', (state) => look(state as Project));
   const expectReady = ({ metadata, status }: Project) => {
     expect(status?.observedGeneration).toBe(metadata.generation);
-    expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+    const is = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+    expect(is, JSON.stringify({ ...status?.rollout, conditions: status?.conditions })).toBe('True');
   };
   const ready = () => until(expectReady);
   /** Applies and waits until every pod serves it; seconds that took, with kubectl's own. */

@@ -167,7 +167,7 @@ describe('connected mode', () => {
     const served = async (options: GatewayOptions = {}, file?: Uint8Array) =>
       start(options, file ?? (await artifact('old')));
     const refusal = async (gw: Gateway) => {
-      const line = await gw.logged(({ msg }) => msg.startsWith('new artifact refused'));
+      const line = await gw.logged(({ msg }) => msg.startsWith('new artifact rejected'));
       expect(await text(gw)).toBe('200 old');
       expect((await scrape(gw.admin)).value('gw_artifact_updates_total', { result: 'refused' })).toBe(1);
       return line;
@@ -424,7 +424,7 @@ describe('connected mode', () => {
 
   it('a wrong key is refused: it says so once, and serves on', async () => {
     const gw = await start({ args: ['--api-key', 'another-planted-key'] }, await artifact('start'));
-    const line = await gw.logged(({ msg }) => msg.startsWith('the control plane refused'));
+    const line = await gw.logged(({ msg }) => msg.startsWith('the control plane rejected'));
     expect(line).toMatchObject({ level: 'error', code: 'bad-key' });
     expect(await text(gw)).toBe('200 start');
     expect(JSON.stringify(gw.log)).not.toContain('planted');
@@ -435,7 +435,7 @@ describe('connected mode', () => {
     await control.outcome(await control.deploy(await artifact('one')), 'applied');
     control.revoke(KEY);
     expect((await control.until('disconnected')).reason).toBe('revoked');
-    const line = await gw.logged(({ msg }) => msg.startsWith('the control plane refused'));
+    const line = await gw.logged(({ msg }) => msg.startsWith('the control plane rejected'));
     expect(line).toMatchObject({ code: 'revoked' });
     expect(await text(gw)).toBe('200 one');
     expect(control.channel.counts()).toMatchObject({ connected: 0, closedTotal: { revoked: 1 } });
@@ -505,7 +505,7 @@ describe('drift', () => {
       expect(control.channel.counts().drifted).toBe(1);
       await control.deploy(bytes);
       await control.until('drifted', ({ report: { drifted } }) => !drifted);
-      await gw.logged(({ msg }) => msg === 'drift is over');
+      await gw.logged(({ msg }) => msg === 'drift resolved');
       expect(await jsonOf(await fetch(`${gw.admin}/provenance`))).toMatchObject({ drift_detected: false });
       expect(control.heard.filter(({ kind }) => kind === 'drifted').length).toBe(2);
     } finally {

@@ -175,7 +175,7 @@ describe.skipIf(TLS_DIR === '')('certificates of clients (needs TLS_DIR)', () =>
 
     copyFileSync(file('server.key'), roots);
     await gw.logged(
-      ({ msg, reason }) => msg.startsWith('certificate refused') && /--tls-client-ca/.test(String(reason)),
+      ({ msg, reason }) => msg.startsWith('certificate rejected') && /--tls-client-ca/.test(String(reason)),
     );
     expect((await ask(gw, '/who', shown('rogue-client'))).status).toBe(200);
   });

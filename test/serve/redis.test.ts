@@ -107,18 +107,18 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
     expect(statuses.hour).toEqual(new Set([200]));
     expect(statuses.needed).toContain(200);
 
-    await heard('the state server is away', () => gate?.close());
+    await heard('the state server is unavailable', () => gate?.close());
     await expect.poll(() => statuses.needed).toContain(503);
     expect(await remaining()).toBeNaN();
-    await heard('the state server is back', () => gate?.open());
+    await heard('the state server is available again', () => gate?.open());
     await expect.poll(remaining).toBeGreaterThan(0);
 
     const silence = (silent: boolean) => {
       if (gate) gate.silent = silent;
     };
-    await heard('the state server is away', () => silence(true));
+    await heard('the state server is unavailable', () => silence(true));
     expect(await remaining()).toBeNaN();
-    await heard('the state server is back', () => silence(false));
+    await heard('the state server is available again', () => silence(false));
     await expect.poll(remaining).toBeGreaterThan(0);
 
     stop = true;
@@ -131,7 +131,7 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
 
   it('starts without the server, and names no credentials in its log', async () => {
     const gw = await start(await artifact(), '--state', 'redis://user:s3cret-word@127.0.0.1:1');
-    const away = await gw.logged(({ msg }) => msg.startsWith('the state server is away'));
+    const away = await gw.logged(({ msg }) => msg.startsWith('the state server is unavailable'));
     expect(away['reason']).toBe('ECONNREFUSED');
     expect((await request(`${gw.url}/hour`, agent)).status).toBe(200);
     const needed = await request(`${gw.url}/needed`, agent);

@@ -56,7 +56,7 @@ describe('reload', () => {
     await loaded(2);
     expect(await (await fetch(url)).text()).toBe('two');
     replace(file, (await artifact('three')).subarray(0, 200));
-    const refused = await gw.logged(({ msg }) => msg.startsWith('new artifact refused'));
+    const refused = await gw.logged(({ msg }) => msg.startsWith('new artifact rejected'));
     expect(refused).toMatchObject({ level: 'error', reason: expect.stringContaining('api.gwa') });
     expect(await (await fetch(url)).text()).toBe('two');
     replace(file, await artifact('four'));
@@ -122,7 +122,7 @@ describe('reload', () => {
     await loaded(2);
     expect(await text()).toBe('second');
     version('..3', { other: 'third' });
-    const line = await gw.logged(({ msg }) => msg.startsWith('new secrets refused'));
+    const line = await gw.logged(({ msg }) => msg.startsWith('new secrets rejected'));
     expect(line['reason']).toContain('body');
     expect(await text()).toBe('second');
     version('..4', { body: 'fourth' });

@@ -467,7 +467,7 @@ describe('drain', () => {
       );
     expect(await ask()).toEqual([200, 'keep-alive']);
     gw.signal('SIGUSR1');
-    await gw.logged(({ msg }) => msg.startsWith('connections are closed'));
+    await gw.logged(({ msg }) => msg.startsWith('closing each connection'));
     for (let i = 0; i < 3; i++) expect(await ask()).toEqual([200, 'close']);
     expect((await fetch(`${gw.admin}/ready`)).status).toBe(200);
     expect(await gw.stop()).toBe(0);

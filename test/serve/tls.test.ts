@@ -170,11 +170,11 @@ describe.skipIf(!OPENSSL)('TLS (needs openssl)', () => {
     const one = pairOf('third');
     const two = pairOf('fourth');
     publish('bad', one.cert, two.key);
-    const refused = await gw.logged(({ msg }) => msg.startsWith('certificate refused'));
+    const refused = await gw.logged(({ msg }) => msg.startsWith('certificate rejected'));
     expect(refused).toMatchObject({ level: 'error', reason: expect.stringContaining('the key does not belong') });
     expect(await certificate()).toBe(before);
     publish('good', two.cert, two.key);
     await expect.poll(certificate, { interval: 50 }).toBe('fourth');
-    expect(gw.log.filter(({ msg }) => msg.startsWith('certificate refused'))).toHaveLength(1);
+    expect(gw.log.filter(({ msg }) => msg.startsWith('certificate rejected'))).toHaveLength(1);
   });
 });

@@ -157,7 +157,7 @@ describe('gw serve --workers', () => {
     await expect.poll(() => gw?.log.filter(({ msg }) => msg === 'artifact loaded').length, eventually).toBe(2);
     expect(await bodies()).toEqual(new Set(['two']));
     replace(await artifact('env://GW_TEST_NOT_SET'));
-    const refused = await gw?.logged(({ msg }) => msg.startsWith('new artifact refused'));
+    const refused = await gw?.logged(({ msg }) => msg.startsWith('new artifact rejected'));
     expect(refused?.['reason']).toContain('env://GW_TEST_NOT_SET');
     expect(await bodies()).toEqual(new Set(['two']));
     process.kill(pidsOf(gw as Gateway)[0] ?? 0, 'SIGKILL');

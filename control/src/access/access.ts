@@ -118,7 +118,7 @@ export class Access {
   #look(): void {
     this.recheck().catch((error: unknown) => {
       const reason = messageOf(error);
-      this.#log.warn({ reason }, 'what was revoked cannot be looked up now: it is tried again');
+      this.#log.warn({ reason }, 'cannot look up revoked credentials: retrying');
     });
   }
 

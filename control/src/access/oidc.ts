@@ -59,7 +59,7 @@ async function verified(verify: () => Promise<TokenClaims>, log: Logger): Promis
     return await verify();
   } catch (error) {
     if (error instanceof TokenRefused) {
-      log.debug({ reason: error.message }, 'an OIDC token was refused');
+      log.debug({ reason: error.message }, 'an OIDC token was rejected');
       return null;
     }
     if (!(error instanceof IssuerUnavailable)) throw error;

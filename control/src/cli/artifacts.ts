@@ -17,7 +17,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'list', 'List artifacts, the latest first.', ['artifacts.list', 'artifacts.listOfProject'])
     .addOption(projectOption())
-    .option('--hash <hash>', 'only with this artifact hash, or the beginning of one')
+    .option('--hash <hash>', 'filter by artifact hash, or the beginning of one')
     .addOption(limitOption())
     .action(async (flags: ServerFlags & { project?: string; hash?: string; limit: number }) => {
       const session = await Session.open(program, flags);
@@ -81,7 +81,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
   ])
     .argument('<file>', 'the .gwa file')
     .addOption(projectOption())
-    .option('--production', 'it was built for production')
+    .option('--production', 'the artifact is a production build')
     .action(async (file: string, flags: ServerFlags & { project?: string; production?: boolean }) => {
       const session = await Session.open(program, flags);
       const artifact = await session.client.call('artifacts.import', {
@@ -105,7 +105,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
   ])
     .argument('<artifact>', ARTIFACT)
     .addOption(projectOption())
-    .option('-o, --output <file>', 'default standard output')
+    .option('-o, --output <file>', 'output file; default standard output')
     .action(async (given: string, flags: ServerFlags & { project?: string; output?: string }) => {
       const session = await Session.open(program, flags);
       const id = await session.artifactId(given, flags.project);

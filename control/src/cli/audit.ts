@@ -14,11 +14,11 @@ interface AuditFlags extends ServerFlags {
 
 export const auditCommand: AddCommand = (parent, program) => {
   remote(parent, 'audit', 'List changes, the latest first: who, what, when.', ['audit.list'])
-    .option('-p, --project <name-or-id>', 'only of this project')
-    .option('--actor <actor>', 'only by this one, such as token:ci')
-    .option('--operation <operation>', 'only this one, such as projects.update')
-    .option('--resource-type <type>', 'only of this type, such as project')
-    .option('--resource-id <id>', 'only of this resource')
+    .option('-p, --project <name-or-id>', 'filter by project')
+    .option('--actor <actor>', 'filter by actor, such as token:ci')
+    .option('--operation <operation>', 'filter by operation, such as projects.update')
+    .option('--resource-type <type>', 'filter by resource type, such as project')
+    .option('--resource-id <id>', 'filter by resource id')
     .option('--since <time>', 'only from then on, as in 2026-01-31T00:00:00Z')
     .option('--until <time>', 'only before then')
     .addOption(limitOption())

@@ -28,11 +28,11 @@ export const compileCommand: AddCommand = (parent, program) => {
     'compilations.get',
     'compilations.events',
   ])
-    .argument('[spec]', 'name or id; default all of the project')
+    .argument('[spec]', 'name or id; default: all specs of the project')
     .addOption(projectOption())
-    .option('--with <specs...>', 'further specs, compiled together with it')
-    .option('--production', 'a production build: stricter, and signed where the server has a key')
-    .option('--wait', 'until it has ended, with progress')
+    .option('--with <specs...>', 'more specs to compile with it')
+    .option('--production', 'production build: stricter checks, and signed if the server has a key')
+    .option('--wait', 'wait until it has finished, and show progress')
     .addHelpText('after', EXAMPLES)
     .action(async (spec: string | undefined, flags: CompileFlags) => {
       const session = await Session.open(program, flags);
@@ -67,8 +67,10 @@ export const compilationsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'list', 'List compilations.', ['compilations.listOfProject', 'compilations.listOfSpec'])
     .addOption(projectOption())
-    .option('--spec <name-or-id>', 'only those asked for this spec')
-    .addOption(new Option('--status <status>', 'only with it').choices(['pending', 'compiling', 'succeeded', 'failed']))
+    .option('--spec <name-or-id>', 'filter by spec')
+    .addOption(
+      new Option('--status <status>', 'filter by status').choices(['pending', 'compiling', 'succeeded', 'failed']),
+    )
     .addOption(limitOption())
     .action(
       async (

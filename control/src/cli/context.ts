@@ -19,11 +19,11 @@ export const contextCommand: AddCommand = (parent, { env, stdin, stdout }) => {
 
   command
     .command('set')
-    .description('Make or change a context, and use it.')
+    .description('Create or change a context, and use it.')
     .argument('<name>')
     .addOption(new Option('--server <url>', 'the control plane').argParser(serverUrl))
-    .option('--token-stdin', 'read the token from standard input, so that no shell remembers it')
-    .option('--project <name-or-id>', 'project that commands mean where none is named')
+    .option('--token-stdin', 'read the token from standard input, so that it is in no shell history')
+    .option('--project <name-or-id>', 'project to use where a command names none')
     .action(async (name: string, flags: { server?: string; tokenStdin?: boolean; project?: string }) => {
       const token = flags.tokenStdin ? (await stdin(MAX_TOKEN)).toString('utf8').trim() : undefined;
       if (token === '') throw new Error('standard input holds no token');

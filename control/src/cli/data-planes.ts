@@ -18,7 +18,12 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
   remote(command, 'list', 'List data planes.', ['dataPlanes.list'])
     .addOption(projectOption())
     .addOption(
-      new Option('--status <status>', 'only with it').choices(['connected', 'disconnected', 'drifted', 'incompatible']),
+      new Option('--status <status>', 'filter by status').choices([
+        'connected',
+        'disconnected',
+        'drifted',
+        'incompatible',
+      ]),
     )
     .action(async (flags: DataPlaneFlags & { status?: DataPlane['status'] }) => {
       const session = await Session.open(program, flags);

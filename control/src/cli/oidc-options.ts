@@ -12,11 +12,11 @@ export interface OidcFlags {
 }
 
 export const oidcOptionList = (): readonly Option[] => [
-  new Option('--oidc-issuer <url>', 'also take login tokens of this OpenID issuer')
+  new Option('--oidc-issuer <url>', 'also accept login tokens of this OpenID issuer')
     .argParser(issuerUrl)
     .env('GW_CONTROL_OIDC_ISSUER'),
-  new Option('--oidc-audience <name>', 'the audience that they must be for').env('GW_CONTROL_OIDC_AUDIENCE'),
-  new Option('--oidc-role-claim <claim>', 'the claim that names roles: names with dots between them, or a JSON pointer')
+  new Option('--oidc-audience <name>', 'audience that these tokens must have').env('GW_CONTROL_OIDC_AUDIENCE'),
+  new Option('--oidc-role-claim <claim>', 'claim that holds the roles: names separated by dots, or a JSON pointer')
     .default('roles')
     .env('GW_CONTROL_OIDC_ROLE_CLAIM'),
   new Option(

@@ -26,14 +26,12 @@ export const pluginsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'register', 'Register a version of a plugin.', ['plugins.register'])
     .argument('<file>', 'the WASM module')
-    .requiredOption('--name <name>', 'under which specs use it')
+    .requiredOption('--name <name>', 'name that specs use')
     .requiredOption('--version <version>', 'a semantic version')
     .addOption(
-      new Option('--type <type>', 'where it stands in a chain')
-        .choices(['middleware', 'dispatcher'])
-        .makeOptionMandatory(),
+      new Option('--type <type>', 'kind of plugin').choices(['middleware', 'dispatcher']).makeOptionMandatory(),
     )
-    .option('--description <text>', 'for people')
+    .option('--description <text>', 'description for people')
     .option('--capabilities <json>', 'host functions as a JSON array, or the object that the API documents')
     .option('--config-schema <file>', 'JSON Schema of its config')
     .action(async (file: string, flags: RegisterFlags) => {
@@ -52,8 +50,8 @@ export const pluginsCommand: AddCommand = (parent, program) => {
     });
 
   remote(command, 'list', 'List plugins, a line a version.', ['plugins.list'])
-    .option('--name <text>', 'part of the name')
-    .addOption(new Option('--type <type>', 'only of this type').choices(['middleware', 'dispatcher']))
+    .option('--name <text>', 'filter by part of the name')
+    .addOption(new Option('--type <type>', 'filter by type').choices(['middleware', 'dispatcher']))
     .action(async (flags: ServerFlags & { name?: string; type?: Plugin['type'] }) => {
       const session = await Session.open(program, flags);
       const found = await session.client.list('plugins.list', { query: { name: flags.name, type: flags.type } });
@@ -79,7 +77,7 @@ export const pluginsCommand: AddCommand = (parent, program) => {
   remote(command, 'download', 'Download the WASM module.', ['plugins.download'])
     .argument('<name>')
     .argument('<version>')
-    .option('-o, --output <file>', 'default standard output')
+    .option('-o, --output <file>', 'output file; default standard output')
     .action(async (name: string, version: string, flags: ServerFlags & { output?: string }) => {
       const session = await Session.open(program, flags);
       const module = await session.client.response('plugins.download', { params: { name, version } });

@@ -39,10 +39,10 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'add', 'Have a project use a plugin.', ['projectPlugins.add', 'plugins.versions'])
     .argument('<name>')
-    .argument('[version]', 'default the newest that is registered')
+    .argument('[version]', 'default: the newest registered version')
     .addOption(projectOption())
     .option('--config <file>', 'YAML or JSON')
-    .option('--disable', 'add it, but let no operation use it yet')
+    .option('--disable', 'add it disabled: no operation can use it yet')
     .action(async (name: string, version: string | undefined, flags: PluginFlags) => {
       const session = await Session.open(program, flags);
       const body = {
@@ -61,7 +61,7 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
   ])
     .argument('<name>')
     .addOption(projectOption())
-    .option('--version <version>', 'of the plugin')
+    .option('--version <version>', 'version of the plugin')
     .option('--config <file>', 'YAML or JSON; replaces the config')
     .option('--enable', 'let operations use it')
     .option('--disable', 'let no operation use it')

@@ -23,7 +23,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
   );
 
   remote(command, 'list', 'List projects.', ['projects.list'])
-    .option('--name <text>', 'part of the name')
+    .option('--name <text>', 'filter by part of the name')
     .action(async (flags: ServerFlags & { name?: string }) => {
       const session = await Session.open(program, flags);
       const found = await session.client.list('projects.list', { query: { name: flags.name } });
@@ -38,7 +38,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'get', 'Show a project.', ['projects.get'])
     .argument('<project>', 'name or id')
-    .option('--id', 'print the id alone, for gw serve --project-id')
+    .option('--id', 'print only the id, for gw serve --project-id')
     .action(async (name: string, flags: ServerFlags & { id?: boolean }) => {
       const session = await Session.open(program, flags);
       if (flags.id) return program.stdout(`${await session.projectId(name)}\n`);
@@ -47,7 +47,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'create', 'Create a project.', ['projects.create'])
     .argument('<name>')
-    .option('--description <text>', 'for people')
+    .option('--description <text>', 'description for people')
     .addOption(upstreamOption())
     .action(async (name: string, { description, upstream, ...flags }: ProjectFlags) => {
       const session = await Session.open(program, flags);
@@ -61,8 +61,8 @@ export const projectsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'update', 'Change a project; what is not given stays.', ['projects.get', 'projects.update'])
     .argument('<project>', 'name or id')
-    .option('--name <name>', 'its new name')
-    .option('--description <text>', 'for people')
+    .option('--name <name>', 'new name')
+    .option('--description <text>', 'description for people')
     .addOption(upstreamOption())
     .action(async (given: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
@@ -93,8 +93,10 @@ export const projectsCommand: AddCommand = (parent, program) => {
 export const initCommand: AddCommand = (parent, program) => {
   remote(parent, 'init', 'Create a project with a starter spec and the plugins that it uses.', ['projects.init'])
     .argument('<name>')
-    .option('--description <text>', 'for people')
-    .addOption(new Option('--type <type>', 'of the starter spec').choices(['openapi', 'asyncapi']).default('openapi'))
+    .option('--description <text>', 'description for people')
+    .addOption(
+      new Option('--type <type>', 'type of the starter spec').choices(['openapi', 'asyncapi']).default('openapi'),
+    )
     .addHelpText('after', '\nExamples:\n  $ gw-control init shop\n  $ gw-control compile --project shop --wait')
     .action(
       async (name: string, flags: ServerFlags & { description?: string; type: NonNullable<InitInput['type']> }) => {

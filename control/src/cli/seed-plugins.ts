@@ -31,12 +31,14 @@ export const seedPluginsCommand: AddCommand = (parent, program) => {
     .command('seed-plugins')
     .description('Register the plugins of a directory.')
     .addOption(
-      new Option('--plugins-dir <dir>', 'directory of plugin folders').default('plugins').env('GW_CONTROL_PLUGINS_DIR'),
+      new Option('--plugins-dir <dir>', 'directory with plugin folders')
+        .default('plugins')
+        .env('GW_CONTROL_PLUGINS_DIR'),
     )
     .addOption(databaseUrlOption())
     .addOption(migrateOption())
-    .option('--force', 'replace plugins that are there with other content: metadata and binary', false)
-    .option('--verbose', 'say more of each plugin', false)
+    .option('--force', 'replace plugins whose content differs: metadata and binary', false)
+    .option('--verbose', 'print more about each plugin', false)
     .addHelpText('after', HELP)
     .action(async (flags: Flags) => {
       await mustBeDirectory(flags.pluginsDir);

@@ -42,7 +42,7 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
     .command('serve')
     .description('Run the control plane.')
     .addOption(
-      new Option('--listen <address>', 'where the REST API listens')
+      new Option('--listen <address>', 'listen address of the REST API')
         .argParser(listenAddress)
         .default({ host: '127.0.0.1', port: 9090 }, '127.0.0.1:9090')
         .env('GW_CONTROL_LISTEN'),
@@ -50,19 +50,22 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
     .addOption(databaseUrlOption())
     .addOption(migrateOption())
     .addOption(
-      new Option('--admin-bind <address>', 'where /healthz, /readyz and /metrics listen, without credentials, or "off"')
+      new Option(
+        '--admin-bind <address>',
+        'listen address of /healthz, /readyz and /metrics, which need no credentials, or "off"',
+      )
         .argParser(adminAddress)
         .default({ host: '127.0.0.1', port: 9091 }, '127.0.0.1:9091')
         .env('GW_CONTROL_ADMIN_BIND'),
     )
     .addOption(
-      new Option('--drain-delay <seconds>', 'after SIGTERM, time in which connections are still accepted')
+      new Option('--drain-delay <seconds>', 'after SIGTERM, how long to keep accepting connections')
         .argParser(seconds)
         .default(0)
         .env('GW_CONTROL_DRAIN_DELAY'),
     )
     .addOption(
-      new Option('--drain-timeout <seconds>', 'then, time that requests under way have to end')
+      new Option('--drain-timeout <seconds>', 'then, timeout for requests in flight to finish')
         .argParser(seconds)
         .default(30)
         .env('GW_CONTROL_DRAIN_TIMEOUT'),
@@ -74,12 +77,12 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
       ).env('GW_CONTROL_OTLP_ENDPOINT'),
     )
     .addOption(
-      new Option('--trace-sampling <share>', 'share of the traces begun here that is recorded; 0 records none')
+      new Option('--trace-sampling <share>', 'fraction of the traces that start here to record; 0 records none')
         .argParser(share)
         .default(1)
         .env('GW_CONTROL_TRACE_SAMPLING'),
     )
-    .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LEVELS).default('info'))
+    .addOption(new Option('--log-level <level>', 'minimum level to log').choices(LEVELS).default('info'))
     .addHelpText('after', EXAMPLES)
     .action(async (flags: Flags) => {
       const environment = readEnvironment(env);

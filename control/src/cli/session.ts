@@ -29,8 +29,10 @@ export function remote(parent: Command, name: string, description: string, calls
   const command = parent
     .command(name)
     .description(description)
-    .addOption(new Option('--server <url>', 'the control plane').env('GW_CONTROL_SERVER').argParser(serverUrl))
-    .addOption(new Option('--token-file <file>', 'file of the token; else GW_CONTROL_TOKEN, else of the context'))
+    .addOption(new Option('--server <url>', 'URL of the control plane').env('GW_CONTROL_SERVER').argParser(serverUrl))
+    .addOption(
+      new Option('--token-file <file>', 'file with the token; default GW_CONTROL_TOKEN, then the token of the context'),
+    )
     .addOption(new Option('--context <name>', 'context to use instead of the current one').env('GW_CONTROL_CONTEXT'))
     .addOption(new Option('--json', 'print JSON'));
   operations.set(command, calls);
@@ -46,7 +48,7 @@ export const projectOption = () =>
   new Option('-p, --project <name-or-id>', "the project; default the context's").env('GW_CONTROL_PROJECT');
 
 export const limitOption = () =>
-  new Option('--limit <n>', 'most of the list').argParser(wholeNumber(1, 1_000_000)).default(50);
+  new Option('--limit <n>', 'maximum number of entries').argParser(wholeNumber(1, 1_000_000)).default(50);
 
 /** `http://host:9090`, `https://gw.example.org/control`. */
 export function serverUrl(text: string): string {

@@ -29,10 +29,10 @@ export const specsCommand: AddCommand = (parent, program) => {
   const command = group(parent, 'specs', 'OpenAPI and AsyncAPI documents with their revisions.', EXAMPLES);
 
   remote(command, 'push', 'Upload a spec: a new one, or the next revision.', ['specs.upload', 'specs.uploadToProject'])
-    .argument('<path>', 'file, or folder of a document and the files that it refers to')
+    .argument('<path>', 'file, or folder with a document and the files that it refers to')
     .addOption(projectOption())
-    .option('--name <name>', 'of the spec, and of its document in what is compiled; default the base name of the file')
-    .option('--entry <file>', 'which file of a folder is the document')
+    .option('--name <name>', 'name of the spec, and of its document in artifacts; default the base name of the file')
+    .option('--entry <file>', 'file in the folder that is the document')
     .action(async (path: string, flags: PushFlags) => {
       const session = await Session.open(program, flags);
       const folder = await packFolder(path);
@@ -55,8 +55,8 @@ export const specsCommand: AddCommand = (parent, program) => {
 
   remote(command, 'list', 'List specs.', ['specs.list', 'specs.listOfProject'])
     .addOption(projectOption())
-    .option('--name <text>', 'part of the name')
-    .addOption(new Option('--type <type>', 'only of this type').choices(['openapi', 'asyncapi']))
+    .option('--name <text>', 'filter by part of the name')
+    .addOption(new Option('--type <type>', 'filter by type').choices(['openapi', 'asyncapi']))
     .action(async (flags: SpecFlags & { name?: string; type?: Spec['type'] }) => {
       const session = await Session.open(program, flags);
       const query = { name: flags.name, type: flags.type };
@@ -125,7 +125,7 @@ export const specsCommand: AddCommand = (parent, program) => {
     .argument('<spec>', 'name or id')
     .addOption(projectOption())
     .addOption(new Option('--revision <n>', 'default the latest').argParser(wholeNumber(1, 2_147_483_647)))
-    .option('-o, --output <file>', 'default standard output')
+    .option('-o, --output <file>', 'output file; default standard output')
     .action(async (name: string, flags: SpecFlags & { revision?: number; output?: string }) => {
       const session = await Session.open(program, flags);
       const params = { id: await session.specId(name, flags.project) };
@@ -137,7 +137,7 @@ export const specsCommand: AddCommand = (parent, program) => {
     'specs.operations',
     'specs.operationsOfProject',
   ])
-    .argument('[spec]', 'name or id; default all of the project')
+    .argument('[spec]', 'name or id; default: all specs of the project')
     .addOption(projectOption())
     .action(async (name: string | undefined, flags: SpecFlags) => {
       const session = await Session.open(program, flags);

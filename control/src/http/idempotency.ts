@@ -67,7 +67,7 @@ async function keep(key: IdempotencyKey, request: FastifyRequest, answer: KeptAn
   try {
     await key.keep(answer);
   } catch (error) {
-    request.log.warn({ err: error }, 'an answer could not be kept: its Idempotency-Key will not know it');
+    request.log.warn({ err: error }, 'could not store a response for its Idempotency-Key');
   }
 }
 

@@ -24,9 +24,9 @@ export async function serverTls(paths: KeyPairPaths, requestTimeout: number, log
     changed(renewed) {
       current = renewed;
       server?.setSecureContext({ ...options, ...renewed });
-      log.info({ certificate: paths.cert }, 'the certificate has changed, and is used');
+      log.info({ certificate: paths.cert }, 'the certificate has changed: using the new one');
     },
-    refused: (reason) => log.warn({ reason }, 'the certificate has changed, and cannot be used: the one before is'),
+    refused: (reason) => log.warn({ reason }, 'the certificate has changed but cannot be used: using the previous one'),
   });
   const factory: FastifyServerFactory = (handler) => {
     const handshakeTimeout = HANDSHAKE_MS;

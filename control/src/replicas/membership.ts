@@ -60,7 +60,7 @@ export class Membership {
       .catch((error: unknown) => {
         this.#steadySince = null;
         const reason = messageOf(error);
-        this.#context.log.warn({ reason }, 'no sign of life could be written');
+        this.#context.log.warn({ reason }, 'could not write the heartbeat of this replica');
       })
       .finally(() => {
         this.#beating = null;
@@ -70,7 +70,7 @@ export class Membership {
   async #live(): Promise<void> {
     const isNew = await this.#sign();
     if (isNew && this.#joined) {
-      this.#context.log.warn('other replicas took this one for dead');
+      this.#context.log.warn('other replicas considered this one dead');
       await this.#events.revived();
     }
     this.#steadySince ??= performance.now();
@@ -102,7 +102,7 @@ export class Membership {
       .where('heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${DEAD_MS / 1000})`)
       .returning(['id', 'name'])
       .execute();
-    for (const { id, name } of dead) log.warn({ replica: id, name }, 'a replica is dead');
+    for (const { id, name } of dead) log.warn({ replica: id, name }, 'a replica has died');
     metrics.count('gw_control_replicas_lost_total', {}, dead.length);
     if (!(await hasOrphans(kysely))) return;
     await kysely.transaction().execute(async (tx) => {
@@ -112,7 +112,7 @@ export class Membership {
         await notifyDeployment(notifications, tx, { projectId: project_id, id });
       }
       await notifyDataPlanes(notifications, tx, gone);
-      log.info({ dataPlanes: gone.length }, 'data planes of replicas that are gone: disconnected');
+      log.info({ dataPlanes: gone.length }, 'disconnected the data planes of replicas that are gone');
     });
   }
 }

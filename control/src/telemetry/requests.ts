@@ -70,7 +70,7 @@ class Refusals {
     this.#count++;
     const now = performance.now();
     if (now - this.#saidAt < REFUSALS_EVERY_MS) return;
-    request.log.warn({ refused: this.#count, remote: request.ip }, 'credentials were refused');
+    request.log.warn({ refused: this.#count, remote: request.ip }, 'credentials were rejected');
     this.#saidAt = now;
     this.#count = 0;
   }

@@ -40,13 +40,13 @@ Exit codes: 0 success, 1 the specs do not compile, 2 the manifest or a plugin ca
 export function compileCommand(program: Program): Command {
   const command = new Command('compile')
     .description('Compile specs, manifest and plugins into one artifact.')
-    .addOption(listOption('-s, --spec <file>', 'spec file instead of the folder', "the manifest's folder"))
-    .addOption(option('-o, --output <path>', 'where the artifact goes; - is standard output').makeOptionMandatory())
+    .addOption(listOption('-s, --spec <file>', 'spec file, instead of the folder', "the manifest's folder"))
+    .addOption(option('-o, --output <path>', 'artifact file to write; - for standard output').makeOptionMandatory())
     .addOption(option('-m, --manifest <path>', 'project manifest').makeOptionMandatory())
-    .addOption(flag('--allow-plaintext', 'permit http:// upstream URLs, and plugins from http:// URLs'))
-    .addOption(flag('--production', 'turn warnings that matter into errors, and forbid plaintext'))
-    .addOption(option('--provenance-commit <id>', 'commit id, kept in the artifact'))
-    .addOption(option('--provenance-source <text>', 'what built it, kept in the artifact'))
+    .addOption(flag('--allow-plaintext', 'allow http:// upstream URLs, and plugins from http:// URLs'))
+    .addOption(flag('--production', 'turn warnings that matter into errors, and reject plaintext'))
+    .addOption(option('--provenance-commit <id>', 'commit id to record in the artifact'))
+    .addOption(option('--provenance-source <text>', 'build system to record in the artifact'))
     .addOption(downloadEgressOption())
     .addOption(formatOption(['text', 'json']));
   for (const each of cacheOptions()) command.addOption(each);

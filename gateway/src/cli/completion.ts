@@ -39,7 +39,7 @@ interface CompletedOption {
 
 export function completionCommand(program: Program): Command {
   const command = new Command('completion')
-    .description('Print a script that completes gw in a shell.')
+    .description('Print a shell completion script for gw.')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', HELP);
   return command.action((shell: Shell) => {

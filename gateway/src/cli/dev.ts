@@ -38,7 +38,7 @@ Examples:
   $ gw dev --spec specs/books.yaml --egress-allow 10.0.0.0/8
 
 Always in development mode: verbose problem documents, plaintext upstreams and upstreams on this machine allowed.
-A change that does not compile is reported, and the previous version goes on serving.`;
+A change that does not compile is reported, and the previous version stays in use.`;
 
 /** Upstreams of a developer are on the machine in front of it. */
 const THIS_MACHINE = ['127.0.0.0/8', '::1'];
@@ -46,10 +46,10 @@ const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 export function devCommand(program: Program): Command {
   const served = (name: (typeof SERVED)[number]) => serveOption(name, STANDARD[name]);
   const command = new Command('dev')
-    .description('Serve a project, and compile and reload it when a file changes.')
+    .description('Serve a project; recompile and reload it when a file changes.')
     .addOption(served('listen'))
     .addOption(option('-m, --manifest <path>', 'project manifest').default('gw.yaml'))
-    .addOption(listOption('-s, --spec <file>', 'spec file instead of the folder', "the manifest's folder"))
+    .addOption(listOption('-s, --spec <file>', 'spec file, instead of the folder', "the manifest's folder"))
     .addOption(served('logLevel'))
     .addOption(served('logFormat'))
     .addOption(served('adminBind'))

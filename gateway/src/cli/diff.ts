@@ -27,10 +27,10 @@ Exit codes: 0 compared, 1 there are breaking changes (with --exit-code), 2 an ar
 
 export function diffCommand(program: Program): Command {
   return new Command('diff')
-    .description('Compare two artifacts, and mark what breaks clients.')
+    .description('Compare two artifacts, and mark changes that break clients.')
     .argument('<old>', 'artifact file, or folder of its parts')
     .argument('<new>', 'artifact file, or folder of its parts')
-    .addOption(presence('--exit-code', 'exit with 1 where there are breaking changes', program))
+    .addOption(presence('--exit-code', 'exit with 1 if there are breaking changes', program))
     .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
     .action((before: string, after: string, flags: Flags) => run(before, after, flags, program));

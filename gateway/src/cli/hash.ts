@@ -25,9 +25,9 @@ Exit codes: 0 success, 1 nothing to hash, or not UTF-8.`;
 
 export function hashCommand(program: Program): Command {
   return new Command('hash')
-    .description('Print the hash of a password or API key that is read from standard input.')
+    .description('Read a password or API key from standard input and print its hash.')
     .addOption(
-      option('--algorithm <algorithm>', 'how it is hashed', 'GW_HASH_ALGORITHM')
+      option('--algorithm <algorithm>', 'hash algorithm', 'GW_HASH_ALGORITHM')
         .choices(HASH_ALGORITHMS)
         .default('argon2id'),
     )

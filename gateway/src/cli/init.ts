@@ -28,9 +28,9 @@ Exit codes: 0 success, 1 the folder exists and is not empty, or cannot be writte
 
 export function initCommand(program: Program): Command {
   return new Command('init')
-    .description('Start a project: manifest, spec, folder of plugins.')
-    .argument('[name]', 'folder of the project, new or empty', '.')
-    .addOption(option('-t, --template <name>', 'what the spec begins with').choices(TEMPLATES).default('basic'))
+    .description('Create a project: manifest, spec, folder of plugins.')
+    .argument('[name]', 'project folder, new or empty', '.')
+    .addOption(option('-t, --template <name>', 'starter spec').choices(TEMPLATES).default('basic'))
     .addOption(presence('--fetch-plugins', 'copy the mock and http-upstream plugins into plugins/', program))
     .addHelpText('after', HELP)
     .action((name: string, flags: Flags) => run(name, flags, program));

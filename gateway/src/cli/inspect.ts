@@ -22,7 +22,7 @@ Exit codes: 0 success, 1 the artifact cannot be read or has been changed.`;
 
 export function inspectCommand(program: Program): Command {
   return new Command('inspect')
-    .description('Show what an artifact is and holds.')
+    .description('Show what an artifact contains.')
     .argument('<artifact>', 'artifact file, or folder of its parts')
     .addOption(formatOption(['table', 'json']))
     .addHelpText('after', HELP)

@@ -26,11 +26,9 @@ Exit codes: 0 success, 1 the file exists or cannot be written.`;
 
 export function keygenCommand(program: Program): Command {
   return new Command('keygen')
-    .description('Make an Ed25519 key pair that signs artifacts; prints the public key.')
-    .addOption(
-      option('-o, --output <path>', 'file of the private key', 'GW_KEYGEN_OUTPUT').default('gw-signing-key.pem'),
-    )
-    .addOption(flag('--force', 'replace a file that exists'))
+    .description('Create an Ed25519 key pair for signing artifacts, and print the public key.')
+    .addOption(option('-o, --output <path>', 'private key file', 'GW_KEYGEN_OUTPUT').default('gw-signing-key.pem'))
+    .addOption(flag('--force', 'overwrite an existing file'))
     .addHelpText('after', HELP)
     .action((flags: Flags) => run(flags, program));
 }

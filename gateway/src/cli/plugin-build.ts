@@ -18,7 +18,7 @@ Exit codes: 0 success, 1 it does not compile, or a gateway would not load it.`;
 
 export function pluginBuildCommand(program: Program): Command {
   return new Command('build')
-    .description('Compile a plugin from AssemblyScript, and check that a gateway loads it.')
+    .description('Compile an AssemblyScript plugin, and check that a gateway loads it.')
     .argument('[folder]', "the plugin's folder", '.')
     .addHelpText('after', HELP)
     .action((folder: string) => run(resolve(folder), program));

@@ -21,8 +21,8 @@ Exit codes: 0 success, 1 the folder exists and is not empty, cannot be written, 
 export function pluginInitCommand(program: Program): Command {
   return new Command('init')
     .description('Start a plugin in AssemblyScript, with tests.')
-    .argument('<name>', 'folder of the plugin, new or empty; its last part is the name')
-    .addOption(option('-t, --type <type>', 'what the plugin is').choices(TYPES).default('middleware'))
+    .argument('<name>', 'plugin folder, new or empty; its last part is the name')
+    .addOption(option('-t, --type <type>', 'plugin type').choices(TYPES).default('middleware'))
     .addHelpText('after', HELP)
     .action((name: string, { type }: { readonly type: (typeof TYPES)[number] }) => run(name, type, program));
 }

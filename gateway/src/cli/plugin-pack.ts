@@ -22,9 +22,9 @@ Exit codes: 0 success, 1 something is missing, or a gateway would not load it.`;
 
 export function pluginPackCommand(program: Program): Command {
   return new Command('pack')
-    .description('Pack a plugin into one file, and print what gw.yaml says to use it.')
+    .description('Pack a plugin into one file, and print the lines that add it to gw.yaml.')
     .argument('[folder]', "the plugin's folder", '.')
-    .addOption(option('-o, --output <file>', 'the package; default <name>-<version>.tar.gz'))
+    .addOption(option('-o, --output <file>', 'package file; default <name>-<version>.tar.gz'))
     .addHelpText('after', HELP)
     .action((folder: string, { output }: { readonly output?: string }) => run(resolve(folder), output, program));
 }

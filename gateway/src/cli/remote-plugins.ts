@@ -19,12 +19,12 @@ export interface RemotePluginFlags {
 export function cacheOptions(): readonly Option[] {
   return [
     noFlag('--no-cache', 'download remote plugins again'),
-    option('--cache-dir <folder>', 'where downloads are kept; default gw in XDG_CACHE_HOME or ~/.cache'),
+    option('--cache-dir <folder>', 'folder for downloads; default gw in XDG_CACHE_HOME or ~/.cache'),
   ];
 }
 
 export function downloadEgressOption(): Option {
-  return listOption('--egress-allow <cidr-or-host>', 'fetch plugins also from an internal address or host', 'none');
+  return listOption('--egress-allow <cidr-or-host>', 'internal address or host to allow plugins from', 'none');
 }
 
 /** Rejects with ManifestError where an entry of `--egress-allow` is none. What only downloads need is loaded here. */

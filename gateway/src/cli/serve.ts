@@ -22,10 +22,10 @@ Examples:
   $ gw serve --artifact api.gwa --otlp-endpoint http://collector:4318 --trace-sampling 0.1
   $ gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 10.0.0.0/8
 
-Every option can come from a variable: --log-level from GW_LOG_LEVEL, and so on.
+Every option can be set by an environment variable: --log-level by GW_LOG_LEVEL, and so on.
 
-Signals: SIGTERM and SIGINT drain and stop, SIGUSR1 closes connections with their next answers and serves on (before a
-stop), SIGHUP loads artifact and secrets anew, SIGUSR2 turns debug lines on and off again.
+Signals: SIGTERM and SIGINT drain and stop, SIGUSR1 closes each connection with its next response but keeps serving
+(before a stop), SIGHUP reloads artifact and secrets, SIGUSR2 turns debug logging on and off.
 
 Exit codes: 0 clean shutdown, 1 startup error, 13 a secret reference does not resolve.`;
 
@@ -59,7 +59,7 @@ async function run(flags: ServeFlags, { env, stderr, exit, onSignal }: Program):
   onSignal('SIGHUP', () => {
     gateway.reload().catch((error: unknown) => {
       const reason = messageOf(error);
-      log.logger.error({ reason }, 'reload failed: the previous artifact and secrets go on serving');
+      log.logger.error({ reason }, 'reload failed: still serving the previous artifact and secrets');
     });
   });
   onSignal('SIGUSR2', () => {

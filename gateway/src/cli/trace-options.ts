@@ -17,7 +17,7 @@ export function addTraceOptions(command: Command): Command {
       option('-H, --header <name: value>', 'request header (repeatable)').argParser(header).default([], 'none'),
     )
     .addOption(option('-d, --data <text>', 'request body'))
-    .addOption(option('--timeout <seconds>', 'after which it is cut off').argParser(timeout).default(30));
+    .addOption(option('--timeout <seconds>', 'timeout of the request').argParser(timeout).default(30));
 }
 
 export function traceRequestOf(target: string, { request, header, data, timeout }: TraceFlags): TraceRequest {

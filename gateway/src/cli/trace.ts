@@ -28,10 +28,10 @@ Exit codes: 0 the request was answered, whatever its status; 1 the gateway could
 export function traceCommand(program: Program): Command {
   return addTraceOptions(
     new Command('trace')
-      .description('Send a request through a running gateway and show what each stage decided.')
+      .description('Send a request through a running gateway, and show what each stage decides.')
       .argument('<target>', 'path and query'),
   )
-    .addOption(option('--admin <url>', "the gateway's admin port").default('http://127.0.0.1:8081'))
+    .addOption(option('--admin <url>', "URL of the gateway's admin port").default('http://127.0.0.1:8081'))
     .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
     .action((target: string, flags: Flags) => run(target, flags, program));

@@ -44,7 +44,7 @@ export function listOption(flags: string, description: string, standard: string)
 }
 
 export function formatOption<const F extends string>(formats: readonly [F, ...F[]]): Option {
-  return option('--format <format>', 'form of the output').choices(formats).default(formats[0]);
+  return option('--format <format>', 'output format').choices(formats).default(formats[0]);
 }
 
 /** The variable that an option can come from; undefined where there is none. */

@@ -137,19 +137,19 @@ export class ConnectedMode {
 
   #disconnected(reason: string, refused: CloseReason | null): void {
     const { logger } = this.#deps.log;
-    if (refused === null) logger.warn({ reason }, 'not connected to the control plane: trying again');
-    else logger.error({ reason, code: refused }, 'the control plane refused this data plane: trying again');
+    if (refused === null) logger.warn({ reason }, 'not connected to the control plane: retrying');
+    else logger.error({ reason, code: refused }, 'the control plane rejected this data plane: retrying');
   }
 
   #refused({ deployment_id, artifact_hash }: Notice, error: UpdateError): void {
     this.#updates.refused++;
     const line = { artifact_hash, deployment_id, code: error.reason, reason: error.message };
-    this.#deps.log.logger.error(line, 'new artifact refused: the previous one goes on serving');
+    this.#deps.log.logger.error(line, 'new artifact rejected: still serving the previous one');
   }
 
   #drift(drifted: boolean, wanted: string | null): void {
     if (drifted) this.#deps.log.logger.warn({ wanted }, 'drift: the control plane wants another artifact served');
-    else this.#deps.log.logger.info({ wanted }, 'drift is over');
+    else this.#deps.log.logger.info({ wanted }, 'drift resolved');
   }
 
   /** That it is not kept is no reason not to serve it. */
@@ -157,7 +157,7 @@ export class ConnectedMode {
     try {
       await this.#cache?.store(loaded, this.#origin);
     } catch (error) {
-      this.#deps.log.logger.warn({ reason: messageOf(error) }, 'the artifact was not kept in --cache-dir');
+      this.#deps.log.logger.warn({ reason: messageOf(error) }, 'could not store the artifact in --cache-dir');
     }
   }
 }

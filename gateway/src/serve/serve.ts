@@ -141,7 +141,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
         logger.info({ tls_cert: tlsFiles.cert }, 'certificate replaced');
         expiry?.use(pair);
       },
-      refused: (reason) => logger.error({ reason }, 'certificate refused: the previous one goes on serving'),
+      refused: (reason) => logger.error({ reason }, 'certificate rejected: still serving the previous one'),
     });
   started.defer(() => stopWatching?.());
 
@@ -155,11 +155,9 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   };
   const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
   if (watched !== undefined)
-    started.defer(watchSource(watched, reloadOr('new artifact refused: the previous one goes on serving')));
+    started.defer(watchSource(watched, reloadOr('new artifact rejected: still serving the previous one')));
   if (options.secretsDir !== undefined)
-    started.defer(
-      watchSecrets(options.secretsDir, reloadOr('new secrets refused: the previous ones go on being used')),
-    );
+    started.defer(watchSecrets(options.secretsDir, reloadOr('new secrets rejected: still using the previous ones')));
   connected?.start({
     served: () => served.hash,
     load: (next) => served.load(next, traffic),
@@ -179,7 +177,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     },
     setLogLevel,
     beginDrain() {
-      logger.info('connections are closed with their next answers');
+      logger.info('closing each connection with its next response');
       traffic.beginDrain();
     },
     async stop() {

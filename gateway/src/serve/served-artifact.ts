@@ -48,7 +48,7 @@ export class ServedArtifact {
       return await this.readFile();
     } catch (error) {
       if (!connected || !(error instanceof ArtifactError) || error.reason !== 'unreadable') throw error;
-      this.#log.logger.warn({ reason: error.message }, 'waiting for the control plane: --artifact is not there');
+      this.#log.logger.warn({ reason: error.message }, 'waiting for the control plane: --artifact does not exist');
       return null;
     }
   }

@@ -102,14 +102,14 @@ class OtlpExporter implements Exporter {
       this.#away = true;
       // Where a name has several addresses, the error that stands for all of theirs has a code alone.
       const reason = messageOf(error) || (error && 'code' in error ? String(error.code) : 'no reason given');
-      this.#logger.warn({ ...this.#target, reason }, 'traces cannot be exported: requests go on without them');
+      this.#logger.warn({ ...this.#target, reason }, 'cannot export traces: requests are served without them');
       return;
     }
     const now = performance.now();
     if (this.#away) this.#logger.info({ ...this.#target, spans_lost: this.#dropped }, 'traces are exported again');
     else if (this.#dropped > 0 && now - this.#reportedAt > REPORT_EVERY_MS) {
       this.#reportedAt = now;
-      this.#logger.warn({ spans: this.#dropped }, 'spans were dropped: there were more than the collector took');
+      this.#logger.warn({ spans: this.#dropped }, 'spans were dropped: the collector is too slow');
     } else return;
     this.#away = false;
     this.#dropped = 0;

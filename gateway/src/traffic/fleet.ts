@@ -160,7 +160,7 @@ export class Fleet implements Traffic {
       this.#workers.delete(worker);
       this.#metrics.departed(worker);
       if (this.#ending || !worker.serving) return;
-      log.logger.error({ pid: worker.pid, ...exit }, 'a worker died: another one takes its place');
+      log.logger.error({ pid: worker.pid, ...exit }, 'a worker died: starting another one');
       void this.#replace();
     });
     try {

@@ -12,7 +12,8 @@ export async function openState({ state, statePrefix, stateTimeoutMs }: ServeOpt
     url: state,
     prefix: statePrefix,
     timeoutMs: stateTimeoutMs,
-    away: (reason) => logger.error({ reason }, 'the state server is away: policies say what becomes of requests'),
-    back: () => logger.info('the state server is back'),
+    away: (reason) =>
+      logger.error({ reason }, 'the state server is unavailable: requests are handled as their policies say'),
+    back: () => logger.info('the state server is available again'),
   });
 }

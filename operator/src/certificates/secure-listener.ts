@@ -47,8 +47,7 @@ export class SecureListener {
         this.#serve(certificate, log);
         onCertificate?.();
       },
-      onError: (error) =>
-        log.error({ err: error }, 'the certificate of the HTTPS listener cannot be kept; trying again'),
+      onError: (error) => log.error({ err: error }, 'could not store the certificate of the HTTPS listener; retrying'),
     });
   }
 

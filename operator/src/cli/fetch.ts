@@ -17,9 +17,9 @@ interface Options extends RegistryFlags {
 export const fetchCommand: AddCommand = (parent, { stdout }) => {
   const command = parent
     .command('fetch')
-    .description('copy the artifact in an image from a registry into a folder')
+    .description('copy the artifact of an image in a registry into a folder')
     .argument('<image>', 'REGISTRY/REPOSITORY@sha256:DIGEST')
-    .argument('<folder>', 'where it goes')
+    .argument('<folder>', 'target folder')
     .option(
       '--docker-config <file>',
       'credentials, as docker login writes them; repeatable; a file that is not there is left out',

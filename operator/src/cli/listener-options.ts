@@ -77,7 +77,7 @@ export function addListenerOptions(command: Command): Command {
       'tls.crt, tls.key and ca.crt of the listener, read again when they change, as cert-manager mounts them; default: a certificate that the operator makes and renews',
     )
     .addOption(
-      new Option('--tls-name <name>', 'further DNS name or IP address of that certificate; repeatable')
+      new Option('--tls-name <name>', 'additional DNS name or IP address of that certificate (repeatable)')
         .argParser(parseName)
         .default([]),
     )

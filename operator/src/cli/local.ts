@@ -18,12 +18,12 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
     .description('run the manifests of a folder on this machine, without a cluster')
     .argument('[dir]', 'folder with manifests of GatewayProject, ApiSpec, PluginRef and Deployment', '.')
     .addOption(
-      new Option('--listen <host:port>', 'where the gateway listens; a second GatewayProject takes the next port')
+      new Option('--listen <host:port>', 'listen address of the gateway; a second GatewayProject takes the next port')
         .argParser(parseAddress)
         .default({ host: '127.0.0.1', port: 8080 }, '127.0.0.1:8080'),
     )
     .addOption(
-      new Option('--console <host:port>', 'where the control plane and its web console listen, or "off"')
+      new Option('--console <host:port>', 'listen address of the control plane and its web console, or "off"')
         .argParser((text) => (text === 'off' ? null : parseAddress(text)))
         .default({ host: '127.0.0.1', port: 9090 }, '127.0.0.1:9090'),
     )
@@ -32,7 +32,7 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
       "run the commands of containers too, and not the gateway's program alone, with your rights: for manifests that you trust",
       false,
     )
-    .option('-v, --verbose', 'show what the processes write', false);
+    .option('-v, --verbose', 'show the output of the processes', false);
   addEgressOptions(command)
     .addHelpText(
       'after',

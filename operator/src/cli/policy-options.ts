@@ -78,7 +78,7 @@ export function addPolicyOptions(command: Command): Command {
         .default([], 'none'),
     )
     .addOption(
-      new Option('--template-patches <on|off>', 'whether spec.pods.template is taken')
+      new Option('--template-patches <on|off>', 'whether spec.pods.template is allowed')
         .choices(['on', 'off'])
         .default('on'),
     )

@@ -27,7 +27,7 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
     .description('reconcile the kinds of gw.dev on a cluster')
     .option(
       '--image <image>',
-      'image of gateway pods where a GatewayProject names none (GW_OPERATOR_IMAGE)',
+      'image of gateway pods, for GatewayProjects that name none (GW_OPERATOR_IMAGE)',
       environment.image,
     )
     .option(
@@ -46,13 +46,13 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
       "namespace of the operator itself (POD_NAMESPACE); default the kubeconfig's",
       environment.namespace,
     )
-    .option('--no-leader-election', 'reconcile at once: only where there is one replica')
+    .option('--no-leader-election', 'start without leader election: only with one replica')
     .addOption(
-      new Option('--bind <host:port>', 'health and metrics')
+      new Option('--bind <host:port>', 'listen address of health and metrics')
         .argParser(parseAddress)
         .default({ host: '0.0.0.0', port: 8080 }, '0.0.0.0:8080'),
     )
-    .option('--workers <n>', 'reconciles at once, a controller', wholeNumber(1, 64), 2)
+    .option('--workers <n>', 'number of concurrent reconciles per controller', wholeNumber(1, 64), 2)
     .option(
       '--updates-at-once <n>',
       'GatewayProjects whose pods are replaced at once because the operator changed, such as by an upgrade; one that fails keeps its place; 0: all at once',
@@ -60,7 +60,7 @@ export const runCommand: AddCommand = (parent, { environment, stopped }) => {
       5,
     )
     .addOption(
-      new Option('--log-level <level>', 'least level to log')
+      new Option('--log-level <level>', 'minimum level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('info'),
     );

@@ -6,7 +6,7 @@ import type { AddCommand } from '../program.ts';
 export const completionCommand: AddCommand = (parent, { stdout }) => {
   parent
     .command('completion')
-    .description('print a script that completes kubectl-gw in a shell')
+    .description('print a shell completion script for kubectl-gw')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText(
       'after',

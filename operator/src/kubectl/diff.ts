@@ -15,11 +15,11 @@ interface Flags extends ClusterFlags {
 
 export const diffCommand: AddCommand = (parent, { stdout, endWith }) => {
   addClusterOptions(parent.command('diff'))
-    .description('compare two revisions of a project, and mark what breaks clients')
-    .argument('[project]', 'GatewayProject; default the only one of the namespace')
+    .description('compare two revisions of a project, and mark changes that break clients')
+    .argument('[project]', 'GatewayProject; default: the only one in the namespace')
     .option('--from <number>', 'older revision; default the one before --to', revisionNumber)
     .option('--to <number>', 'newer revision; default the newest', revisionNumber)
-    .option('--exit-code', 'exit with 1 where there are breaking changes')
+    .option('--exit-code', 'exit with 1 if there are breaking changes')
     .addOption(outputOption())
     .addHelpText(
       'after',

@@ -24,15 +24,15 @@ interface Flags extends ClusterFlags {
 
 export const logsCommand: AddCommand = (parent, { stdout, stopped }) => {
   addClusterOptions(parent.command('logs'))
-    .description("show the log lines of a project's pods, those of all pods together")
-    .argument('[project]', 'GatewayProject; default the only one of the namespace')
-    .option('-f, --follow', 'go on as lines come')
-    .addOption(new Option('--tail <lines>', 'lines of each pod from the end').argParser(count).default(100))
+    .description('show the logs of all pods of a project together')
+    .argument('[project]', 'GatewayProject; default: the only one in the namespace')
+    .option('-f, --follow', 'keep printing new lines')
+    .addOption(new Option('--tail <lines>', 'number of most recent lines of each pod').argParser(count).default(100))
     .addOption(new Option('--since <duration>', 'how far back: 30s, 10m, 2h').argParser(duration))
-    .addOption(new Option('--level <level>', 'least level that is shown').choices(LEVELS))
+    .addOption(new Option('--level <level>', 'minimum level to show').choices(LEVELS))
     .option('--request-id <id>', 'only lines of the request with that X-Request-Id')
     .option('--pod <name>', 'only this pod; also one with a sidecar')
-    .addOption(new Option('-o, --output <format>', 'form of the output').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',
       `

@@ -5,7 +5,7 @@ export const FORMATS = ['text', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export function outputOption(): Option {
-  return new Option('-o, --output <format>', 'form of the output').choices(FORMATS).default('text');
+  return new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text');
 }
 
 /** For scripts as JSON or YAML, for people as `text` says. */

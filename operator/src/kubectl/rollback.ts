@@ -23,10 +23,10 @@ interface Flags extends ClusterFlags {
 
 export const rollbackCommand: AddCommand = (parent, { stdout }) => {
   addClusterOptions(parent.command('rollback'))
-    .description('serve an older revision, until told otherwise')
+    .description('serve an older revision until the rollback is ended')
     .argument('<project>', 'GatewayProject')
-    .option('--to-revision <number>', 'revision; default the one before the served one', revisionNumber)
-    .option('--end', 'end the rollback: what is newest is served again')
+    .option('--to-revision <number>', 'revision; default: the one before the served one', revisionNumber)
+    .option('--end', 'end the rollback: serve the newest revision again')
     .option('--no-wait', 'return before the pods serve it')
     .option('--timeout <seconds>', 'how long to wait', '300')
     .addHelpText(

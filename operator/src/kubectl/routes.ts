@@ -14,8 +14,8 @@ interface Flags extends ClusterFlags {
 export const routesCommand: AddCommand = (parent, { stdout }) => {
   addClusterOptions(parent.command('routes'))
     .description('list the routes that a project serves')
-    .argument('[project]', 'GatewayProject; default the only one of the namespace')
-    .option('--revision <number>', 'of another revision than the served one', revisionNumber)
+    .argument('[project]', 'GatewayProject; default: the only one in the namespace')
+    .option('--revision <number>', 'show another revision than the served one', revisionNumber)
     .addOption(outputOption())
     .addHelpText(
       'after',

@@ -17,8 +17,8 @@ interface Flags extends ClusterFlags {
 
 export const statusCommand: AddCommand = (parent, { stdout, endWith }) => {
   const command: Command = addClusterOptions(parent.command('status'))
-    .description('show what projects serve, and what is in the way')
-    .argument('[project]', 'GatewayProject; default all of the namespace')
+    .description('show what projects serve, and what prevents them from being ready')
+    .argument('[project]', 'GatewayProject; default: all in the namespace')
     .option('-A, --all-namespaces', 'projects of all namespaces')
     .addOption(outputOption())
     .addHelpText(

@@ -25,25 +25,25 @@ interface Steering {
 const STEERING: readonly Steering[] = [
   {
     name: 'promote',
-    description: 'go on to the next step of a canary at once, also of one that is paused or waits for evidence',
+    description: 'advance a canary to its next step now, even if it is paused or waits for evidence',
     help: 'With --full it goes to all pods. What its metrics show is not waited for.',
     revision: canaryOf,
   },
   {
     name: 'pause',
-    description: 'keep a canary at its step, until it is promoted',
+    description: 'hold a canary at its current step until it is promoted',
     help: 'It is measured on, and aborted where it does worse.',
     revision: canaryOf,
   },
   {
     name: 'abort',
-    description: 'end the rollout that is under way, and serve the revision before',
+    description: 'abort the current rollout, and serve the previous revision',
     help: 'The revision is not tried again until another compiles, the spec changes, or you retry it.',
     revision: underway,
   },
   {
     name: 'retry',
-    description: 'roll out again what failed or was aborted',
+    description: 'retry a rollout that failed or was aborted',
     help: 'For when what it depended on has been repaired, and the operator cannot know.',
     revision: ({ metadata, status }) => {
       if (status?.failed) return status.failed.revision;
@@ -70,7 +70,7 @@ function commandOf({ name, description, help, revision }: Steering): AddCommand 
     const command = addClusterOptions(parent.command(name))
       .description(description)
       .argument('<project>', 'GatewayProject');
-    if (name === 'promote') command.option('--full', 'to all pods, past the steps that are left');
+    if (name === 'promote') command.option('--full', 'to all pods, skipping the remaining steps');
     command
       .addHelpText(
         'after',

@@ -21,7 +21,7 @@ interface Flags extends ClusterFlags {
 export const supportBundleCommand: AddCommand = (parent, { stdout }) => {
   addClusterOptions(parent.command('support-bundle'))
     .description('collect objects, events, logs and metrics of a project into one archive, without secrets')
-    .argument('[project]', 'GatewayProject; default the only one of the namespace')
+    .argument('[project]', 'GatewayProject; default: the only one in the namespace')
     .option('-f, --output <file>', 'archive; default gw-support-PROJECT-TIME.tar.gz')
     .option('--tail <lines>', 'log lines of each container', '2000')
     .option('--operator-namespace <name>', 'where the operator runs', 'gw-system')

@@ -13,10 +13,10 @@ interface Flags extends ClusterFlags, TraceFlags {
 
 export const traceCommand: AddCommand = (parent, { stdout }) => {
   addTraceOptions(addClusterOptions(parent.command('trace')))
-    .description('send a request through a gateway pod, and show what each stage decided')
+    .description('send a request through a gateway pod, and show what each stage decides')
     .argument('<project>', 'GatewayProject')
     .argument('<target>', 'path and query')
-    .option('--pod <name>', 'another pod than the first ready one, such as one with a sidecar')
+    .option('--pod <name>', 'pod to use instead of the first ready one, such as one with a sidecar')
     .addOption(outputOption())
     .addHelpText(
       'after',

@@ -10,7 +10,7 @@ interface Flags extends ClusterFlags {
 
 export const waitCommand: AddCommand = (parent, { stdout, endWith }) => {
   addClusterOptions(parent.command('wait'))
-    .description('wait until what was applied is served, or has failed')
+    .description('wait until the applied state is served, or has failed')
     .argument('<project>', 'GatewayProject')
     .option('--timeout <seconds>', 'how long to wait', '600')
     .addHelpText(

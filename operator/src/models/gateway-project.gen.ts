@@ -369,79 +369,79 @@ export interface GatewayProjectSpec {
   };
   /** Options of `gw serve`. */
   readonly serve?: {
-    /** Processes that serve in each pod; more pods are mostly the better choice. Default: 1. */
+    /** Number of worker processes in each pod; more pods are usually the better choice. Default: 1. */
     readonly workers?: number;
     /**
-     * Least level that is logged.
+     * Minimum level to log.
      *
      * @default "info"
      */
     readonly logLevel?: "trace" | "debug" | "info" | "warn" | "error";
     /**
-     * Form of log lines.
+     * Format of log lines.
      *
      * @default "json"
      */
     readonly logFormat?: "json" | "pretty";
-    /** Collector that traces go to by OTLP, such as http://collector.monitoring:4318. Default: none. */
+    /** OTLP collector to send traces to, such as http://collector.monitoring:4318. Default: none. */
     readonly otlpEndpoint?: string;
-    /** Share of the traces begun here that is recorded; 0 records none. Default: 1. */
+    /** Fraction of the traces that start here to record; 0 records none. Default: 1. */
     readonly traceSampling?: number;
-    /** Largest request body. In bytes. Default: 1048576. */
+    /** Maximum size of a request body. In bytes. Default: 1048576. */
     readonly maxBodySize?: number;
-    /** Most request headers. Default: 100. */
+    /** Maximum number of request headers. Default: 100. */
     readonly maxHeaders?: number;
-    /** Largest request header. In bytes. Default: 8192. */
+    /** Maximum size of a request header. In bytes. Default: 8192. */
     readonly maxHeaderSize?: number;
-    /** Longest URI. In bytes. Default: 8192. */
+    /** Maximum length of a URI. In bytes. Default: 8192. */
     readonly maxUriLength?: number;
-    /** Time for a TLS handshake and for a request head. In seconds. Default: 30. */
+    /** Timeout for a TLS handshake, and for the head of a request. In seconds. Default: 30. */
     readonly headersTimeout?: number;
-    /** Time without a byte of a request body, 0 for no limit. In seconds. Default: 30. */
+    /** Timeout between bytes of a request body; 0 for no limit. In seconds. Default: 30. */
     readonly bodyTimeout?: number;
-    /** Bytes a second, over ten seconds, that a body read into memory must arrive at, 0 for no limit. In bytes. Default: 1024. */
+    /** Minimum rate of a body that is read into memory, in bytes per second over ten seconds; 0 for no limit. In bytes. Default: 1024. */
     readonly minBodyRate?: number;
-    /** Time for all of a body that is read into memory, 0 for no limit. In seconds. Default: 300. */
+    /** Timeout for the whole of a body that is read into memory; 0 for no limit. In seconds. Default: 300. */
     readonly bodyDeadline?: number;
-    /** Time in which a client takes no byte of a response, 0 for no limit. In seconds. Default: 60. */
+    /** Timeout for a client that reads no byte of a response; 0 for no limit. In seconds. Default: 60. */
     readonly sendTimeout?: number;
-    /** Most streams at once on an HTTP/2 connection. Default: 100. */
+    /** Maximum number of concurrent streams on an HTTP/2 connection. Default: 100. */
     readonly http2MaxStreams?: number;
-    /** Most streams that a client may reset at once on an HTTP/2 connection. Default: 1000. */
+    /** Maximum number of streams that a client may reset in a burst on an HTTP/2 connection. Default: 1000. */
     readonly http2MaxResets?: number;
-    /** Idle time of a connection. In seconds. Default: 60. */
+    /** Idle timeout of a connection. In seconds. Default: 60. */
     readonly keepaliveTimeout?: number;
     /**
-     * Time that a stopping pod goes on accepting connections, while endpoints are withdrawn; up to four times as long while new ones come. In seconds.
+     * How long a stopping pod keeps accepting connections while endpoints are withdrawn; up to four times as long while new ones arrive. In seconds.
      *
      * @default 8
      */
     readonly drainDelay?: number;
     /**
-     * Time that requests in flight may take after drainDelay. In seconds.
+     * Timeout for requests in flight to finish, after drainDelay. In seconds.
      *
      * @default 30
      */
     readonly shutdownTimeout?: number;
-    /** Names that the admin port of pods is asked by, besides addresses, localhost and `kubectl gw`. Default: none. */
+    /** Host names to accept on the admin port of pods, besides addresses, localhost and `kubectl gw`. Default: none. */
     readonly adminHosts?: readonly string[];
-    /** Addresses (CIDR) of proxies whose X-Forwarded-For is believed. Default: none. */
+    /** Addresses (CIDR) of proxies whose X-Forwarded-For is trusted. Default: none. */
     readonly trustedProxies?: readonly string[];
     /** Serve /__gw/health. Default: true. */
     readonly exposeHealth?: boolean;
     /** Serve /__gw/specs. Default: true. */
     readonly exposeSpecs?: boolean;
-    /** CPU time of a plugin call. In milliseconds. Default: 25. */
+    /** CPU time limit of a plugin call. In milliseconds. Default: 25. */
     readonly pluginCpuMs?: number;
-    /** Steps to match a request against patterns that need backtracking, and 100 more for each byte of its body. Default: 1000000. */
+    /** Maximum number of steps to match a request against patterns that need backtracking, plus 100 for each byte of its body. Default: 1000000. */
     readonly maxPatternSteps?: number;
-    /** Most client connections. Default: 10000. */
+    /** Maximum number of client connections. Default: 10000. */
     readonly maxConnections?: number;
-    /** Largest upstream body that a plugin may hold whole. In bytes. Default: 16777216. */
+    /** Maximum size of an upstream body that a plugin may buffer. In bytes. Default: 16777216. */
     readonly maxUpstreamResponseBytes?: number;
-    /** Most bytes of request bodies in memory at once. In bytes. Default: 268435456. */
+    /** Maximum number of bytes of request bodies in memory. In bytes. Default: 268435456. */
     readonly maxBufferedBytes?: number;
-    /** Most bytes of responses in memory at once, for validation and plugins, until clients have them. In bytes. Default: 268435456. */
+    /** Maximum number of bytes of responses in memory, for validation and plugins, until clients have received them. In bytes. Default: 268435456. */
     readonly maxHeldResponseBytes?: number;
     /** Counters and caches that the pods share, in Redis or Valkey. Default: each pod counts for itself. */
     readonly state?: {
@@ -450,7 +450,7 @@ export interface GatewayProjectSpec {
         readonly secret: string;
         readonly key: string;
       };
-      /** Time that the state server may take to answer. In milliseconds. Default: 250. */
+      /** Timeout for a response of the state server. In milliseconds. Default: 250. */
       readonly timeoutMs?: number;
     };
   };

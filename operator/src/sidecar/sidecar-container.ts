@@ -41,7 +41,7 @@ export interface SidecarParts {
 }
 
 /**
- * When the pod begins to end, and not only when the app has: connections are closed with their next answers while the
+ * When the pod begins to end, and not only when the app has: closing each connection with its next response while the
  * app still gives them. It looks for the process, since in a pod that shares its processes that is not number 1.
  */
 const LET_CONNECTIONS_GO = `

@@ -43,7 +43,7 @@ export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | und
     paths: pathSecret(api, { namespace, configured: () => configuredPath(api, names) }),
     // Mounted certificates are somebody else's, and so is what says whom to trust.
     ca: () => (folder === undefined ? listener.ca : undefined),
-    onError: (error) => log.error({ err: error }, 'the webhook configurations cannot be kept; trying again'),
+    onError: (error) => log.error({ err: error }, 'could not update the webhook configurations; retrying'),
   });
   metrics.watchDrift(() => registration.drift !== undefined);
   const { objects, catalog, sources, image, policy } = using;

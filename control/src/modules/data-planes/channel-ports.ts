@@ -31,7 +31,7 @@ export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Cont
       const { outcome, reason, detail, deployment_id: deployment } = status;
       metrics.count('gw_control_data_plane_reports_total', { outcome });
       if (outcome === 'applied') return;
-      log.warn({ dataPlane: plane.dataPlaneId, name: plane.name, deployment, reason, detail }, 'data plane refused');
+      log.warn({ dataPlane: plane.dataPlaneId, name: plane.name, deployment, reason, detail }, 'data plane rejected');
     },
     drifted: (plane, report) => {
       journal.drifted(plane, report);
@@ -43,7 +43,7 @@ export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Cont
     },
     failed: (error) => {
       const reason = messageOf(error);
-      log.warn({ reason }, 'the data-plane channel failed for now');
+      log.warn({ reason }, 'the data-plane channel failed: retrying');
     },
   };
 }

@@ -134,7 +134,7 @@ export class Journal {
       return true;
     } catch (error) {
       const reason = messageOf(error);
-      this.#log.warn({ reason }, 'what data planes said cannot be written now: it is tried again');
+      this.#log.warn({ reason }, 'cannot store reports of data planes: retrying');
       // What came meanwhile is newer.
       this.#answers = new Map([...answers, ...this.#answers]);
       this.#served = new Map([...served, ...this.#served]);

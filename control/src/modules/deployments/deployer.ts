@@ -82,7 +82,7 @@ export class Deployer {
         await this.#look();
       } catch (error) {
         const reason = messageOf(error);
-        this.#log.warn({ reason }, 'deployments cannot be looked at now: it is tried again');
+        this.#log.warn({ reason }, 'cannot read deployments: retrying');
       }
     }
   }

@@ -69,7 +69,7 @@ describe.each(DATABASE_AT_HAND)('built-in plugins on %s', (_name, kind, absent) 
       onTestFinished(() => control.close());
       const { plugin } = await control.plugins.get(SYSTEM, 'mock', manifest.version);
       expect(plugin).toMatchObject({ builtin: false, description: 'Our own' });
-      expect(control.logged.join('')).toContain('another plugin has the place of a built-in one');
+      expect(control.logged.join('')).toContain('a built-in plugin is replaced by another one');
     });
   });
 });

@@ -16,7 +16,7 @@ export async function seedBuiltinPlugins(context: Pick<Context, 'db' | 'blobs' |
     if (!plugin) continue;
     const { outcome } = await registerPackage(context, SYSTEM, plugin, { builtin: true, replace: 'builtin' });
     const { version } = plugin.manifest;
-    if (outcome === 'exists') log.warn({ plugin: name, version }, 'another plugin has the place of a built-in one');
+    if (outcome === 'exists') log.warn({ plugin: name, version }, 'a built-in plugin is replaced by another one');
     else if (outcome !== 'unchanged') changed.push(`${name}@${version}`);
   }
   if (changed.length > 0) log.info({ plugins: changed }, 'built-in plugins registered');

@@ -21,7 +21,7 @@ export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
   // What someone must see to comes before what is under way.
   const first = problems.find(({ reason }) => reason !== 'Fetching') ?? problems[0];
   if (!first)
-    return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'every ApiSpec and plugin is there' };
+    return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'all ApiSpecs and plugins were found' };
   const others = problems.filter(({ message }) => message !== first.message);
   const told = [...new Set([first, ...others].map(({ message }) => message))].slice(0, MAX_PROBLEMS);
   const more = problems.length > MAX_PROBLEMS ? ` (and ${problems.length - MAX_PROBLEMS} more)` : '';
@@ -31,7 +31,12 @@ export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
 
 export function compiledVerdict(compilation: Compilation | undefined): Verdict {
   if (!compilation)
-    return { type: 'Compiled', status: 'False', reason: 'NotCompiled', message: 'not everything to compile is there' };
+    return {
+      type: 'Compiled',
+      status: 'False',
+      reason: 'NotCompiled',
+      message: 'ApiSpecs or plugins to compile are missing',
+    };
   if (compilation.ok)
     return { type: 'Compiled', status: 'True', reason: 'Compiled', message: `compiled to ${compilation.artifactHash}` };
   const errors = compilation.diagnostics.filter(({ severity }) => severity === 'error');
