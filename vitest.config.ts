@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 import LongestFirst from './scripts/longest-first.ts';
 import { WAIT_LIMIT_MS } from './test/wait-limit.ts';
 
-/** Of one module or a few: what is imported once serves all files of a worker, which halves the CPU time that they take. */
+/**
+ * Of one module or a few: what is imported once serves all files of a worker, which halves the CPU time that they take.
+ * So none of them closes what a module keeps for all, such as the thread of the compiler.
+ */
 const UNITS = '{gateway,control,operator}/**/*.test.ts';
 /** They mostly wait for a cluster. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';

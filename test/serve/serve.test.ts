@@ -1,6 +1,7 @@
 /** What a client of `gw serve` sees: a real process, real upstreams, real sockets. */
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';
 import { raw } from './http.ts';
@@ -448,6 +449,30 @@ describe('drain', () => {
         .end(),
     );
     expect(connection).toBe('close');
+    expect(await gw.exited).toBe(0);
+  });
+
+  it('on SIGTERM goes on accepting while connections come, up to four times the delay', async () => {
+    const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
+      args: ['--drain-delay', '1'],
+      env: { BETA_KEY: 'b' },
+    });
+    gw.signal('SIGTERM');
+    await gw.logged(({ msg }) => msg === 'draining');
+    let ended = false;
+    const end = gw
+      .logged(({ msg }) => msg === 'connections came after the drain delay')
+      .finally(() => {
+        ended = true;
+      });
+    const statuses = new Set<number>();
+    // The last one may come when nothing is accepted any more.
+    const ask = () => fetch(`${gw.url}/hello/ann`).then(({ status }) => statuses.add(status));
+    while (!ended) await ask().catch(() => pause(10));
+    const { extra_ms: extra, routed } = await end;
+    expect(statuses).toEqual(new Set([200]));
+    expect(routed).toBe(true);
+    expect(extra).toBeGreaterThanOrEqual(3000);
     expect(await gw.exited).toBe(0);
   });
 

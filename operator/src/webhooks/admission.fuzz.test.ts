@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { closeCompiler } from '@gw/control';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
@@ -153,9 +152,8 @@ describe('reviews that anybody sends', () => {
     const address = server.address();
     url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   });
-  afterAll(async () => {
+  afterAll(() => {
     server.close().closeAllConnections();
-    await closeCompiler();
   });
 
   async function send(path: string, body: string | Uint8Array<ArrayBuffer>) {

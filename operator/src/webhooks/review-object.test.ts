@@ -1,7 +1,6 @@
 /** What the validating webhook refuses, what it warns of, and what it lets pass. */
 
-import { closeCompiler } from '@gw/control';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { apiSpecs, deployments, gatewayProjects, pluginRefs } from '../api/resources.ts';
 import { catalog } from '../controllers/plugin-ref/catalog.ts';
 import type { KubeObject, Resource } from '../kube/kube-object.ts';
@@ -9,8 +8,6 @@ import { MemoryObjects } from '../local/memory-objects.ts';
 import { SourceFetcher } from '../sources/fetcher.ts';
 import type { AdmissionRequest } from './admission.ts';
 import { boundedReview, type ReviewWith, reviewObject } from './review-object.ts';
-
-afterAll(() => closeCompiler());
 
 const neverFetches = new SourceFetcher({
   fetch: async () => {
