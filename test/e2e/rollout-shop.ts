@@ -147,7 +147,7 @@ export async function rolloutShop(name: string) {
   await k.apply(JSON.stringify(project(namespace)));
   await k.condition('gatewayproject/shop', 'Ready');
   const url = `http://${await k.field('service/shop-gateway', '{.spec.clusterIP}')}`;
-  const text = async () => (await fetch(`${url}/a`, { headers: { connection: 'close' } })).text();
+  const text = async () => (await fetch(`${url}/a`, { headers: NEW_CONNECTIONS })).text();
   await eventually(async () => expect(await text()).toBe('one'));
 
   /** Runs `work` under a load of which every request must be answered with 200. */
@@ -169,10 +169,9 @@ export async function rolloutShop(name: string) {
     expect(log.split('\n').filter((line) => /forbidden/i.test(line))).toEqual([]);
   };
 
-  return {
-    ...{ operator, k, url, text, underLoad, until, status, change, strategy, gatewayPods, canaryPods, killOperator },
-    ...{ proxied, expectNoRefusedRight },
-  };
+  const pods = { gatewayPods, canaryPods };
+  const changes = { change, strategy, proxied, killOperator };
+  return { operator, k, url, text, underLoad, until, status, expectNoRefusedRight, ...pods, ...changes };
 }
 
 export type RolloutShop = Awaited<ReturnType<typeof rolloutShop>>;

@@ -1,6 +1,7 @@
 /**
- * Rollouts on a real cluster (docs/rollouts.md), each under a client's load: what fails returns, pods take
- * artifacts in place, and an operator that is killed in the midst of any of it changes nothing. Needs KUBECONFIG and the image in the cluster as GW_E2E_IMAGE, kubectl and helm.
+ * Rollouts on a real cluster (docs/rollouts.md), each under a client's load: what fails returns, pods take artifacts
+ * in place, and an operator that is killed in the midst of any of it changes nothing. Needs KUBECONFIG and the image in
+ * the cluster as GW_E2E_IMAGE, kubectl and helm.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';

@@ -450,6 +450,8 @@ describe('drain', () => {
     );
     expect(connection).toBe('close');
     expect(await gw.exited).toBe(0);
+    // It came long before the end.
+    expect(gw.log.filter(({ msg }) => msg.startsWith('connections came'))).toEqual([]);
   });
 
   it('on SIGTERM goes on accepting while connections come, up to four times the delay', async () => {

@@ -7,7 +7,7 @@ const QUIET_MS = 2000;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface Drained {
-  /** Milliseconds that it took beyond the delay. */
+  /** Milliseconds that it took beyond the delay; 0 where no connection made it wait. */
   readonly extraMs: number;
   /** Whether connections still came at the end. */
   readonly routed: boolean;
@@ -18,14 +18,15 @@ export interface Drained {
  * than the delay with learning that it stops. `lastConnection`: when the latest one came, as `performance.now()`.
  */
 export async function drained(delayMs: number, lastConnection: () => number): Promise<Drained> {
-  const delayEnds = performance.now() + delayMs;
-  const end = delayEnds + longestDrain(delayMs) - delayMs;
+  const begin = performance.now();
+  const end = begin + longestDrain(delayMs);
   await sleep(delayMs);
-  for (;;) {
-    const now = performance.now();
-    const extraMs = Math.max(0, now - delayEnds);
+  const waitedFrom = performance.now();
+  for (let now = waitedFrom; ; now = performance.now()) {
     const quietMs = lastConnection() + Math.min(QUIET_MS, delayMs) - now;
-    if (quietMs <= 0 || now >= end) return { extraMs, routed: quietMs > 0 };
+    if (quietMs <= 0 || now >= end) {
+      return { extraMs: now === waitedFrom ? 0 : now - begin - delayMs, routed: quietMs > 0 };
+    }
     await sleep(Math.ceil(Math.min(quietMs, end - now)));
   }
 }
