@@ -61,6 +61,11 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     operator.k.field('gatewayproject/shop', `{.status.conditions[?(@.type=="${type}")].${field}}`);
   const secret = (name: string, stringData: object) =>
     operator.k.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }));
+  const changeSpec = async (from: string, to: string) => {
+    const inline = await operator.k.field('apispec/shop', '{.spec.source.inline}');
+    const spec = { source: { inline: inline.replace(from, to) } };
+    await operator.k('patch', 'apispec', 'shop', '--type=merge', '-p', JSON.stringify({ spec }));
+  };
   const replicas = () => operator.k.field('deployment.apps/shop-gateway', '{.spec.replicas}');
 
   beforeAll(async () => {
@@ -96,32 +101,31 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
   });
 
   it('replaces pods whose variables have changed', async () => {
+    const before = (await pods()).split(' ');
     await secret('shop-env', { GREETING: 'good day' });
-    const changed = async () => expect(await get('/variable')).toBe('good day');
-    await eventually(changed);
+    await lookAtPods(operator.k, 'gw.dev/project=shop');
+    await eventually(async () => {
+      const now = (await pods()).split(' ');
+      expect([now.length, now.filter((name) => before.includes(name))]).toEqual([2, []]);
+      expect(await get('/variable')).toBe('good day');
+    });
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
   });
 
   it('tries again what failed when a Secret of its pods has changed, and the ApiSpec says why it is not served', async () => {
-    const change = async (from: string, to: string) => {
-      const inline = await operator.k.field('apispec/shop', '{.spec.source.inline}');
-      const spec = { source: { inline: inline.replace(from, to) } };
-      await operator.k('patch', 'apispec', 'shop', '--type=merge', '-p', JSON.stringify({ spec }));
-    };
-    const before = await get('/variable');
-    await change('env://GREETING', 'env://LATER');
+    await changeSpec('env://GREETING', 'env://LATER');
     await eventually(async () => expect(await condition('Ready', 'reason')).toBe('RolledBack'));
     const ofSpec = (field: string) =>
       operator.k.field('apispec/shop', `{.status.conditions[?(@.type=="Ready")].${field}}`);
     await eventually(async () => expect(await ofSpec('reason')).toBe('RolledBack'));
     expect(await ofSpec('message')).toContain('env://LATER');
-    expect(await get('/variable')).toBe(before);
-    await secret('shop-env', { GREETING: before, LATER: 'good evening' });
+    expect(await get('/variable')).toBe('good day');
+    await secret('shop-env', { GREETING: 'good day', LATER: 'good evening' });
     await lookAtPods(operator.k, 'gw.dev/project=shop');
     await eventually(async () => expect(await get('/variable')).toBe('good evening'));
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
-    await change('env://LATER', 'env://GREETING');
-    await eventually(async () => expect(await get('/variable')).toBe(before));
+    await changeSpec('env://LATER', 'env://GREETING');
+    await eventually(async () => expect(await get('/variable')).toBe('good day'));
     await operator.k.condition('gatewayproject/shop', 'Ready', 'True', 120);
   });
 
@@ -172,5 +176,19 @@ describe.skipIf(missing.length > 0)(`pods on a cluster${skipped}`, () => {
     expect([await condition('Ready', 'status'), await condition('Stalled', 'status')]).toEqual(['True', '']);
     await patch({ pods: { replicas: 2 } });
     await eventually(async () => expect(await condition('Ready', 'reason')).toBe('Ready'));
+  });
+
+  it('serves what it served before where the first pods after none do not start', async () => {
+    const before = await operator.k.field('gatewayproject/shop', '{.status.artifactHash}');
+    await patch({ pods: { replicas: 0 } });
+    await eventually(async () => expect(await condition('Ready', 'reason')).toBe('ScaledToZero'));
+    await changeSpec('env://GREETING', 'env://NOWHERE');
+    await eventually(async () =>
+      expect(await operator.k.field('gatewayproject/shop', '{.status.rollout.unserved}')).toBe('true'),
+    );
+    await patch({ pods: { replicas: 2 } });
+    await eventually(async () => expect(await condition('Ready', 'reason')).toBe('RolledBack'));
+    expect(await operator.k.field('gatewayproject/shop', '{.status.artifactHash}')).toBe(before);
+    await eventually(async () => expect(await get('/variable')).toBe('good day'));
   });
 });

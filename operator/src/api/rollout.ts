@@ -134,6 +134,11 @@ export const rolloutStatus = {
     step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
     weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
     share: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the ready pods that are its canary.' },
+    unserved: {
+      type: 'boolean',
+      description:
+        'It succeeded without a gateway pod, because none were wanted: the first pods show whether it is good, and a failure returns to `from`.',
+    },
     watching: { type: 'boolean', description: 'All have it but a few pods, which keep the one before to compare.' },
     paused: { type: 'boolean', description: 'It stays at its step, by `kubectl gw pause`.' },
     asked: {

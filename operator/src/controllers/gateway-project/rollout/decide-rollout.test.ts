@@ -104,6 +104,35 @@ describe('rolling', () => {
     expect(shown(story.look({ pods: [pod(2), pod(2)] }))[0]).toBe('Succeeded');
   });
 
+  it('what succeeded without pods is rolled out with the first ones, and a failure returns to what pods had served', () => {
+    const story = Story.serving({});
+    story.look({ wanted: 0, pods: [] });
+    expect(story.last?.status).toMatchObject({ phase: 'Succeeded', revision: 1 });
+    expect(story.last?.status?.unserved).toBeUndefined();
+    for (const revision of [2, 3]) {
+      story.to(revision);
+      expect(story.last?.status).toMatchObject({ phase: 'Succeeded', revision, from: 1, unserved: true });
+      expect(story.last?.again).toBeUndefined();
+    }
+    const scaled = story.look({ wanted: 2 });
+    expect(shown(scaled)).toEqual(['Progressing', 3, 3, undefined]);
+    expect(scaled.status).toMatchObject({ from: 1, unserved: true });
+    const failing = story.look({ pods: [starting(3, { fails: 'it ended with exit code 13' })] });
+    expect([shown(failing), reasons(failing)]).toEqual([['Failed', 3, 3, undefined], ['RolledBack']]);
+    expect(shown(story.look({ pods: [pod(1), pod(1)] }))).toEqual(['Failed', 1, 1, undefined]);
+  });
+
+  it('what succeeded without pods is good once pods serve it', () => {
+    const story = Story.serving({});
+    story.to(2, { wanted: 0, pods: [] });
+    story.look({ wanted: 2 });
+    story.look({ pods: [pod(2), pod(2)] });
+    expect(story.last?.status).toMatchObject({ phase: 'Succeeded', revision: 2 });
+    expect(story.last?.status?.unserved).toBeUndefined();
+    story.to(3);
+    expect(story.last?.status?.from).toBe(2);
+  });
+
   it('a rollout that is called off is a rollout back', () => {
     const story = Story.serving({});
     story.to(2, { pods: [pod(1), pod(2)] });

@@ -87,14 +87,15 @@ function decide(input: RolloutInput): RolloutDecision {
     return { goal: good, stable: good, status: before, failed, events: [] };
   }
   const again = input.failed !== undefined && failed === undefined && before?.phase !== 'Succeeded';
-  if (before?.revision !== desired.revision || before.phase === 'Aborted' || again) {
-    return { ...advance(input, desired, begin(input, desired, good)), ...kept };
+  const firstPods = before?.phase === 'Succeeded' && before.unserved === true && input.wanted > 0;
+  if (before?.revision !== desired.revision || before.phase === 'Aborted' || again || firstPods) {
+    return { ...advance(input, desired, begin(input, desired, good, firstPods)), ...kept };
   }
   if (before.phase === 'Succeeded') return { goal: desired, stable: desired, status: before, ...kept, events: [] };
   const from = revisions.find(({ revision }) => revision === before.from);
   if (before.phase === 'Failed') {
     // There is nothing to go back to, or it is not wanted: it may come up yet.
-    const done = isServed(input, desired) ? succeed(before, input.now) : before;
+    const done = isServed(input, desired) ? succeed(before, input) : before;
     return { goal: desired, stable: desired, status: done, ...kept, events: [] };
   }
   return { ...kept, ...advance(input, desired, { status: before, from }) };
@@ -131,12 +132,18 @@ function returns({ automaticRollback }: RolloutSpec, { phase }: RolloutStatus): 
 
 function lastGood({ before, revisions, templated }: RolloutInput): Revision | undefined {
   // What is watched on has all stable pods, and has passed every step.
-  const isGood = before?.phase === 'Succeeded' || before?.watching === true;
+  const isGood = (before?.phase === 'Succeeded' && !before.unserved) || before?.watching === true;
   const number = before === undefined ? templated : isGood ? before.revision : before.from;
   return revisions.find(({ revision }) => revision === number);
 }
 
-function begin({ spec, linked, wanted, now }: RolloutInput, goal: Revision, good: Revision | undefined): Underway {
+/** `firstPods`: it has succeeded without any. */
+function begin(
+  { spec, linked, wanted, now }: RolloutInput,
+  goal: Revision,
+  good: Revision | undefined,
+  firstPods: boolean,
+): Underway {
   // What serves is gone back to where a rollout is called off: the way there is the way back from it.
   const from = good;
   const forward = from !== undefined && goal.revision > from.revision;
@@ -153,6 +160,7 @@ function begin({ spec, linked, wanted, now }: RolloutInput, goal: Revision, good
     revision: goal.revision,
     artifactHash: goal.artifactHash,
     ...(from ? { from: from.revision } : {}),
+    ...(firstPods ? { unserved: true } : {}),
     ...(strategy === 'Canary' ? { step: 0, weight: canarySteps(spec)[0]?.weight ?? 0 } : {}),
     startedAt: at,
     progressedAt: at,
@@ -167,7 +175,7 @@ function advance(input: RolloutInput, goal: Revision, { status, from }: Underway
     calledOff(input, goal) ??
     (status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal));
   const decision = { goal, stable: goal, events: [] };
-  if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, input.now) };
+  if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, input) };
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
   const programmed = servedBy(input.pods, goal);
   const moved = programmed > input.programmedBefore ? { progressedAt: rfc3339(input.now) } : {};
@@ -191,7 +199,7 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
     const failure = calledOff(input, goal) ?? stableFailure(input, goal);
     const decision = { goal, stable: goal, canary, events: [] };
     if (failure !== BY_HAND && isServed(input, goal)) {
-      if (spec.canary.watchSeconds === 0) return { ...decision, status: succeed(status, now) };
+      if (spec.canary.watchSeconds === 0) return { ...decision, status: succeed(status, input) };
       return { ...decision, status: { ...status, watching: true, progressedAt: rfc3339(now) }, again: 0 };
     }
     if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
@@ -238,7 +246,7 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
   const worse = analysis?.verdict === 'worse' ? analysis.message : undefined;
   const failure = calledOff(input, goal) ?? stableFailure(input, goal) ?? worse;
   if (failure !== undefined) return { ...decision, ...fail(input, goal, before, failure) };
-  const done = { goal, stable: goal, events: [], status: succeed(before, now) };
+  const done = { goal, stable: goal, events: [], status: succeed(before, input) };
   if (asks(input, 'promote', goal.revision) || asks(input, 'promote-full', goal.revision)) return done;
   const ready = servedBy(input.pods, from, true);
   if (before.steppedAt === undefined && ready < canary.pods) {
@@ -332,10 +340,12 @@ function waitingOf(pods: readonly PodState[]): string {
   return waiting ? `: pod ${waiting.name}: ${waiting.waiting}` : '';
 }
 
-function succeed(status: RolloutStatus, now: Date): RolloutStatus {
-  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, ...rest } = status;
-  const message = `revision ${status.revision} is served by all pods`;
-  return { ...rest, phase: 'Succeeded', endedAt: rfc3339(now), message };
+/** Without pods it is `unserved`: what no pod has started with is nothing to go back to. */
+function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutStatus {
+  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, unserved: _u, ...rest } = status;
+  const ended = { ...rest, phase: 'Succeeded' as const, endedAt: rfc3339(now) };
+  if (wanted === 0) return { ...ended, unserved: true, message: `revision ${status.revision} has no pods to serve it` };
+  return { ...ended, message: `revision ${status.revision} is served by all pods` };
 }
 
 /** What it leads to is done when this is written down. */
@@ -350,7 +360,7 @@ function fail(
   const goesBack = status.from !== undefined && status.from !== goal.revision && (called || spec.automaticRollback);
   const message = `revision ${goal.revision} failed: ${why}`.slice(0, 4000);
   const at = rfc3339(now);
-  const { steppedAt: _, share: _h, paused: _p, watching: _t, ...rest } = status;
+  const { steppedAt: _, share: _h, paused: _p, watching: _t, unserved: _u, ...rest } = status;
   const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
     return { status: ended, events: [event('RolloutFailed', message)], again: LOOK_MS };

@@ -20,10 +20,14 @@ export function desiredOfPods({ spec, status }: GatewayProject): DesiredRevision
   return find(status, status?.revision);
 }
 
-/** Of sidecars: what gateway pods have shown to be good, or else what there is. In place they go together. */
+/**
+ * Of sidecars: what gateway pods have shown to be good, or else what there is; they keep what they were given while there
+ * were no gateway pods. In place they go together.
+ */
 export function desiredOfSidecars({ status }: GatewayProject): DesiredRevision | undefined {
   const { rollout } = status ?? {};
-  const proven = rollout?.phase === 'Succeeded' || rollout?.strategy === 'InPlace' || rollout?.from === undefined;
+  const given = rollout?.phase === 'Succeeded' || (rollout?.phase === 'Progressing' && rollout.unserved === true);
+  const proven = given || rollout?.strategy === 'InPlace' || rollout?.from === undefined;
   return find(status, proven ? status?.revision : rollout.from);
 }
 
