@@ -1,6 +1,5 @@
 /** kubectl and helm, as a user runs them. */
 import { execFile, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { eventually } from '../eventually.ts';
@@ -63,10 +62,15 @@ async function watch<T>(namespace: string, object: string, look: (state: unknown
   }
 }
 
+/** Of an object in kubectl's JSON. */
+const END = '\n}\n';
+
 /** From now on, until the API server ends the watch. */
 async function* states(namespace: string, object: string, signal: AbortSignal): AsyncGenerator<unknown> {
   const [kind = '', name = ''] = object.split('/');
-  const child = spawn('kubectl', ['-n', namespace, 'get', kind, name, '-o', 'json', '--watch'], {
+  // As a list of one: of an object by its name kubectl keeps the first event to itself, which may be of a change since.
+  const list = ['get', kind, `--field-selector=metadata.name=${name}`];
+  const child = spawn('kubectl', ['-n', namespace, ...list, '-o', 'json', '--watch'], {
     stdio: ['ignore', 'pipe', 'ignore'],
     signal,
   });
@@ -74,11 +78,12 @@ async function* states(namespace: string, object: string, signal: AbortSignal): 
   child.on('error', () => undefined);
   try {
     let text = '';
-    for await (const line of createInterface(child.stdout)) {
-      text += line;
-      if (line !== '}') continue;
-      yield JSON.parse(text);
-      text = '';
+    for await (const chunk of child.stdout.setEncoding('utf8')) {
+      text += chunk;
+      for (let end = text.indexOf(END); end !== -1; end = text.indexOf(END)) {
+        yield JSON.parse(text.slice(0, end + END.length));
+        text = text.slice(end + END.length);
+      }
     }
   } finally {
     child.kill();

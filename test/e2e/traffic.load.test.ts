@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { LONG } from '../property-runs.ts';
 import { type InstalledOperator, image, installOperator, missing, skipped } from './installed-operator.ts';
-import { evict, execute, lastingPods, lookAtPods } from './kubectl.ts';
+import { DRAIN_SECONDS, evict, execute, lastingPods, lookAtPods } from './kubectl.ts';
 import { reachable } from './reachable.ts';
 import { selfSigned } from './self-signed.ts';
 import { servedCertificate } from './served-certificate.ts';
@@ -16,11 +16,6 @@ import { type SteadyLoad, startSteadyLoad } from './steady-load.ts';
 const RATE = LONG ? 200 : 50;
 /** How often each is done: a month's changes with GW_TEST_LONG. */
 const [ROLLED, IN_PLACE, TEMPLATES] = LONG ? [12, 8, 5] : [3, 3, 2];
-/**
- * Seconds. With less, an in-place rollout that came soon after the operator's leader was killed has stalled for two
- * minutes, twice in five runs, and nobody knows why yet.
- */
-const DRAIN = 20;
 const PATH = '/status';
 
 const document = (version: number, more = '') => `
@@ -50,7 +45,7 @@ const project = (spec: object) =>
       specs: { selector: { matchLabels: { app: 'shop' } } },
       plugins: [{ name: 'mock' }],
       tls: { secret: 'shop-tls' },
-      serve: { drainDelay: DRAIN },
+      serve: { drainDelay: DRAIN_SECONDS },
       ...spec,
       pods: {
         image,
