@@ -1,19 +1,10 @@
 #!/usr/bin/env node
 /** `gw-control`: the control plane and its command line (docs/reference/control-plane.md). */
-import { endOnBrokenPipe, readWhole } from '@gw/gateway/command-line';
-import { failureOf } from './cli/failure.ts';
-import { controlCommand } from './cli/gw-control.ts';
+import { stopped } from '@gw/gateway/early-signals';
 
-const stopped = new Promise<void>((resolve) => {
-  let asked = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (asked) process.exit(130);
-      asked = true;
-      resolve();
-    });
-  }
-});
+const { endOnBrokenPipe, readWhole } = await import('@gw/gateway/command-line');
+const { failureOf } = await import('./cli/failure.ts');
+const { controlCommand } = await import('./cli/gw-control.ts');
 
 endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 

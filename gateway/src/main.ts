@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 /** The `gw` command line (docs/reference/cli.md). */
-import { CommanderError } from 'commander';
-import { endOnBrokenPipe } from './cli/broken-pipe.ts';
-import { gwCommand } from './cli/gw.ts';
-import { readWhole } from './cli/read-whole.ts';
+import { onSignal } from './cli/early-signals.ts';
+
+const { CommanderError } = await import('commander');
+const { endOnBrokenPipe } = await import('./cli/broken-pipe.ts');
+const { gwCommand } = await import('./cli/gw.ts');
+const { readWhole } = await import('./cli/read-whole.ts');
 
 endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 
@@ -13,7 +15,7 @@ const gw = gwCommand({
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   exit: (code) => process.exit(code),
-  onSignal: (signal, listener) => void process.on(signal, listener),
+  onSignal,
 });
 
 try {

@@ -1,21 +1,12 @@
 #!/usr/bin/env node
 /** `gw-operator`: the Kubernetes operator, and its local mode. */
-import { basename, extname, join } from 'node:path';
-import { messageOf } from '@gw/gateway/message-of';
-import { Command } from 'commander';
-import { readEnvironment } from './config.ts';
+import { stopped } from '@gw/gateway/early-signals';
+import type { Command } from 'commander';
 import type { Program } from './program.ts';
 
-const stopped = new Promise<void>((resolve) => {
-  let asked = false;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (asked) process.exit(130);
-      asked = true;
-      resolve();
-    });
-  }
-});
+const { basename, extname, join } = await import('node:path');
+const { messageOf } = await import('@gw/gateway/message-of');
+const { readEnvironment } = await import('./config.ts');
 
 /** Bundled, `gw` lies beside us; in the checkout, in its own workspace. */
 const gwEntry =
@@ -40,6 +31,7 @@ const asPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-gw');
 async function commandOf(): Promise<Command> {
   if (asPlugin) return (await import('./kubectl/command.ts')).kubectlGwCommand(program);
   if (process.argv[2] !== 'fetch') return (await import('./cli/gw-operator.ts')).gwOperatorCommand(program);
+  const { Command } = await import('commander');
   const command = new Command('gw-operator').showHelpAfterError('(see --help)');
   (await import('./cli/fetch.ts')).fetchCommand(command, program);
   return command;

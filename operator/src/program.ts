@@ -5,8 +5,11 @@ import type { OperatorEnvironment } from './config.ts';
 export interface Program {
   readonly environment: OperatorEnvironment;
   readonly stdout: (text: string) => void;
-  /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-  readonly stopped: Promise<void>;
+  /**
+   * For a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
+   * process at once. Until it is called the first one does.
+   */
+  readonly stopped: () => Promise<void>;
   /** What the program ends with where nothing throws. Default: 0. */
   readonly endWith: (exitCode: number) => void;
   /** Path of the `gw` program, for local mode. */

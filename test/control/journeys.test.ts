@@ -163,7 +163,7 @@ function byCommands(id: string): Door {
       },
       stderr: () => {},
       interactive: false,
-      stopped: new Promise(() => {}),
+      stopped: () => new Promise(() => {}),
     });
     const all = [...args, '--project', id, '--server', server.url, '--json'];
     try {

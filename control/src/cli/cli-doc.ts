@@ -13,7 +13,7 @@ export function describedCommand(): Command {
     stderr: () => {},
     stdin: async () => Buffer.alloc(0),
     interactive: false,
-    stopped: new Promise(() => {}),
+    stopped: () => new Promise(() => {}),
   });
 }
 

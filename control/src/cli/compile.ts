@@ -160,7 +160,7 @@ const isOver = ({ status }: Compilation): boolean => status === 'succeeded' || s
 async function ended(session: Session, asked: Compilation): Promise<Compilation> {
   const { id } = asked;
   const stopped = new AbortController();
-  void session.program.stopped.then(() => stopped.abort());
+  void session.program.stopped().then(() => stopped.abort());
   let latest = asked;
   while (!isOver(latest)) {
     try {

@@ -163,7 +163,7 @@ const LOOK_MS = 300;
 
 async function ended(session: Session, project: string, id: string): Promise<DeploymentDetail> {
   let stopped = false;
-  void session.program.stopped.then(() => {
+  void session.program.stopped().then(() => {
     stopped = true;
   });
   let shown = '';

@@ -13,8 +13,11 @@ export interface Program {
   readonly stdin: (most: number) => Promise<Buffer>;
   /** Standard error is a terminal: progress may be drawn on it. */
   readonly interactive: boolean;
-  /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-  readonly stopped: Promise<void>;
+  /**
+   * For a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
+   * process at once. Until it is called the first one does.
+   */
+  readonly stopped: () => Promise<void>;
 }
 
 /** A command: adding one is a file like these and a line in gw-control.ts. */

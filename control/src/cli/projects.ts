@@ -119,7 +119,7 @@ export const initCommand: AddCommand = (parent, program) => {
 async function follow(program: Program, name: string | undefined, flags: ServerFlags): Promise<void> {
   const session = await Session.open(program, flags);
   const ended = new AbortController();
-  void program.stopped.then(() => ended.abort());
+  void program.stopped().then(() => ended.abort());
   try {
     const params = { id: await session.projectId(name) };
     for await (const event of await session.client.events('projects.events', { params }, { signal: ended.signal })) {

@@ -96,6 +96,8 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
       const { listen, adminBind, databaseUrl, migrate, drainDelay, drainTimeout } = flags;
       // Only here: the commands that call a server load none.
       const { serve } = await import('../serve.ts');
+      // Before it starts: migrations and the embedded database end as they should.
+      const asked = stopped();
       const server = await serve(
         {
           ...environment,
@@ -113,7 +115,7 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         },
         log,
       );
-      await stopped;
+      await asked;
       log.info('draining');
       await server.close();
     });

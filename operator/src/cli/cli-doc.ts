@@ -9,7 +9,7 @@ export function renderOperatorCli(): string {
   const nobody: Program = {
     environment: readEnvironment({}, false),
     stdout: () => {},
-    stopped: new Promise(() => {}),
+    stopped: () => new Promise(() => {}),
     endWith: () => {},
     gwEntry: '',
   };

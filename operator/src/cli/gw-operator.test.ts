@@ -6,7 +6,7 @@ import { gwOperatorCommand } from './gw-operator.ts';
 const program = {
   environment: readEnvironment({}, false),
   stdout: () => undefined,
-  stopped: new Promise<void>(() => undefined),
+  stopped: () => new Promise<void>(() => undefined),
   endWith: () => undefined,
   gwEntry: '',
 };

@@ -49,6 +49,8 @@ Examples:
       const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
       // Loaded here, as for `run`.
       const { startLocal } = await import('../local/local.ts');
+      // Before it starts: processes that it has begun by then are ended.
+      const asked = stopped();
       const local = await startLocal(
         {
           dir,
@@ -61,7 +63,7 @@ Examples:
         },
         report,
       );
-      await stopped;
+      await asked;
       report.note('stopping');
       await local.close();
     });

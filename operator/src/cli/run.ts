@@ -87,6 +87,8 @@ Examples:
       const listener = listenerOptions(options);
       // Loaded here: an init container that fetches need not wait for the controllers.
       const { run } = await import('../run.ts');
+      // Before it starts: a Lease that it has got by then is given back.
+      const asked = stopped();
       const operator = await run(
         {
           ...options,
@@ -100,7 +102,7 @@ Examples:
         log,
       );
       try {
-        await Promise.race([stopped, operator.stopped]);
+        await Promise.race([asked, operator.stopped]);
       } finally {
         log.info('stopping');
         await operator.close();

@@ -53,7 +53,7 @@ How much a gateway logs is said by serve.logLevel of the GatewayProject.`,
         const present = found.filter((pod) => pod !== undefined);
         if (present.length === 0) throw new Error(`"${project.metadata.name}" has no such pod: see kubectl gw status`);
         const stop = new AbortController();
-        void stopped.then(() => stop.abort());
+        void stopped().then(() => stop.abort());
         await Promise.all(
           present.map(async (pod) => {
             const container = containerOf(pod);
