@@ -25,8 +25,8 @@ export function init(): i32 {
   allowGroups = Names.read("/allow_groups");
   denyGroups = Names.read("/deny_groups");
   allowsAll = allowConsumers.isEmpty && allowGroups.isEmpty;
-  message = Config.get("/message", "Access denied");
-  challenge = Config.get("/challenge", "Bearer");
+  message = Config.get("/message");
+  challenge = Config.get("/challenge");
   return READY;
 }
 

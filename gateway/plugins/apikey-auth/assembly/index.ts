@@ -32,10 +32,10 @@ let credential: Text = EMPTY;
 let challenge: Text = EMPTY;
 
 export function init(): i32 {
-  inHeader = !Config.get("/key_location", "header").equals(text("query"));
+  inHeader = !Config.get("/key_location").equals(text("query"));
   // A key in the query would end up in the upstream's logs; a header does not.
   strips = Config.has("/strip_credentials") ? Config.flag("/strip_credentials") : !inHeader;
-  credential = inHeader ? Config.get("/header_name", "X-API-Key") : Config.get("/query_param", "api_key");
+  credential = inHeader ? Config.get("/header_name") : Config.get("/query_param");
   const out = new TextBuilder().add(text('ApiKey realm="api", in="')).add(text(inHeader ? "header" : "query"));
   out.add(text('", name="'));
   for (let i = 0; i < credential.length; i++) {

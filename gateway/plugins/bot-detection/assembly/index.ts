@@ -17,8 +17,8 @@ export function init(): i32 {
   deny = Fragments.read("/deny");
   allow = Fragments.read("/allow");
   blockEmpty = Config.flag("/block_empty_ua");
-  message = Config.get("/message", "Access denied");
-  status = <i32>Config.number("/status", 403);
+  message = Config.get("/message");
+  status = <i32>Config.number("/status");
   return READY;
 }
 

@@ -21,9 +21,10 @@ export function init(): i32 {
   if (condition < 0) return 1;
   deniesFailures = Config.get("/on_error").equals(text("deny"));
   denies = Config.has("/on_match/deny");
-  status = <i32>Config.number("/on_match/deny/status", 403);
-  message = denies ? Config.get("/on_match/deny/message", "Access denied") : UNREADABLE;
-  const code = Config.get("/on_match/deny/code", "denied");
+  // What cannot be computed may be denied where nothing else is.
+  status = denies ? <i32>Config.number("/on_match/deny/status") : 403;
+  message = denies ? Config.get("/on_match/deny/message") : UNREADABLE;
+  const code = denies ? Config.get("/on_match/deny/code") : text("denied");
   members = new TextBuilder().add(text('{"code":"')).json(code).add(text('"}')).take();
   const count = Config.count("/on_match/set_context");
   keys = new StaticArray<Text>(count);

@@ -13,11 +13,11 @@ let maxLength: i32 = 128;
 let echoes = true;
 
 export function init(): i32 {
-  header = Config.get("/header_name", "X-Correlation-Id").lower();
+  header = Config.get("/header_name").lower();
   sortable = Config.get("/generator").equals(text("uuid-v7"));
-  const accept = Config.get("/accept", "token");
+  const accept = Config.get("/accept");
   accepts = accept.equals(text("none")) ? NONE : accept.equals(text("uuid")) ? UUID : TOKEN;
-  maxLength = <i32>Config.number("/max_length", 128);
+  maxLength = <i32>Config.number("/max_length");
   echoes = !Config.has("/echo") || Config.flag("/echo");
   return READY;
 }

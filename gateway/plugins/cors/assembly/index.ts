@@ -56,7 +56,7 @@ export function init(): i32 {
   methodsText = join(methods);
   headersText = join(headers);
   exposed = join(Config.list("/expose_headers"));
-  maxAge = new TextBuilder(16).integer(<i64>Config.number("/max_age", 3600)).take();
+  maxAge = new TextBuilder(16).integer(<i64>Config.number("/max_age")).take();
   return READY;
 }
 

@@ -46,8 +46,8 @@ export function init(): i32 {
     required[i] = Config.at(new TextBuilder(64).add(text("/required_components/")).integer(i).take())!;
   }
   needsDigest = Config.flag("/require_content_digest");
-  maxAge = Config.number("/max_age_seconds", 300);
-  skew = Config.number("/clock_skew_seconds", 60);
+  maxAge = Config.number("/max_age_seconds");
+  skew = Config.number("/clock_skew_seconds");
   once = Config.flag("/replay_protection");
   return READY;
 }

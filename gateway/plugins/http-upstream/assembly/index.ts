@@ -10,7 +10,7 @@ let template: PathTemplate | null = null;
 let hasQuery = false;
 
 export function init(): i32 {
-  timeoutMs = <i32>max(1.0, Config.number("/timeout", 30) * 1000);
+  timeoutMs = <i32>max(1.0, Config.number("/timeout") * 1000);
   if (!Config.has("/path")) return READY;
   const path = Config.get("/path");
   hasQuery = path.indexOf(0x3f) >= 0;

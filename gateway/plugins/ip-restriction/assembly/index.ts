@@ -16,8 +16,8 @@ let message: Text = EMPTY;
 let status: i32 = 403;
 
 export function init(): i32 {
-  message = Config.get("/message", "Access denied");
-  status = <i32>Config.number("/status", 403);
+  message = Config.get("/message");
+  status = <i32>Config.number("/status");
   const allowed = readRanges("/allow");
   const denied = readRanges("/deny");
   if (!allowed || !denied) return 1;

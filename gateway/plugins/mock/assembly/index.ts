@@ -18,8 +18,8 @@ let headers: Header | null = null;
 const CONTENT_TYPE = text("content-type");
 
 export function init(): i32 {
-  status = <i32>Config.number("/status", 200);
-  const contentType = Config.get("/content_type", "application/json");
+  status = <i32>Config.number("/status");
+  const contentType = Config.get("/content_type");
   form = isJson(contentType) ? JSON_STRING : PLAIN;
   const count = Config.count("/headers");
   for (let i = count - 1; i >= 0; i--) {

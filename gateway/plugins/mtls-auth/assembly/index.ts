@@ -43,7 +43,7 @@ let consumerFrom = -1;
 export function init(): i32 {
   consumers = new StaticArray<Consumer>(Config.count("/consumers"));
   for (let i = 0; i < consumers.length; i++) consumers[i] = readConsumer(i);
-  const from = Config.get("/consumer_from", "none");
+  const from = Config.get("/consumer_from");
   for (let i = 0; i < PROPERTIES.length; i++) if (from.equals(PROPERTIES[i])) consumerFrom = i;
   return READY;
 }

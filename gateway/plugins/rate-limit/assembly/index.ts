@@ -42,11 +42,11 @@ export function init(): i32 {
   quota = <i32>Config.number("/quota");
   window = <i32>Config.number("/window");
   if (quota < 1 || window < 1) return Config.refuse("quota and window must be 1 or more");
-  const policy = Config.get("/policy_name", "default");
-  const partition = Config.get("/partition_key", "client_ip");
+  const policy = Config.get("/policy_name");
+  const partition = Config.get("/partition_key");
   let tag: Text;
   if (partition.equals(text("client_ip"))) {
-    kind = Config.get("/ipv6_by", "network").equals(text("address")) ? EXACT_IP : CLIENT_IP;
+    kind = Config.get("/ipv6_by").equals(text("address")) ? EXACT_IP : CLIENT_IP;
     tag = text("ip");
   } else if (partition.startsWith(text("header:"))) {
     kind = HEADER;
@@ -67,7 +67,7 @@ export function init(): i32 {
   quoted = new TextBuilder().byte(0x22).add(policy).byte(0x22).take();
   limitText = new TextBuilder().integer(quota).take();
   policyHeader = new TextBuilder().add(quoted).add(text(";q=")).integer(quota).add(text(";w=")).integer(window).take();
-  deniesUncounted = Config.get("/on_state_failure", "allow").equals(text("deny"));
+  deniesUncounted = Config.get("/on_state_failure").equals(text("deny"));
   return READY;
 }
 

@@ -15,7 +15,7 @@ let hasQuery = false;
 let fragment: Text = EMPTY;
 
 export function init(): i32 {
-  status = <i32>Config.number("/status", 302);
+  status = <i32>Config.number("/status");
   keepsQuery = !Config.has("/preserve_query") || Config.flag("/preserve_query");
   const target = Config.get("/target");
   const hash = target.indexOf(HASH);

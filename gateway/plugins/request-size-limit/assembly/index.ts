@@ -11,7 +11,7 @@ let maxBytes: i32 = 1_048_576;
 let checksLength = true;
 
 export function init(): i32 {
-  maxBytes = <i32>Config.number("/max_bytes", 1_048_576);
+  maxBytes = <i32>Config.number("/max_bytes");
   checksLength = !Config.has("/check_content_length") || Config.flag("/check_content_length");
   return READY;
 }
