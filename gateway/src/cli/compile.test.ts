@@ -155,6 +155,16 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
       'cannot read gone.wasm: there is',
     ],
     [
+      'a folder in the place of a module',
+      'specs: specs\nplugins:\n  echo: { path: specs }\n',
+      'cannot read specs: it is a folder: name the .wasm file in it',
+    ],
+    [
+      'plugins as a list',
+      'specs: specs\nplugins: [echo]\n',
+      '"plugins" is a list: it must be an object of plugins by name, such as { mock: {} }',
+    ],
+    [
       'a remote plugin without hash',
       'specs: specs\nplugins:\n  echo: { url: "https://x/y.wasm" }\n',
       'needs its "sha256"',

@@ -59,7 +59,7 @@ export async function readManifest(path: string): Promise<ProjectManifest> {
 type Fail = (message: string) => never;
 
 function pluginsOf(value: unknown, fail: Fail): ReadonlyMap<string, ManifestPlugin> {
-  const plugins = objectOf(value ?? {}, '"plugins"', fail);
+  const plugins = objectOf(value ?? {}, '"plugins"', fail, ' of plugins by name, such as { mock: {} }');
   return new Map(
     Object.entries(plugins).map(([name, entry]) => {
       if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) fail(`plugin name "${name}" is not in kebab-case`);
@@ -105,7 +105,12 @@ function remoteOf(name: string, { url, sha256, path }: Obj, fail: Fail): RemoteP
 }
 
 function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
-  const upstreams = objectOf(value ?? {}, '"upstreams"', fail);
+  const upstreams = objectOf(
+    value ?? {},
+    '"upstreams"',
+    fail,
+    ' of upstreams by name, such as { books: { url: https://books.example.org } }',
+  );
   return Object.fromEntries(
     Object.entries(upstreams).map(([name, entry]) => {
       const upstream = objectOf(entry, `upstream "${name}"`, fail);
@@ -117,8 +122,9 @@ function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
   );
 }
 
-function objectOf(value: unknown, what: string, fail: Fail): Obj {
-  return isObject(value) ? value : fail(`${what} is ${kindOf(value)}: it must be an object`);
+/** `of`: what its members are. */
+function objectOf(value: unknown, what: string, fail: Fail, of = ''): Obj {
+  return isObject(value) ? value : fail(`${what} is ${kindOf(value)}: it must be an object${of}`);
 }
 
 function onlyFields(object: Obj, known: readonly string[], what: string, fail: Fail): void {

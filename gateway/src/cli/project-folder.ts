@@ -168,7 +168,9 @@ async function readPlugin(
     return { ...plugin, name, ...(config ? { config } : {}) };
   } catch (error) {
     const isSaid = error instanceof PluginPackageError || error instanceof DownloadError;
-    const reason = isSaid ? error.message : `cannot read ${path ?? 'it'}: ${reasonOf(error)}`;
+    const isFolder = error instanceof Error && 'code' in error && error.code === 'EISDIR';
+    const hint = isFolder ? ': name the .wasm file in it' : '';
+    const reason = isSaid ? error.message : `cannot read ${path ?? 'it'}: ${reasonOf(error)}${hint}`;
     throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
   }
 }
