@@ -130,7 +130,7 @@ describe('the keys of an issuer', () => {
       JSON.stringify({ keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }] }),
       'holds no RSA key',
     ],
-    ['HTML', '/jwks', '<html>', 'something else than a JSON object'],
+    ['HTML', '/jwks', '<html>', 'did not answer with a JSON object'],
     [
       'a discovery document of another issuer',
       '/.well-known/openid-configuration',
@@ -142,7 +142,7 @@ describe('the keys of an issuer', () => {
       'a discovery document that is no object',
       '/.well-known/openid-configuration',
       '[]',
-      'something else than a JSON object',
+      'did not answer with a JSON object',
     ],
     ['keys in a file', '/.well-known/openid-configuration', 'file', 'file: is not http: or https:'],
     ['keys at an inner address', '/.well-known/openid-configuration', 'inner', 'egress to it is not allowed'],

@@ -200,10 +200,10 @@ describe('oauth2-auth', () => {
 
   it.each([
     ['status 500', 500, '{"active":true,"sub":"alice"}', 'answered with status 500'],
-    ['HTML', 200, '<html>', 'something else than a JSON object'],
+    ['HTML', 200, '<html>', 'did not answer with a JSON object'],
     ['no "active"', 200, '{"sub":"alice"}', 'without "active"'],
     ['"active" in text', 200, '{"active":"true","sub":"alice"}', 'without "active"'],
-    ['two answers in one', 200, '{"active":false,"active":true,"sub":"alice"}', 'something else than a JSON object'],
+    ['two answers in one', 200, '{"active":false,"active":true,"sub":"alice"}', 'did not answer with a JSON object'],
     ['40 KB', 200, `{"active":true,"more":"${'x'.repeat(40_000)}"}`, 'more than 32768 bytes'],
   ])('answers 503 where the server answers with %s, and keeps nothing of it', async (_what, status, body, reason) => {
     const token = grant();
