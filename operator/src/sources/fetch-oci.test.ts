@@ -117,7 +117,7 @@ describe.skipIf(!REGISTRY && process.env['GW_NO_SKIP'] !== '1')('a source in a r
 
   it('says what is wrong with it', async () => {
     expect(await fetched({})).toBe(`SourceUnavailable: ${registry}/${name}:1 does not exist`);
-    expect(await fetched({ reference: 'Registry/x' })).toMatch(/^InvalidSpec: .*names no image/);
+    expect(await fetched({ reference: 'Registry/x' })).toMatch(/^InvalidSpec: .*is not a valid image reference/);
     expect(await fetched({ plainHttp: false })).toMatch(/^SourceUnavailable/);
     await push('1', [{ bytes: Buffer.from('neither') }]);
     expect(await fetched({ intervalSeconds: 301 })).toMatch(

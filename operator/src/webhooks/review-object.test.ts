@@ -192,12 +192,12 @@ describe('other kinds', () => {
     [
       'an upstream with a password',
       { ...project, upstreams: { a: { url: 'https://me:secret@x' } } },
-      'it holds credentials',
+      'it contains credentials',
     ],
     [
       'a selector',
       { specs: { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
-      'spec.specs.selector.matchExpressions[0]: In takes at least one of values',
+      'spec.specs.selector.matchExpressions[0]: In requires at least one of values',
     ],
     [
       'a template patch',

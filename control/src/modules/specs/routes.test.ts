@@ -184,7 +184,7 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       const archive = await tar({ 'api/two.yaml': document('Two again') });
       expect(await problem(await upload(archive, { path, filename: 'archived.tar' }))).toEqual([
         409,
-        'the document of spec "two" is called "two.yaml", and two with the same name do not compile in one project: rename "api/two.yaml" in the archive',
+        'the document of spec "two" is also called "two.yaml", and two with the same name do not compile in one project: rename "api/two.yaml" in the archive',
       ]);
       await uploaded(await tar({ 'three.yaml': document('Three') }), { path, filename: 'archived.tar' });
       const [status, detail] = await problem(await upload(document('x'), { path, filename: 'three.yaml' }));

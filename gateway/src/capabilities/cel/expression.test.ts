@@ -183,7 +183,7 @@ describe('the language', () => {
       '"a".matches(request.headers["x-tenant"])',
       'a pattern must be a literal in the expression',
     ],
-    ['no bool', 'request.body_json.model', 'no bool'],
+    ['no bool', 'request.body_json.model', 'not a bool'],
   ])('cannot be evaluated: %s', (_, text, why) => {
     const { matches, error } = evaluate(text);
     expect(matches).toBeNull();

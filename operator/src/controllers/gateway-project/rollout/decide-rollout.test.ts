@@ -415,7 +415,7 @@ describe('in place', () => {
     const failing = story.look({
       refusals: [{ pod: 'p', attempt: `2@${story.last?.status?.startedAt}`, detail: 'env://X is not set' }],
     });
-    expect(failing.failed?.message).toBe('pod p refused it: env://X is not set');
+    expect(failing.failed?.message).toBe('pod p rejected it: env://X is not set');
     expect(shown(story.look())).toEqual(['Failed', 1, 1, undefined]);
   });
 
