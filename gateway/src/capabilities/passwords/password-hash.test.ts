@@ -42,7 +42,11 @@ describe('hashes of passwords', () => {
     ['of another kind', '$6$rounds=5000$saltsalt$abcdef', /of an unknown kind/],
     ['of another kind, Apache', '$apr1$saltsalt$abcdefabcdefabcdefabcd', /gw hash/],
     ['of another kind, LDAP', '{SSHA}abcdefabcdef', /of an unknown kind/],
-    ['argon2i', '$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc', /unknown kind/],
+    [
+      'argon2i',
+      '$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
+      /unknown kind/,
+    ],
     ['cut short', '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ', /unknown kind/],
     [
       'that would take all memory',
