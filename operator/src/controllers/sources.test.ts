@@ -85,7 +85,7 @@ describe('an ApiSpec', () => {
     );
     await configMap('again', { data: { 'books.yaml.gz.part0': 'x' } });
     expect(await document({ source: { configMap: { name, more: ['again'] } } })).toMatch(
-      /^SourceInvalid: key "books.yaml.gz.part0" of ConfigMap "again" also exists in another of its ConfigMaps/,
+      /^SourceInvalid: key "books.yaml.gz.part0" of ConfigMap "again" also exists in another ConfigMap of the source/,
     );
   });
 

@@ -46,7 +46,7 @@ async function readConfigMaps(
       if (keys.has(found))
         return refuse(
           'SourceInvalid',
-          `key "${found}" of ConfigMap "${each}" also exists in another of its ConfigMaps`,
+          `key "${found}" of ConfigMap "${each}" also exists in another ConfigMap of the source`,
         );
       keys.set(found, bytes);
     }
