@@ -90,17 +90,17 @@ const table = {
   'state-unavailable': {
     status: 503,
     title: 'Service unavailable',
-    when: 'the state that pods share is away, and a policy says that it is needed',
+    when: 'the state that pods share is unavailable, and a policy requires it',
   },
   'issuer-unavailable': {
     status: 503,
     title: 'Service unavailable',
-    when: 'the issuer of tokens is away, slow or answers nonsense, and nobody else can say whether a token holds',
+    when: 'the issuer of tokens is unavailable, slow or returns invalid data, so it is unknown whether a token is valid',
   },
   'ldap-unavailable': {
     status: 503,
     title: 'Service unavailable',
-    when: '`ldap-auth` cannot ask its directory, or may not in plaintext',
+    when: '`ldap-auth` cannot query its directory, or may not in plaintext',
   },
   'loop-detected': {
     status: 508,

@@ -258,7 +258,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
     const service = options.listener?.linkService;
     if (service === undefined) return undefined;
     const address = options.linkAddress ?? ownAddress();
-    if (address === undefined) throw new Error('this machine has no address for pods to reach: give --link-address');
+    if (address === undefined) throw new Error('this machine has no address that pods can reach: set --link-address');
     return openLink({
       api,
       routes: secure.routes,

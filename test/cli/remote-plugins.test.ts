@@ -161,7 +161,7 @@ describe('a plugin by URL', () => {
     const { code, stderr } = await gwCompile();
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `gw compile: plugin "echo": ${base}/echo has sha256 ${sha256(DISPATCHER_WASM)}, and gw.yaml asks for ${'a'.repeat(64)}\n`,
+      `gw compile: plugin "echo": ${base}/echo has sha256 ${sha256(DISPATCHER_WASM)}, but gw.yaml requires ${'a'.repeat(64)}\n`,
     );
   });
 
@@ -183,7 +183,7 @@ describe('a plugin by URL', () => {
       'cannot fetch',
     ],
     ['is no plugin', '/page', serves(Buffer.from('<html>')), 'neither a WebAssembly module nor a .tar.gz'],
-    ['is an archive of something else', '/other', serves(gzipSync('text')), 'it is no tar archive'],
+    ['is an archive of something else', '/other', serves(gzipSync('text')), 'it is not a tar archive'],
   ])('that %s is exit 2 and one line', async (_, path, answer, message) => {
     routes = { [path]: answer };
     const hash = path === '/page' ? sha256(Buffer.from('<html>')) : sha256(gzipSync('text'));

@@ -103,7 +103,7 @@ describe('gw-control', () => {
     const two = await run(['api-keys', 'revoke', 'edge', '--project', 'shop']);
     expect([two.code, two.stderr]).toEqual([
       1,
-      expect.stringContaining('2 fit "edge" as active key: say which by its id'),
+      expect.stringContaining('2 match "edge" as active key: choose one by its id'),
     ]);
     const [{ id: key }] = await json('api-keys', 'list');
     expect(await run(['api-keys', 'revoke', key, '--project', 'shop'])).toMatchObject({ code: 0 });

@@ -92,7 +92,7 @@ describe.skipIf(DATABASE_URL === undefined)('deploying by two replicas (needs DA
     const ended = await project.ended(await project.deploy(artifact.id));
     expect(ended).toMatchObject({ status: 'failed', applied: 0, refused: 1 });
     expect(ended.reason).toBe(
-      '1 of 1 data planes refused it: signature (1); nothing was deployed before: nothing is now',
+      '1 of 1 data planes refused it: signature (1); nothing was deployed before, so nothing is deployed now',
     );
     expect(ended.targets[0]).toMatchObject({ name: 'strict', status: 'refused', served_hash: null });
   });

@@ -159,7 +159,7 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, () => {
       code: 0,
       out: expect.stringMatching(/^shop: step 2 of 2: (50 % of the pods|\d of 2 canary pods serve revision 3)\n$/),
     });
-    expect(await gw('abort', 'shop')).toMatchObject({ code: 0, out: expect.stringContaining('aborted by hand') });
+    expect(await gw('abort', 'shop')).toMatchObject({ code: 0, out: expect.stringContaining('aborted manually') });
     const failed = await gw('wait', 'shop');
     expect([failed.code, failed.out]).toEqual([
       1,

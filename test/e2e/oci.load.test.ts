@@ -190,9 +190,9 @@ describe.skipIf(missing.length > 0 && process.env['GW_NO_SKIP'] !== '1')(`artifa
     await k('create', 'secret', 'generic', 'empty', '--from-literal=x=y');
     await k.apply(project('denied', privately({ pushSecret: 'empty' })));
     await k.condition('gatewayproject/denied', 'Stored', 'False');
-    expect(await stored('denied')).toContain('make it with kubectl create secret docker-registry');
+    expect(await stored('denied')).toContain('create it with kubectl create secret docker-registry');
     await k.apply(project('denied', privately({ pushSecret: undefined })));
-    await eventually(async () => expect(await stored('denied')).toContain('asks for a user name'));
+    await eventually(async () => expect(await stored('denied')).toContain('requires a user name'));
     await k('delete', 'gatewayproject', 'denied');
   });
 

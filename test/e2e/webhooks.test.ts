@@ -69,7 +69,7 @@ describe.skipIf(missing.length > 0)(`webhooks on a cluster${skipped}`, () => {
   it('objects come in any order, with warnings of what is not there yet, and leave in any order', async () => {
     expect(await told('apply -f -', project)).toContain('Warning: gw: ApiSpec "books" does not exist');
     expect(await told('apply -f -', good('books'))).toContain(
-      'Warning: gw: a GatewayProject that takes it misses other objects: its status says which',
+      'Warning: gw: a GatewayProject that uses it lacks other objects: its status says which',
     );
     expect(await told('apply -f -', good('orders'))).toMatch(/Warning: gw: .*E1010/);
     expect(await told('apply -f -', good('orders', '/b'))).not.toContain('Warning');

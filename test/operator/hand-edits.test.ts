@@ -50,7 +50,7 @@ describe.skipIf(missing !== '')(`edits by hand${missing}`, () => {
     expect(await serviceSpec()).toMatchObject({ clusterIP });
     await eventually(async () =>
       expect((await user.list('Event')).map(({ note }) => note)).toContain(
-        '"kubectl-edit" sets .spec.ports of Service "books-gateway": they are taken back',
+        '"kubectl-edit" sets .spec.ports of Service "books-gateway": the operator takes them back',
       ),
     );
   });

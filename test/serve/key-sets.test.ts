@@ -86,14 +86,14 @@ describe('the keys of an issuer', () => {
     const gateway = await oidc({ jwks_refresh_seconds: 1 });
     expect(await statusOf(gateway, issuer.token())).toBe(200);
     await issuer.down();
-    const away = await gateway.logged(({ msg }) => msg.includes('not to be had'));
+    const away = await gateway.logged(({ msg }) => msg.includes(': unavailable: '));
     expect(away).toMatchObject({ level: 'error', msg: expect.stringContaining(`keys of ${issuer.url}`) });
     expect(await statusOf(gateway, issuer.token({ sub: 'bob' }))).toBe(200);
     await sleep(2_500);
-    expect(gateway.log.filter(({ msg }) => msg.includes('not to be had'))).toHaveLength(1);
+    expect(gateway.log.filter(({ msg }) => msg.includes(': unavailable: '))).toHaveLength(1);
     issuer.keys = [newKey('ES256', 'new')];
     await issuer.up();
-    await gateway.logged(({ msg }) => msg.includes('there again'));
+    await gateway.logged(({ msg }) => msg.includes('available again'));
     expect(await statusOf(gateway, issuer.token())).toBe(200);
   });
 
@@ -130,7 +130,7 @@ describe('the keys of an issuer', () => {
       JSON.stringify({ keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }] }),
       'holds no RSA key',
     ],
-    ['HTML', '/jwks', '<html>', 'something else than a JSON object'],
+    ['HTML', '/jwks', '<html>', 'did not answer with a JSON object'],
     [
       'a discovery document of another issuer',
       '/.well-known/openid-configuration',
@@ -142,7 +142,7 @@ describe('the keys of an issuer', () => {
       'a discovery document that is no object',
       '/.well-known/openid-configuration',
       '[]',
-      'something else than a JSON object',
+      'did not answer with a JSON object',
     ],
     ['keys in a file', '/.well-known/openid-configuration', 'file', 'file: is not http: or https:'],
     ['keys at an inner address', '/.well-known/openid-configuration', 'inner', 'egress to it is not allowed'],
@@ -160,7 +160,7 @@ describe('the keys of an issuer', () => {
     }
     const gateway = await oidc();
     expect(await statusOf(gateway, issuer.token())).toBe(503);
-    const line = await gateway.logged(({ msg }) => msg.includes('not to be had'));
+    const line = await gateway.logged(({ msg }) => msg.includes(': unavailable: '));
     expect(line.msg).toContain(reason);
   });
 
@@ -172,7 +172,7 @@ describe('the keys of an issuer', () => {
     };
     const gateway = await oidc();
     expect(await statusOf(gateway, issuer.token())).toBe(503);
-    expect((await gateway.logged(({ msg }) => msg.includes('not to be had'))).msg).toContain(
+    expect((await gateway.logged(({ msg }) => msg.includes(': unavailable: '))).msg).toContain(
       'answered with status 302',
     );
     expect(issuer.asks('/elsewhere')).toBe(0);
@@ -186,7 +186,7 @@ describe('the keys of an issuer', () => {
     try {
       gw = await startSecured(paths, { args: ['--allow-plaintext-upstream=false'] });
       expect(await statusOf(gw, secure.token())).toBe(503);
-      expect((await gw.logged(({ msg }) => msg.includes('not to be had'))).msg).toMatch(/certificate/);
+      expect((await gw.logged(({ msg }) => msg.includes(': unavailable: '))).msg).toMatch(/certificate/);
       await gw.stop();
       gw = await startSecured(paths, {
         args: ['--allow-plaintext-upstream=false'],

@@ -73,7 +73,7 @@ describe.skipIf(PROVIDER === '')('oauth2-auth with a real provider (needs OIDC_I
   it('answers 503 where the server does not know the gateway', async () => {
     const answer = await ask(`${gw.url}/stranger`, await grantedToken({ scope: 'read' }));
     expect([answer.status, answer.body['type']]).toEqual([503, 'urn:gw:error:issuer-unavailable']);
-    expect((await gw.logged(({ msg }) => msg.includes('not to be had'))).msg).toContain('answered with status 401');
+    expect((await gw.logged(({ msg }) => msg.includes(': unavailable: '))).msg).toContain('answered with status 401');
     expect(JSON.stringify(gw.log)).not.toContain(CLIENT.secret);
   });
 });
@@ -200,10 +200,10 @@ describe('oauth2-auth', () => {
 
   it.each([
     ['status 500', 500, '{"active":true,"sub":"alice"}', 'answered with status 500'],
-    ['HTML', 200, '<html>', 'something else than a JSON object'],
+    ['HTML', 200, '<html>', 'did not answer with a JSON object'],
     ['no "active"', 200, '{"sub":"alice"}', 'without "active"'],
     ['"active" in text', 200, '{"active":"true","sub":"alice"}', 'without "active"'],
-    ['two answers in one', 200, '{"active":false,"active":true,"sub":"alice"}', 'something else than a JSON object'],
+    ['two answers in one', 200, '{"active":false,"active":true,"sub":"alice"}', 'did not answer with a JSON object'],
     ['40 KB', 200, `{"active":true,"more":"${'x'.repeat(40_000)}"}`, 'more than 32768 bytes'],
   ])('answers 503 where the server answers with %s, and keeps nothing of it', async (_what, status, body, reason) => {
     const token = grant();

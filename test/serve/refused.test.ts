@@ -63,7 +63,7 @@ describe('gw serve refuses to start', () => {
       /--control-plane-ca holds no certificate/,
     ],
     ['a control plane that is no WebSocket', connected('https://c.test'), 1, /wss:\/\//],
-    ['a control plane at another path', connected('wss://c.test/other'), 1, /ends in \/ws\/data-plane/],
+    ['a control plane at another path', connected('wss://c.test/other'), 1, /must end in \/ws\/data-plane/],
     ['credentials in its URL', connected('wss://u:planted@c.test'), 1, /^(?!.*planted).*GW_API_KEY/s],
     ['a bad label', [...connected('wss://c.test'), '--data-plane-label', 'zone'], 1, /name=value/],
     ['a cache without a control plane', ['--artifact', 'good.gwa', '--cache-dir', 'c'], 1, /--control-plane/],

@@ -74,14 +74,14 @@ export class Actor {
   /** Throws where the actor's role is less, whatever the project. */
   mustHave(role: Role): void {
     if (ROLES.indexOf(this.role) >= ROLES.indexOf(role)) return;
-    throw new ControlError('forbidden', `this needs the role "${role}", and ${this.name} has "${this.role}"`);
+    throw new ControlError('forbidden', `this needs the role "${role}", but ${this.name} has "${this.role}"`);
   }
 
   /** Throws unless the actor may do what `role` may with what belongs to no project. */
   mustBeGlobal(role: Role): void {
     this.mustHave(role);
     if (this.projectId === null) return;
-    throw new ControlError('forbidden', `${this.name} is for one project, and this concerns all of them`);
+    throw new ControlError('forbidden', `${this.name} is limited to one project, but this concerns all of them`);
   }
 }
 

@@ -70,7 +70,7 @@ export function authenticator({ adminToken, store, access, oidc }: Authenticator
   return async (request, reply) => {
     const found = await find(bearerToken(request), request);
     // One message for whatever is wrong with it: it tells nobody how close a guess was.
-    if (!found) throw new ControlError('unauthorized', 'the token is not one that opens this, or it holds no more');
+    if (!found) throw new ControlError('unauthorized', 'the token does not grant access here, or is no longer valid');
     const { credentials, ...options } = found;
     const watch = () => {
       const { signal, release } = access.watch(credentials ?? {});

@@ -26,11 +26,11 @@ export function parseOidcRoles(text: string): OidcRoles {
     const known = ROLES.find((each) => each === role);
     if (known === undefined) {
       throw new Error(
-        `"${entry}" gives no role: write NAME=ROLE or NAME=ROLE@PROJECT_ID, ROLE one of ${ROLES.join(', ')}`,
+        `"${entry}" specifies no role: write NAME=ROLE or NAME=ROLE@PROJECT_ID, ROLE one of ${ROLES.join(', ')}`,
       );
     }
     if (projectId !== null && !UUID.test(projectId)) {
-      throw new Error(`"${entry}" names no project: after @ goes the id of one`);
+      throw new Error(`"${entry}" names no project: write the id of one after @`);
     }
     return { claimed: claimed.trim(), role: known, projectId: projectId?.toLowerCase() ?? null };
   });

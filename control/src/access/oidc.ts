@@ -46,7 +46,10 @@ export function oidcTokens({ issuer, audience, roleClaim, roles }: OidcOptions, 
       if (!claims || subject === undefined || !SUBJECT.test(subject)) return null;
       const grant = grantOf(roles, rolesIn(claims, pointer));
       if (grant === null) {
-        throw new ControlError('forbidden', `the claim "${roleClaim}" of the token names no role that is known here`);
+        throw new ControlError(
+          'forbidden',
+          `the claim "${roleClaim}" of the token names no role that is configured here`,
+        );
       }
       const { role, projectId } = grant;
       return { subject, role, projectId, expiresAt: expiryOf(claims) };
@@ -65,7 +68,7 @@ async function verified(verify: () => Promise<TokenClaims>, log: Logger): Promis
     if (!(error instanceof IssuerUnavailable)) throw error;
     throw new ControlError(
       'unavailable',
-      'OIDC tokens cannot be verified now, since the keys of their issuer cannot be had: try again later',
+      'OIDC tokens cannot be verified at the moment, since the keys of their issuer are unavailable: try again later',
       {},
       { cause: error },
     );

@@ -64,7 +64,7 @@ export class Connection {
     this.#events = events;
     socket.on('message', (data, isBinary) => {
       if (!this.#heard()) return;
-      if (isBinary) this.refuse('malformed', 'Messages are text.');
+      if (isBinary) this.refuse('malformed', 'Messages must be text.');
       else events.message(this, data.toString());
     });
     socket.on('ping', () => void this.#heard());

@@ -89,7 +89,7 @@ describe('the data-plane channel', () => {
     expect(large.heard.at(-1)).toMatchObject({
       type: 'refused',
       reason: 'malformed',
-      detail: 'A message may have 16384 bytes.',
+      detail: 'A message may have at most 16384 bytes.',
     });
   });
 

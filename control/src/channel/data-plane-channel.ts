@@ -265,7 +265,7 @@ export class DataPlaneChannel {
       const message = readToControl(text);
       if (message === null) return;
       if (message.type === 'hello') return this.#greet(connection, message);
-      if (!connection.greeted) return connection.refuse('malformed', 'The first message is "hello".');
+      if (!connection.greeted) return connection.refuse('malformed', 'The first message must be "hello".');
       if (!connection.welcomed) return connection.early.keep(message);
       this.#told(connection, message);
     } catch (error) {
@@ -279,7 +279,7 @@ export class DataPlaneChannel {
   }
 
   #greet(connection: Connection, hello: Hello): void {
-    if (connection.greeted) return connection.refuse('malformed', 'There is one "hello".');
+    if (connection.greeted) return connection.refuse('malformed', 'Only one "hello" is allowed.');
     connection.greeted = true;
     this.#newcomers.greeted(connection, hello);
   }

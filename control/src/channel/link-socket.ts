@@ -9,7 +9,7 @@ export class LinkSocket extends WebSocket {
   /** The library calls it for a message past `maxPayload`, of which it reads nothing. */
   override close(code?: number, reason?: string | Buffer): void {
     if (code !== TOO_BIG || this.readyState !== this.OPEN) return super.close(code, reason);
-    const detail = `A message may have ${MAX_MESSAGE_BYTES} bytes.`;
+    const detail = `A message may have at most ${MAX_MESSAGE_BYTES} bytes.`;
     this.send(JSON.stringify({ type: 'refused', reason: 'malformed', detail }), () => {});
     super.close(CLOSE_CODES.malformed.code, 'malformed');
   }

@@ -12,7 +12,7 @@ export interface NewcomerLimits {
   readonly maxAdmissions: number;
 }
 
-const CROWDED = 'Too many connections wait to be let in: say hello at once, and come again.';
+const CROWDED = 'Too many connections are waiting to be admitted: send "hello" at once, and try again.';
 
 export class Newcomers {
   readonly #maxSilent: number;

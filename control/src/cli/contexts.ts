@@ -63,5 +63,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function malformed(file: string): Error {
-  return new Error(`${file} is not as gw-control writes it: mend it, or delete it and set the contexts again`);
+  return new Error(
+    `${file} is not in the format that gw-control writes: fix it, or delete it and set the contexts again`,
+  );
 }

@@ -77,7 +77,7 @@ export const dataPlanesCommand: AddCommand = (parent, program) => {
     .action(async (given: string, flags: DataPlaneFlags) => {
       const session = await Session.open(program, flags);
       await session.client.call('dataPlanes.disconnect', { params: await paramsOf(session, given, flags.project) });
-      session.note(`data plane ${given} is disconnected; to keep it away, revoke its key`);
+      session.note(`data plane ${given} is disconnected; to keep it from reconnecting, revoke its key`);
     });
 };
 

@@ -38,7 +38,7 @@ export async function findId(wanted: Wanted, candidates: () => Promise<readonly 
   const ids = found.slice(0, 5).map(({ id }) => id);
   const more = found.length > ids.length ? `, and ${found.length - ids.length} more` : '';
   throw new ApiError(
-    `${found.length} fit "${given}" as ${what}: say which by its id, of ${ids.join(', ')}${more}`,
+    `${found.length} match "${given}" as ${what}: choose one by its id, of ${ids.join(', ')}${more}`,
     409,
   );
 }

@@ -80,7 +80,7 @@ export const projectPluginsCommand: AddCommand = (parent, program) => {
       show(session, await session.client.call('projectPlugins.update', { params: { ...params, name }, body }));
     });
 
-  remote(command, 'remove', 'Have a project use a plugin no more.', ['projectPlugins.remove'])
+  remote(command, 'remove', 'Remove a plugin from a project.', ['projectPlugins.remove'])
     .argument('<name>')
     .addOption(projectOption())
     .action(async (name: string, flags: PluginFlags) => {

@@ -50,7 +50,7 @@ describe.each(DATABASE_AT_HAND)('gw-control on %s', (_name, kind, absent) => {
       const again = await seed();
       expect(again).toMatchObject({ code: 0, stderr: '' });
       expect(again.stdout).toBe(
-        'unchanged caller 1.0.0\nskipped two-headers 1.0.0: it is there with other content (use --force to replace it)\n',
+        'unchanged caller 1.0.0\nskipped two-headers 1.0.0: it already exists with other content (use --force to replace it)\n',
       );
       const forced = await seed('--force', '--verbose');
       expect(forced.stdout).toContain('updated two-headers 1.0.0\n  folder: ');
@@ -79,7 +79,7 @@ describe.each(DATABASE_AT_HAND)('gw-control on %s', (_name, kind, absent) => {
         ['garbage', /not a valid WebAssembly module/],
         ['no-module', /no-module\.wasm is missing/],
         ['undeclared', /undeclared/],
-        ['caller', /no usable JSON Schema/],
+        ['caller', /not a usable JSON Schema/],
       ] as const) {
         const line = stderr.split('\n').find((each) => each.startsWith(`refused ${join(plugins, name)}: `));
         expect(line, name).toMatch(why);

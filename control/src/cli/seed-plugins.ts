@@ -79,7 +79,7 @@ function lineOf(seeded: Seeded): string {
   if (seeded.outcome === 'refused') return `refused ${seeded.folder}: ${seeded.why}`;
   const { name, version } = seeded.plugin.manifest;
   if (seeded.outcome !== 'exists') return `${seeded.outcome} ${name} ${version}`;
-  return `skipped ${name} ${version}: it is there with other content (use --force to replace it)`;
+  return `skipped ${name} ${version}: it already exists with other content (use --force to replace it)`;
 }
 
 function detailsOf(seeded: Seeded): string[] {

@@ -112,7 +112,7 @@ export class Session {
     const spec = specs.length === 1 ? specs[0] : specs.find(({ project_id }) => project_id === null);
     if (spec) return spec.id;
     if (specs.length === 0) throw new ApiError(`there is no spec "${given}": see gw-control specs list`, 404);
-    throw new ApiError(`${specs.length} projects have a spec "${given}": say which with --project`, 409);
+    throw new ApiError(`${specs.length} projects have a spec "${given}": choose one with --project`, 409);
   }
 
   /** The id of an artifact, by hash or id; of the project that is meant, else of all. */

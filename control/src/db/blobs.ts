@@ -237,7 +237,7 @@ function before(graceMs: number) {
 }
 
 function expired(): Error {
-  return new Error('the upload took too long between two pieces, and was swept: send it again');
+  return new Error('the upload paused for too long and was discarded: send it again');
 }
 
 async function* pieces(

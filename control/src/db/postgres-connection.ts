@@ -16,7 +16,8 @@ const SSL_MODES = new Set(['disable', 'require', 'verify-ca', 'verify-full']);
  * the certificate, against `sslrootcert` where it is given. Throws for what it cannot keep.
  */
 export function connectionString(url: string): string {
-  if (!URL.canParse(url)) throw new Error('the database URL is none: write postgres://USER:PASSWORD@HOST:PORT/NAME');
+  if (!URL.canParse(url))
+    throw new Error('the database URL is not valid: write postgres://USER:PASSWORD@HOST:PORT/NAME');
   const parsed = new URL(url);
   const mode = parsed.searchParams.get('sslmode');
   if (mode !== null && !SSL_MODES.has(mode)) {

@@ -28,7 +28,7 @@ describe('an error of the database', () => {
       expect(String(error)).toMatch(/ECONNREFUSED|no address/);
       expect(isTransient(error)).toBe(true);
       const { status, message } = controlErrorOf(error);
-      expect([status, message]).toEqual([503, 'the database does not answer now: ask again in a moment']);
+      expect([status, message]).toEqual([503, 'the database does not answer at the moment: try again shortly']);
     }
   });
 

@@ -5,7 +5,7 @@ import { type DatabaseConnection, type Driver, PostgresDialect } from 'kysely';
 /** The connection broke, none could be made, or none came free in time: the same may succeed later. */
 export class DatabaseUnavailable extends Error {
   constructor(cause: unknown) {
-    super(messageOf(cause) || 'no address of the database takes connections', { cause });
+    super(messageOf(cause) || 'no address of the database accepts connections', { cause });
   }
 }
 

@@ -17,9 +17,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     status: '431 Request Header Fields Too Large',
     detail: 'the header fields are larger than 16 KiB together',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', detail: 'the request took too long to come' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', detail: 'the request took too long to arrive' },
 };
-const MALFORMED: Fault = { status: '400 Bad Request', detail: 'what came is not a request of HTTP/1.1' };
+const MALFORMED: Fault = { status: '400 Bad Request', detail: 'what was received is not an HTTP/1.1 request' };
 
 /** Of `fastify({ clientErrorHandler })`. */
 export function refuseClient(error: ConnectionError, socket: Socket): void {

@@ -15,10 +15,7 @@ export type Expected = readonly string[] | '*' | null;
 /** Throws 412 where the version is none of those expected. */
 export function mustMatch(expected: Expected, version: number | string, what: string): void {
   if (expected === null || expected === '*' || expected.includes(String(version))) return;
-  throw new ControlError(
-    'precondition-failed',
-    `${what} has changed since: read it again, and repeat the change on it`,
-  );
+  throw new ControlError('precondition-failed', `${what} has changed since: read it again, and reapply the change`);
 }
 
 /** Sets the ETag; true where the client has that version, and is to get 304. */

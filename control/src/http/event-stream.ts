@@ -31,7 +31,10 @@ export class EventStreams {
   /** Begins the answer. The handler sends `stream.body` and returns; throws `unavailable` where there are too many. */
   open(request: FastifyRequest, reply: FastifyReply): EventStream {
     if (this.#closed || this.#open.size >= MAX_STREAMS) {
-      throw new ControlError('unavailable', 'there are too many open streams, or the server stops: ask again later');
+      throw new ControlError(
+        'unavailable',
+        'there are too many open streams, or the server is shutting down: try again later',
+      );
     }
     const stream = new EventStream(request.actor.revoked);
     this.#open.add(stream);

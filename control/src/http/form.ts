@@ -76,7 +76,7 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
 
 class TakeFailed extends Error {
   constructor(cause: unknown) {
-    super('the file could not be taken', { cause });
+    super('the file could not be processed', { cause });
   }
 }
 
@@ -86,7 +86,7 @@ function textOf(part: MultipartValue, before: ReadonlyMap<string, string>): stri
   if (fieldnameTruncated || valueTruncated) throw refuse('is too long');
   if (fieldname === 'file') throw refuse('must be a file, with a filename');
   if (typeof value !== 'string') throw refuse('must be text');
-  if (before.has(fieldname)) throw refuse('stands there twice');
+  if (before.has(fieldname)) throw refuse('is given twice');
   return value;
 }
 
@@ -108,12 +108,12 @@ function formProblem(error: unknown): unknown {
     return new ControlError('payload-too-large', `the file has more than ${error.limit} bytes`);
   }
   const { code } = error as { readonly code?: unknown };
-  if (code === 'FST_FILES_LIMIT') return new ControlError('bad-request', 'the form has more files than one');
+  if (code === 'FST_FILES_LIMIT') return new ControlError('bad-request', 'the form has more than one file');
   // Errors of the parser without a code are all about the form.
   return typeof code === 'string' && code.startsWith('FST_') ? error : brokenOff(error);
 }
 
 function brokenOff(cause: unknown): ControlError {
-  const detail = 'the multipart form is malformed or breaks off: send it again, whole';
+  const detail = 'the multipart form is malformed or incomplete: send it again in full';
   return new ControlError('bad-request', detail, {}, { cause });
 }

@@ -48,7 +48,7 @@ export class IdempotencyKey {
     if (rows.length > 0) return 'mine';
     const row = await this.#row().selectAll().executeTakeFirst();
     if (row && row.fingerprint !== fingerprint) {
-      const detail = 'this Idempotency-Key was used for another request: take a new one for each request';
+      const detail = 'this Idempotency-Key was used for another request: use a new one for each request';
       throw new ControlError('idempotency-key-reused', detail);
     }
     // Without a row its run has just failed.

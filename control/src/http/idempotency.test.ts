@@ -71,7 +71,7 @@ describe.each(DATABASE_AT_HAND)('Idempotency-Key on %s', (_name, kind, absent) =
         const refused = await control.ask(path, { method: 'POST', json, headers: { 'idempotency-key': 'k' } });
         expect([refused.status, await refused.json()]).toMatchObject([
           400,
-          { detail: expect.stringContaining('send it without Idempotency-Key') },
+          { detail: expect.stringContaining('send the request without Idempotency-Key') },
         ]);
         expect(await control.get(path)).toEqual([]);
         expect((await control.ask(path, { method: 'POST', json })).status).toBe(201);

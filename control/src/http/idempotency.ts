@@ -39,7 +39,7 @@ export async function idempotently<T>(
   const claimed = await key.claim(fingerprintOf(request, fingerprint));
   if (claimed === 'under way') {
     reply.header('retry-after', '1');
-    const detail = 'the first request with this Idempotency-Key is still under way: repeat it in a moment';
+    const detail = 'the first request with this Idempotency-Key is still in progress: retry in a moment';
     throw new ControlError('conflict', detail);
   }
   if (claimed !== 'mine') return replayed(claimed, reply) as T | FastifyReply;

@@ -40,7 +40,7 @@ export async function page<DB, TB extends keyof DB, O extends object>(
   const descending = given.startsWith('-');
   const field = descending ? given.slice(1) : given;
   const by = order.columns[field];
-  if (by === undefined) throw new ControlError('bad-request', `there is no order by "${field}"`);
+  if (by === undefined) throw new ControlError('bad-request', `sorting by "${field}" is not supported`);
   const direction = descending ? 'desc' : 'asc';
   let rows = query
     .orderBy(sql.ref(by.column), direction)
@@ -65,7 +65,7 @@ function refuseCursor(error: unknown): never {
 }
 
 const wrongCursor = () =>
-  new ControlError('bad-request', 'the cursor is none of this list in this order: begin without one');
+  new ControlError('bad-request', 'the cursor does not belong to this list in this order: start without one');
 
 interface Position {
   readonly sort: string;

@@ -35,10 +35,10 @@ const RAISED: Readonly<Record<string, { readonly problem: ProblemName; readonly 
   },
   FST_ERR_CTP_BODY_TOO_LARGE: { problem: 'payload-too-large' },
   FST_REQ_FILE_TOO_LARGE: { problem: 'payload-too-large' },
-  FST_FILES_LIMIT: { problem: 'payload-too-large', detail: 'the form has more files than one' },
+  FST_FILES_LIMIT: { problem: 'payload-too-large', detail: 'the form has more than one file' },
   FST_FIELDS_LIMIT: { problem: 'payload-too-large', detail: 'the form has too many fields' },
   FST_PARTS_LIMIT: { problem: 'payload-too-large', detail: 'the form has too many parts' },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { problem: 'bad-request', detail: 'the body is empty where JSON must be' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { problem: 'bad-request', detail: 'the body is empty, but must be JSON' },
   FST_ERR_CTP_INVALID_JSON_BODY: { problem: 'bad-request', detail: 'the body is not valid JSON' },
 };
 
@@ -49,7 +49,7 @@ export function controlErrorOf(error: unknown): ControlError {
   if (isTransient(error)) {
     return new ControlError(
       'unavailable',
-      'the database does not answer now: ask again in a moment',
+      'the database does not answer at the moment: try again shortly',
       {},
       { cause: error },
     );

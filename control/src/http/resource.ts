@@ -112,7 +112,7 @@ const hasBody = (types: readonly string[]) => async (request: FastifyRequest) =>
 function mustHaveNoKey({ headers }: FastifyRequest): void {
   if (headers['idempotency-key'] === undefined) return;
   const detail =
-    'this answer holds a secret, which is not kept: send it without Idempotency-Key, and revoke what you did not see';
+    'this response contains a secret, which is not kept: send the request without Idempotency-Key, and revoke what you did not receive';
   throw new ControlError('bad-request', detail);
 }
 

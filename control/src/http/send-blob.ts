@@ -28,7 +28,7 @@ export function sendBlob(
   const range = rangeOf(request, etagOf(sha256), size);
   if (range === 'unsatisfiable') {
     reply.removeHeader('etag').header('content-range', `bytes */${size}`);
-    throw new ControlError('range-not-satisfiable', `there are ${size} bytes: ask for a range within them`);
+    throw new ControlError('range-not-satisfiable', `there are ${size} bytes: request a range within them`);
   }
   const { start, end } = range ?? { start: 0, end: size };
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);

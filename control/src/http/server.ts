@@ -152,5 +152,8 @@ function notRouted(app: FastifyInstance, request: FastifyRequest, reply: { heade
   // OPTIONS is for every path, there or not.
   if (methods.every((method) => method === 'OPTIONS')) return ControlError.notFound(`"${path}"`);
   reply.header('allow', methods.join(', '));
-  return new ControlError('method-not-allowed', `${request.method} is not for "${path}": use ${methods.join(', ')}`);
+  return new ControlError(
+    'method-not-allowed',
+    `${request.method} is not allowed for "${path}": use ${methods.join(', ')}`,
+  );
 }

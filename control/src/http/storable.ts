@@ -29,8 +29,5 @@ export function checkStorable(value: unknown, where: string): void {
 
 function checkText(text: string, where: string): void {
   if (!text.includes('\0') && text.isWellFormed()) return;
-  throw new ControlError(
-    'unprocessable',
-    `${where} holds text that is none: a NUL character, or half a surrogate pair`,
-  );
+  throw new ControlError('unprocessable', `${where} contains invalid text: a NUL character, or half a surrogate pair`);
 }

@@ -81,10 +81,10 @@ export class UploadQueue {
 }
 
 function crowded(): ControlError {
-  const detail = 'too many uploads of this project wait: send it again later, and fewer at once';
+  const detail = 'too many uploads of this project are waiting: send it again later, and fewer at once';
   return new ControlError('unavailable', detail);
 }
 
 function left(): ControlError {
-  return new ControlError('unavailable', 'the connection ended before the upload was taken: send it again');
+  return new ControlError('unavailable', 'the connection ended before the upload was processed: send it again');
 }

@@ -39,7 +39,7 @@ export function validationProblem(validation: Raised, context: string | undefine
     return ControlError.notFound(`path with such a part: ${first?.pointer.slice(1)} ${first?.message}`);
   }
   const place = first?.pointer ? ` at ${first.pointer}` : '';
-  return new ControlError('bad-request', `${where} is not as it must be${place}: ${first?.message}`, { errors });
+  return new ControlError('bad-request', `${where} is not valid${place}: ${first?.message}`, { errors });
 }
 
 type Fault = Raised[number] | ErrorObject;

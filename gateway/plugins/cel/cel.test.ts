@@ -96,7 +96,7 @@ describe('cel', () => {
 
   it('says where an expression is wrong when it is loaded', async () => {
     await expect(kit.bind({ expression: 'request.metod == "GET"', on_match: { deny } })).rejects.toThrow(
-      'plugin "cel": refuses its config: the expression is not right: line 1, column 8: a request has no metod',
+      'plugin "cel": rejects its config: the expression is not valid: line 1, column 8: a request has no metod',
     );
   });
 

@@ -290,7 +290,7 @@ describe('hmac-auth', () => {
   });
 
   it.each([
-    ['a secret that is soon guessed', [{ id: 'a', secret: 'short' }], /less than 16 bytes/],
+    ['a secret that is soon guessed', [{ id: 'a', secret: 'short' }], /fewer than 16 bytes/],
     ['a secret that is no base64', [{ id: 'a', secret: 'base64:%%%%%%%%%%%%%%%%%%%%%%%%' }], /is not base64/],
     [
       'an id twice',

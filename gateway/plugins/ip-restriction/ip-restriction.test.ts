@@ -133,7 +133,7 @@ describe('ip-restriction', () => {
   it('refuses at the start what the schema cannot see, and names the property', async () => {
     // What a secret reference stands for is not known before; here it stands for itself.
     await expect(kit.bind({ deny: ['10.0.0.0/8', 'env://RANGE'] })).rejects.toThrow(
-      'refuses its config: deny/1 is neither an IP address nor a CIDR range',
+      'rejects its config: deny/1 is neither an IP address nor a CIDR range',
     );
   });
 

@@ -23,7 +23,7 @@ describe('oauth2-auth', () => {
     expect(problem).toMatchObject({ type: 'urn:gw:error:issuer-unavailable', status: 503 });
     expect(Object.keys(requestHeaders)).toEqual(['authorization']);
     expect(logs).toHaveLength(1);
-    expect(logs[0]?.message).toContain('answers of http://127.0.0.1:1/introspect: not to be had');
+    expect(logs[0]?.message).toContain('answers of http://127.0.0.1:1/introspect: unavailable');
     expect(JSON.stringify([logs, problem])).not.toContain('planted');
   });
 

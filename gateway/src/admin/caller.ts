@@ -37,7 +37,7 @@ export class AdminCallers {
     if (host !== undefined && headerOf(headers, ADMIN_CLIENT) === undefined && !this.#knows(host)) {
       return problem(
         'forbidden',
-        `The admin port is not asked by the name "${nameOf(host)}": use its address or localhost, or allow the name with --admin-hosts.`,
+        `The admin port does not accept the host name "${nameOf(host)}": use its address or localhost, or allow the name with --admin-hosts.`,
       );
     }
     return x.method === 'POST' || x.method === 'PUT' ? changeRefusal(headers, host, x.scheme) : null;
@@ -53,7 +53,7 @@ export class AdminCallers {
 function changeRefusal(headers: HeaderList, host: string | undefined, scheme: string): Problem | null {
   const origin = headerOf(headers, 'origin');
   if (origin !== undefined && origin.toLowerCase() !== `${scheme}://${host?.toLowerCase()}`) {
-    return problem('forbidden', 'The admin port takes no requests from pages of other origins.');
+    return problem('forbidden', 'The admin port accepts no requests from pages of other origins.');
   }
   // Pages may send text and forms anywhere, and ask nobody before.
   if (mediaTypeOf(headerOf(headers, 'content-type')) === 'application/json') return null;

@@ -20,7 +20,7 @@ let running = 0;
 
 export async function tracePage(x: Exchange, state: TraceState): Promise<Page> {
   if (running >= MOST_TRACES) {
-    return problemPage(problem('rate-limited', `There are ${MOST_TRACES} traces under way: try again.`));
+    return problemPage(problem('rate-limited', `There are ${MOST_TRACES} traces in progress: try again.`));
   }
   running++;
   try {

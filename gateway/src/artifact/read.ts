@@ -104,7 +104,7 @@ function specReader(archive: Uint8Array, limit: number, sums: ReadonlyMap<string
     const sum = sums.get(path);
     if (sum === undefined) throw new ArtifactError('malformed', `the artifact has no spec "${name}"`);
     const bytes = (await unpack(archive, limit)).entries.get(path);
-    if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" is not what the manifest says`);
+    if (!bytes || sha256(bytes) !== sum) throw integrity(`spec "${name}" does not match the manifest`);
     return new Uint8Array(bytes);
   };
 }
@@ -148,7 +148,7 @@ function verifySignatures(manifest: Manifest, trusted: readonly KeyObject[]): vo
   if (trusted.length === 0) return;
   const { artifact_hash, signature, manifest_hash, manifest_signature } = manifest;
   if (signature === undefined || manifest_signature === undefined) {
-    throw new ArtifactError('signature', 'the artifact is not signed, and GW_TRUSTED_PUBKEY asks for a signature');
+    throw new ArtifactError('signature', 'the artifact is not signed, but GW_TRUSTED_PUBKEY requires a signature');
   }
   const signed = trusted.some(
     (key) => verifySignature(key, artifact_hash, signature) && verifySignature(key, manifest_hash, manifest_signature),

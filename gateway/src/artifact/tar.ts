@@ -56,7 +56,7 @@ export function readTar(tar: Buffer): Map<string, Buffer> {
     const full: string = longName ?? name;
     longName = null;
     checkName(full);
-    if (entries.has(full)) throw malformed(`"${full}" stands in it twice`);
+    if (entries.has(full)) throw malformed(`"${full}" occurs in it twice`);
     if (entries.size >= MAX_ENTRIES) throw new ArtifactError('too-large', `it has more than ${MAX_ENTRIES} entries`);
     entries.set(full, body);
   }

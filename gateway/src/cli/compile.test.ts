@@ -193,7 +193,7 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
     [
       'another version',
       'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm, version: 9.9.9 }\n',
-      '9.9.9 is asked for',
+      '9.9.9 is required',
     ],
     ['an upstream without URL', 'specs: specs\nupstreams:\n  books: {}\n', 'needs "url"'],
   ])('%s', async (_, manifest, message) => {

@@ -17,7 +17,7 @@ export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptio
   const { controlPlane: url, projectId, apiKeyFile, controlPlaneCa: ca, cacheDir } = flags;
   const apiKey = flags.apiKey || undefined;
   if (url === undefined) {
-    if (flags.artifact === undefined) throw new Error('give --artifact, or --control-plane that artifacts come from');
+    if (flags.artifact === undefined) throw new Error('give --artifact, or --control-plane to get artifacts from');
     if (cacheDir !== undefined) throw new Error('--cache-dir keeps artifacts of a control plane: give --control-plane');
     return undefined;
   }
@@ -30,7 +30,7 @@ export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptio
   if (apiKey !== undefined && apiKeyFile !== undefined)
     throw new Error('the API key is given twice: give GW_API_KEY or GW_API_KEY_FILE');
   if (apiKey !== undefined && !isApiKey(apiKey))
-    throw new Error('the API key is not one: it has characters that no key has');
+    throw new Error('the API key is not valid: it has characters that no key has');
   return {
     url,
     projectId: projectId.toLowerCase(),
@@ -44,16 +44,17 @@ export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptio
 
 function nameOf({ dataPlaneName = hostname() || 'gw' }: ControlPlaneFlags): string {
   if (/^[^\p{Cc}]{1,253}$/u.test(dataPlaneName)) return dataPlaneName;
-  throw new Error('--data-plane-name has 1 to 253 characters, and no control characters');
+  throw new Error('--data-plane-name must have 1 to 253 characters, and no control characters');
 }
 
 function labelsOf({ dataPlaneLabel }: ControlPlaneFlags): Readonly<Record<string, string>> {
-  if (dataPlaneLabel.length > MOST_LABELS) throw new Error(`there may be ${MOST_LABELS} of --data-plane-label`);
+  if (dataPlaneLabel.length > MOST_LABELS)
+    throw new Error(`--data-plane-label may be given at most ${MOST_LABELS} times`);
   return Object.fromEntries(
     dataPlaneLabel.map((text) => {
       const [, name, value] = LABEL.exec(text) ?? [];
       if (name === undefined || value === undefined) {
-        throw new Error(`--data-plane-label is name=value, such as zone=eu-1: "${text}" is not`);
+        throw new Error(`--data-plane-label must be name=value, such as zone=eu-1: "${text}" is not`);
       }
       return [name, value];
     }),

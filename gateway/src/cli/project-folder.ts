@@ -163,7 +163,7 @@ async function readPlugin(
         : readLocal(name, resolve(home, path));
     const has = plugin.manifest?.version;
     if (version !== undefined && has !== version) {
-      throw new PluginPackageError(`version ${version} is asked for, and it is ${has ?? 'not said'}`);
+      throw new PluginPackageError(`version ${version} is required, but the plugin has ${has ?? 'none'}`);
     }
     return { ...plugin, name, ...(config ? { config } : {}) };
   } catch (error) {

@@ -59,5 +59,5 @@ function describeSignature(verified: boolean, signature: string | undefined, key
   // Which key the artifact says that it was signed with is only informational.
   if (verified) return 'signature verified with a trusted key';
   if (signature === undefined) return 'not signed';
-  return `signed${key === undefined ? '' : ` (it says by ${printable(key)})`}, and not verified: give --key`;
+  return `signed${key === undefined ? '' : ` (by ${printable(key)}, it says)`}, but not verified: give --key`;
 }

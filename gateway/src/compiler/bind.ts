@@ -54,7 +54,7 @@ export class Binder {
     }
     if (plugin === null) return null;
     if (plugin.manifest.type !== type) {
-      this.#diagnostics.add('E1041', namePlace, `"${name}" is a ${plugin.manifest.type}, and is used as a ${type}`);
+      this.#diagnostics.add('E1041', namePlace, `"${name}" is a ${plugin.manifest.type}, but is used as a ${type}`);
       return null;
     }
     const { config, errors } = this.#configure(plugin, declared);

@@ -117,7 +117,7 @@ describe('a module that serving would refuse is E1042', () => {
       {
         code: 'E1042',
         pointer: '/paths/~1a/get/x-gw-middlewares/0',
-        message: expect.stringMatching(/refuses its config/),
+        message: expect.stringMatching(/rejects its config/),
       },
     ]);
     const later = await compiled(

@@ -10,7 +10,7 @@ interface Keyword {
 }
 
 const mustBe = (fits: boolean, what: string, value: unknown): string | null =>
-  fits ? null : `must be ${what}, and is ${kindOf(value)}`;
+  fits ? null : `must be ${what}, but is ${kindOf(value)}`;
 
 const schema: Keyword = {
   kind: 'schema',
@@ -27,7 +27,7 @@ const schemaMap: Keyword = {
 const number: Keyword = { kind: 'plain', check: (value) => mustBe(typeof value === 'number', 'a number', value) };
 const count: Keyword = {
   kind: 'plain',
-  check: (value) => mustBe(Number.isInteger(value) && Number(value) >= 0, 'a whole number from 0 on', value),
+  check: (value) => mustBe(Number.isInteger(value) && Number(value) >= 0, 'a whole number of 0 or more', value),
 };
 const flag: Keyword = { kind: 'plain', check: (value) => mustBe(typeof value === 'boolean', 'a boolean', value) };
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string');
@@ -59,7 +59,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   exclusiveMinimum: number,
   multipleOf: {
     kind: 'plain',
-    check: (value) => mustBe(typeof value === 'number' && value > 0, 'a number over 0', value),
+    check: (value) => mustBe(typeof value === 'number' && value > 0, 'a number greater than 0', value),
   },
   maxLength: count,
   minLength: count,
@@ -84,7 +84,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
       const types: readonly unknown[] = Array.isArray(value) ? value : [value];
       const bad = types.find((each) => typeof each !== 'string' || !TYPES.has(each));
       if (types.length > 0 && bad === undefined) return null;
-      return `must be one or more of ${[...TYPES].join(', ')}, and is ${JSON.stringify(value)?.slice(0, 60)}`;
+      return `must be one or more of ${[...TYPES].join(', ')}, but is ${JSON.stringify(value)?.slice(0, 60)}`;
     },
   },
   enum: {

@@ -195,7 +195,8 @@ async function read(
     for await (const chunk of body) {
       // Leaving the loop destroys the stream, and with it the connection.
       if (length + chunk.length > most) throw tooLarge();
-      if (!holding.take(chunk.length)) throw new HttpCallError('failed', 'the gateway holds as many bytes as it may');
+      if (!holding.take(chunk.length))
+        throw new HttpCallError('failed', 'the gateway has reached its limit of bytes in memory');
       length += chunk.length;
       chunks.push(chunk);
     }

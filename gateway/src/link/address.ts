@@ -24,11 +24,11 @@ export function controlPlaneAddress(url: string): ControlPlaneAddress {
     throw new LinkAddressError('--control-plane holds credentials: give the API key in GW_API_KEY');
   }
   if (socket.search !== '' || socket.hash !== '') {
-    throw new LinkAddressError('--control-plane takes no query and no fragment');
+    throw new LinkAddressError('--control-plane accepts no query and no fragment');
   }
   if (socket.pathname === '/') socket.pathname = LINK_PATH;
   if (!socket.pathname.endsWith(LINK_PATH)) {
-    throw new LinkAddressError(`--control-plane ends in ${LINK_PATH}: ${socket.pathname} is another path`);
+    throw new LinkAddressError(`--control-plane must end in ${LINK_PATH}: ${socket.pathname} is another path`);
   }
   const base = new URL(socket);
   base.protocol = socket.protocol === 'ws:' ? 'http:' : 'https:';

@@ -26,7 +26,9 @@ export interface Credentials {
 export async function readCredentials({ apiKey, apiKeyFile, ca }: CredentialSource): Promise<Credentials> {
   const key = apiKeyFile === undefined ? (apiKey ?? '') : (await readText('--api-key-file', apiKeyFile)).trim();
   if (!isApiKey(key)) {
-    throw new Error(`${apiKeyFile === undefined ? 'the API key' : apiKeyFile} is no API key: it needs visible ASCII`);
+    throw new Error(
+      `${apiKeyFile === undefined ? 'the API key' : apiKeyFile} is not an API key: it must be visible ASCII`,
+    );
   }
   return { apiKey: key, ...(ca === undefined ? {} : { ca: await readCa(ca) }) };
 }

@@ -106,7 +106,9 @@ export class Download {
     if (length !== '' && Number(length) !== this.#notice.size - this.#length) {
       body.on('error', () => {});
       body.destroy();
-      throw this.#another(`the control plane sends ${length} bytes where ${this.#notice.size - this.#length} are due`);
+      throw this.#another(
+        `the control plane sends ${length} bytes where ${this.#notice.size - this.#length} are expected`,
+      );
     }
     return body;
   }
@@ -156,6 +158,6 @@ function strong(etag: string): string | null {
 
 function hint(status: number): string {
   if (status === 401 || status === 403) return ': the API key does not open this artifact';
-  if (status === 404 || status === 410) return ': it has no such artifact any more';
+  if (status === 404 || status === 410) return ': it no longer has this artifact';
   return status >= 300 && status < 400 ? ': redirects are not followed' : '';
 }

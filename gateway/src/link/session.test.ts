@@ -60,7 +60,7 @@ describe('a session', () => {
   it('ends where the control plane falls silent', async () => {
     const url = await serve((socket) => socket.send(welcome(0.05)));
     const { why, retry, lastedMs } = await session(url).ended;
-    expect([why, retry]).toEqual(['the control plane has fallen silent', 'backoff']);
+    expect([why, retry]).toEqual(['the control plane no longer responds', 'backoff']);
     expect(lastedMs).toBeGreaterThan(100);
   });
 

@@ -113,7 +113,7 @@ export class Session {
       if (message !== null) this.#take(message);
     } catch (error) {
       this.#retry = 'slow';
-      this.#why = `the control plane said what is not understood: ${messageOf(error)}`;
+      this.#why = `the control plane sent a message that is not understood: ${messageOf(error)}`;
       this.#socket.close(CLOSE_CODES.malformed.code, 'malformed');
     }
   }
@@ -139,7 +139,7 @@ export class Session {
   }
 
   #welcome(welcome: Welcome): void {
-    if (this.#welcomedAt !== null) throw new Error('there is one "welcome"');
+    if (this.#welcomedAt !== null) throw new Error('only one "welcome" is allowed');
     this.#welcomedAt = performance.now();
     clearTimeout(this.#timer);
     this.#beat(welcome.heartbeat_seconds * 1000, Math.random());
@@ -151,7 +151,7 @@ export class Session {
   #beat(everyMs: number, phase = 1): void {
     this.#timer = setTimeout(() => {
       if (performance.now() - this.#heardAt > MISSED * everyMs) {
-        return this.#cut('the control plane has fallen silent');
+        return this.#cut('the control plane no longer responds');
       }
       this.#send({ type: 'heartbeat', artifact_hash: this.#events.served() });
       this.#beat(everyMs);

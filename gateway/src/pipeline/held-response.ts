@@ -44,7 +44,7 @@ export class HeldResponseBytes {
 
 /** The answer in place of a response for which there is no room. */
 export function noRoom(): Problem {
-  return problem('overloaded', 'The gateway holds as many responses as it may. Try again.');
+  return problem('overloaded', 'The gateway has reached its limit of responses in memory. Try again.');
 }
 
 export interface Holding {

@@ -157,7 +157,11 @@ export class ResponseRun implements ProxyEvents {
         bytes.sent();
       },
       overflow: () => {
-        this.failed(x, problem('upstream-failed', 'The upstream sent more than the gateway holds.'), 'too large');
+        this.failed(
+          x,
+          problem('upstream-failed', 'The upstream sent more than the gateway can hold in memory.'),
+          'too large',
+        );
         return Promise.resolve(null);
       },
       refused: () => this.answer({ problem: noRoom() }),
@@ -209,7 +213,7 @@ export class ResponseRun implements ProxyEvents {
 
   broken(x: Exchange, cause: string): void {
     // What was held was not sent: there is still an answer to give.
-    const brokeOff = problem('upstream-failed', 'The upstream broke off its answer.');
+    const brokeOff = problem('upstream-failed', 'The upstream ended its response prematurely.');
     if (!x.responder.headSent) return this.failed(x, brokeOff, cause);
     this.#options.recorder.upstreamFailed(x, cause);
     x.responder.abort();

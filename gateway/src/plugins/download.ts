@@ -66,7 +66,7 @@ async function fetchOnce(
   if (REDIRECTS.includes(statusCode)) {
     const location = answered['location'];
     if (typeof location !== 'string' || !URL.canParse(location, url)) {
-      throw new DownloadError(`it answers ${statusCode} without saying where to`);
+      throw new DownloadError(`it answers ${statusCode} without a location to redirect to`);
     }
     return new URL(location, url).href;
   }

@@ -76,7 +76,7 @@ export class RemotePlugins {
     }
     const has = hash('sha256', file, 'hex');
     if (has !== sha256) {
-      throw new DownloadError(`${withoutQuery(url)} has sha256 ${has}, and gw.yaml asks for ${sha256}`);
+      throw new DownloadError(`${withoutQuery(url)} has sha256 ${has}, but gw.yaml requires ${sha256}`);
     }
     await this.#keep(sha256, file);
     return file;

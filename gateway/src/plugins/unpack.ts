@@ -29,7 +29,7 @@ export async function unpack(bytes: Uint8Array): Promise<ReadonlyMap<string, Buf
     return await entriesOf(await tarOf(bytes));
   } catch (error) {
     if (error instanceof ArchiveError) throw error;
-    const reason = error instanceof ArtifactError ? error.message : `it is no tar archive: ${messageOf(error)}`;
+    const reason = error instanceof ArtifactError ? error.message : `it is not a tar archive: ${messageOf(error)}`;
     throw new ArchiveError(reason, { cause: error });
   }
 }
@@ -59,9 +59,11 @@ async function entriesOf(tar: Buffer): Promise<ReadonlyMap<string, Buffer>> {
     if (type === 'directory') continue;
     const name = given.replace(/^(\.\/)+/, '');
     if (type !== 'file') {
-      throw new ArchiveError(`${JSON.stringify(name.slice(0, 200))} in it is no plain file (${type}): put in the file`);
+      throw new ArchiveError(
+        `${JSON.stringify(name.slice(0, 200))} in it is not a regular file (${type}): include the file itself`,
+      );
     }
-    if (files.has(name)) throw new ArchiveError(`${JSON.stringify(name.slice(0, 200))} stands in it twice`);
+    if (files.has(name)) throw new ArchiveError(`${JSON.stringify(name.slice(0, 200))} occurs in it twice`);
     files.set(name, Buffer.concat(chunks));
   }
   return files;

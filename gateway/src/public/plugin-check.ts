@@ -25,7 +25,7 @@ export async function faultOfPackage(
     marks = marksOf(configSchema);
     if (configSchema) validate = configValidator(configSchema);
   } catch (error) {
-    return { file: 'config-schema.json', message: `it is no usable JSON Schema: ${messageOf(error).slice(0, 500)}` };
+    return { file: 'config-schema.json', message: `it is not a usable JSON Schema: ${messageOf(error).slice(0, 500)}` };
   }
   const { runtime, close } = loadOnlyRuntime();
   try {

@@ -66,7 +66,7 @@ async function spec(x: Exchange, library: SpecLibrary): Promise<Answer> {
   const name = nameOf(x.path.slice(SPECS.length + 1));
   const type = TYPES.find((each) => each === name);
   const rendering = type ? library.merged(type, format) : library.file(name, format);
-  if (!rendering) return notFound(`There is no such spec: ${SPECS} lists those that there are.`);
+  if (!rendering) return notFound(`There is no such spec: ${SPECS} lists the available ones.`);
   return send(x, await rendering, format);
 }
 

@@ -51,7 +51,7 @@ export const ERROR_CODES = {
     category: 'spec validity',
     severity: 'warning',
     title: 'pattern cannot be matched in linear time',
-    hint: 'Write the pattern without what is named: as it is, matching counts steps, and requests that need more than --max-pattern-steps are refused.',
+    hint: 'Write the pattern without the construct that the message names: otherwise matching counts steps, and requests that need more than --max-pattern-steps are rejected.',
   },
   E1008: {
     category: 'spec validity',
@@ -63,7 +63,7 @@ export const ERROR_CODES = {
     category: 'spec validity',
     severity: 'error',
     title: 'the compilation broke off',
-    hint: 'Ask for it again; the log of gw-control says more under the id of the compilation.',
+    hint: 'Start it again; the log of gw-control says more under the id of the compilation.',
   },
   E1010: {
     category: 'extension',

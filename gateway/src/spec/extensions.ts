@@ -34,9 +34,10 @@ export function misplaced(name: string, within: readonly string[], root: unknown
     (within.length === 0 && get(root, 'action') !== undefined && get(root, 'channel') !== undefined) ||
     (within.length === 1 && METHODS.some((method) => method === parent));
   if (name === 'x-gw-mcp' && (onOperation || within.length === 0)) return null;
-  if (name === 'x-gw-mcp') return 'x-gw-mcp stands at the root of a document or on an operation; here it has no effect';
+  if (name === 'x-gw-mcp')
+    return 'x-gw-mcp belongs at the root of a document or on an operation; here it has no effect';
   if (!ON_OPERATIONS.has(name)) return `unknown extension "${name}"`;
-  return onOperation ? null : `${name} stands on operations; here it has no effect`;
+  return onOperation ? null : `${name} belongs on operations; here it has no effect`;
 }
 
 /** Undefined where there is none; null, and E1012, where it is malformed. */
@@ -87,7 +88,7 @@ function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse |
     diagnostics.add(
       'E1012',
       placeOf(member(at, other)),
-      `"${other}" is not a field of a plugin use: settings stand under "config"`,
+      `"${other}" is not a field of a plugin use: settings belong under "config"`,
     );
   return { name, config: (config.value ?? {}) as JsonObject, at };
 }

@@ -23,6 +23,6 @@ export function followObject(
   const found = followed(declared, documents, diagnostics);
   if (!found) return null;
   if (isObject(found.value)) return found;
-  diagnostics.add('E1004', placeOf(found), `${what} must be an object, and this is ${kindOf(found.value)}`);
+  diagnostics.add('E1004', placeOf(found), `${what} must be an object, but this is ${kindOf(found.value)}`);
   return null;
 }

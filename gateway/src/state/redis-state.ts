@@ -58,7 +58,9 @@ export class RedisState implements State {
   /** Resolves when it is connected, or after the time that connecting may take: then it goes on in the background. */
   static async open(options: RedisStateOptions): Promise<RedisState> {
     if (!/^(redis|valkey)s?:\/\/[^/]/.test(options.url) || !URL.canParse(options.url)) {
-      throw new Error('--state is no URL of a Redis or Valkey: give one such as redis://user:password@redis:6379/0');
+      throw new Error(
+        '--state is not the URL of a Redis or Valkey: give one such as redis://user:password@redis:6379/0',
+      );
     }
     const state = new RedisState(options);
     await state.#redis.connect().catch(() => {});
@@ -153,7 +155,7 @@ export class RedisState implements State {
       const now = performance.now();
       if (now < this.#restUntil) {
         this.#failures++;
-        throw new StateUnavailable('the state server is away');
+        throw new StateUnavailable('the state server is unavailable');
       }
       // One asks, and the others need not wait for what it hears.
       this.#restUntil = now + REST_MS;
@@ -166,7 +168,7 @@ export class RedisState implements State {
       this.#failures++;
       this.#failed(error);
       if (probes) this.#reconnect();
-      throw new StateUnavailable('the state server is away', { cause: error });
+      throw new StateUnavailable('the state server is unavailable', { cause: error });
     }
   }
 

@@ -25,7 +25,7 @@ export async function bind<T>(
       code === 'EADDRINUSE'
         ? 'it is in use: stop the other process or choose another port'
         : code === 'EACCES'
-          ? 'that needs more rights: choose a port above 1023'
+          ? 'that needs more privileges: choose a port above 1023'
           : messageOf(error);
     throw new BindError(`cannot listen on ${host}:${port} (${option}): ${reason}`, { cause: error });
   }

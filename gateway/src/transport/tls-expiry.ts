@@ -32,7 +32,7 @@ export function watchExpiry(pair: KeyPair, warn: (warning: ExpiryWarning) => voi
     const expires = new Date(expiresAt).toISOString();
     const message =
       left <= 0
-        ? 'the certificate has expired: clients refuse it; replace the files of --tls-cert and --tls-key'
+        ? 'the certificate has expired: clients reject it; replace the files of --tls-cert and --tls-key'
         : 'the certificate expires soon: replace the files of --tls-cert and --tls-key';
     warn({ expires, message });
   }

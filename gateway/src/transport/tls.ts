@@ -87,7 +87,11 @@ async function readPem(path: string, option: string): Promise<Buffer> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const reason =
-      code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'it may not be read' : String(error);
+      code === 'ENOENT'
+        ? 'there is no such file'
+        : code === 'EACCES'
+          ? 'permission to read it is denied'
+          : String(error);
     throw new TlsFilesError(`cannot read ${path} (${option}): ${reason}`, { cause: error });
   }
 }

@@ -77,7 +77,9 @@ export class ArrivingBody implements Evictable {
   }
 
   evict(): void {
-    this.refuse('The gateway holds as many request bodies as it may, and this one comes most slowly. Try again.');
+    this.refuse(
+      'The gateway has reached its limit of request bodies in memory, and this one arrives most slowly. Try again.',
+    );
   }
 
   refuse(detail: string): void {

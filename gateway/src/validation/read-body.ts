@@ -88,7 +88,9 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       if (!holding.take(chunk.length)) {
-        x.answer = { problem: problem('overloaded', 'The gateway holds as many request bodies as it may. Try again.') };
+        x.answer = {
+          problem: problem('overloaded', 'The gateway has reached its limit of request bodies in memory. Try again.'),
+        };
         throw new Interrupted('no memory for the body');
       }
       chunks.push(chunk);

@@ -90,7 +90,7 @@ describe('a plugin that goes wrong', () => {
 
   it('cannot have its config when init refuses, traps or runs without end', async () => {
     const trapper = await fixture('trapper');
-    await expect(trapper.bind({ hook: 'refuse' })).rejects.toThrow('refuses its config: it is not to my taste');
+    await expect(trapper.bind({ hook: 'refuse' })).rejects.toThrow('rejects its config: it is not to my taste');
     await expect(trapper.bind({ hook: 'init' })).rejects.toThrow(PluginLoadError);
     const looper = await fixture('looper');
     await expect(looper.bind({ mode: 'init' })).rejects.toThrow(/CPU time/);

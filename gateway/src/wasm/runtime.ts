@@ -196,7 +196,7 @@ class Module implements LoadedModule {
       const result = await instance.initialise('init', binding, this.#pristine);
       const { refusal, passesResponse, bodyNeed } = instance.call;
       if (result !== 0 || refusal !== null) {
-        throw new PluginLoadError(`refuses its config: ${refusal ?? `init returned ${result}`}`);
+        throw new PluginLoadError(`rejects its config: ${refusal ?? `init returned ${result}`}`);
       }
       return { snapshot: instance.snapshot(), passesResponse, bodyNeed };
     });

@@ -19,43 +19,44 @@ export const REASONS = {
   SidecarMissing: {
     event: 'Warning',
     meaning:
-      'A pod asks for a sidecar and has none: it was created while no API server could ask the webhook. Its traffic goes past the gateway.',
-    action: 'Delete the pod, or restart its workload; the operator never does. See that the webhook can be reached.',
+      'A pod requests a sidecar but has none: it was created while the API server could not reach the webhook. Its traffic bypasses the gateway.',
+    action:
+      'Delete the pod or restart its workload; the operator never does so itself. Make sure that the API server can reach the webhook.',
   },
   // Reviewed
   WebhookDrift: {
     event: 'Warning',
     meaning:
-      'Webhook configurations have another path than the operator gives them, or it may not write them: wrong objects may be admitted, and pods without their sidecars. The condition is there for as long.',
+      'Webhook configurations have a path other than the one that the operator sets, or the operator may not write them: invalid objects may be admitted, and pods may start without their sidecars. The condition lasts for as long as this does.',
     action:
-      'Have whoever changes the path leave it out, as the chart does (a GitOps tool ignores clientConfig.caBundle and clientConfig.service.path); see the log of the operator.',
+      'Make whatever changes the path omit it, as the chart does (have a GitOps tool ignore clientConfig.caBundle and clientConfig.service.path); see the log of the operator.',
   },
   // Updated
-  Updated: { event: 'Normal', meaning: 'The pods have been replaced, and are as this operator makes them.' },
+  Updated: { event: 'Normal', meaning: 'The pods have been replaced and match what this operator generates.' },
   Updating: {
     event: 'Normal',
-    meaning: 'The pods are being replaced because the operator changed: it was upgraded, or has other options.',
+    meaning: 'The pods are being replaced because the operator changed: it was upgraded or its options changed.',
   },
   AwaitingUpdate: {
     event: 'Normal',
     meaning:
-      'The operator changed and makes pods another way now; those of other projects are being replaced first (--updates-at-once). What serves, serves on, and a change of the project itself does not wait.',
+      'The operator changed and now generates different pods; those of other projects are being replaced first (--updates-at-once). The current pods keep serving, and changes to the project itself do not wait.',
   },
   UpdateFailed: {
     event: 'Warning',
     meaning:
-      'The pods that were to take the place of those of an earlier operator did not become ready in time; those before serve on, and fewer other projects are updated at once until this one is.',
+      'The pods that were to replace those of an earlier operator did not become ready in time; the previous pods keep serving, and fewer other projects are updated at once until this one is.',
     action:
-      "See `kubectl describe pod` of the gateway's pods: a node or quota without room, an image that cannot be pulled, a wrong --pod-defaults. Where the upgrade is at fault, take it back.",
+      "See `kubectl describe pod` of the gateway's pods: no room on the nodes or in a quota, an image that cannot be pulled, a wrong --pod-defaults. If the upgrade is at fault, roll it back.",
   },
   UpdateStopped: {
     event: 'Warning',
     meaning:
-      'The operator changed, and the pods of so many other projects failed to be replaced that no more are tried. What serves, serves on, and a change of the project itself does not wait.',
-    action: "See the operator's log for the projects; mend them, or take the upgrade back.",
+      'The operator changed, and replacing the pods failed for so many other projects that no more are attempted. The current pods keep serving, and changes to the project itself do not wait.',
+    action: "See the operator's log for the projects; fix them, or roll the upgrade back.",
   },
   // Accepted
-  Accepted: { event: 'Normal', meaning: 'The object is understood and what it refers to is there.' },
+  Accepted: { event: 'Normal', meaning: 'The object is valid, and everything that it refers to exists.' },
   InvalidSpec: {
     event: 'Warning',
     meaning: 'The object contradicts itself; the message says where.',
@@ -63,22 +64,23 @@ export const REASONS = {
   },
   SourceNotFound: {
     event: 'WarningOnceStalled',
-    meaning: 'The ConfigMap or Secret, or its key, that holds the document, plugin, key or credentials is not there.',
+    meaning:
+      'The ConfigMap or Secret that holds the document, plugin, key or credentials does not exist, or lacks the key.',
     action: 'Create it in the same namespace, or correct the name; it is picked up when it appears.',
   },
   CredentialNotGranted: {
     event: 'Warning',
     meaning:
-      'A Secret would be sent to an address that it does not name: so nobody can have a Secret sent to a server of their own. What is served and what is linked goes on.',
+      'A Secret would be sent to an address that it does not allow. This keeps users from having a Secret sent to a server of their own. Serving and existing links continue.',
     action:
-      'Where the address is right, give the Secret the label gw.dev/credential: "true" and the host in the annotation gw.dev/hosts, as the message says.',
+      'If the address is right, give the Secret the label gw.dev/credential: "true" and the host in the annotation gw.dev/hosts, as the message says.',
   },
   SecretNotGranted: {
     event: 'Warning',
     meaning:
-      'The operator uses Secrets only for the projects that they name (--require-secret-grants), and this one does not name the project. What is served goes on.',
+      'The operator uses Secrets only for the projects that they name (--require-secret-grants), and this one does not name the project. Serving continues.',
     action:
-      'Where the project may have it, name it in the annotation gw.dev/projects of the Secret, as the message says.',
+      'If the project may use it, name the project in the annotation gw.dev/projects of the Secret, as the message says.',
   },
   Fetching: {
     event: 'Normal',
@@ -86,29 +88,30 @@ export const REASONS = {
   },
   Fetched: {
     event: 'Normal',
-    meaning: 'What the registry or URL has, as far as it was looked at last, is what is used.',
+    meaning: 'The content in use is what the registry or URL had when it was last checked.',
   },
   SourceUnavailable: {
     event: 'Warning',
     meaning:
-      'The registry or URL does not answer, refuses, or may not be connected to. What was fetched before goes on being used; it is tried again, at the latest after five minutes.',
+      'The registry or URL does not answer, rejects the request, or may not be connected to. What was fetched before stays in use; the operator retries after five minutes at the latest.',
     action: 'See the message: the address, the credentials, or --egress-allow of the operator for internal addresses.',
   },
   SignatureInvalid: {
     event: 'Warning',
-    meaning: 'None of the keys of spec.verify has signed the plugin. What was served before goes on being served.',
-    action: 'Sign this very file or image with one of the keys, or correct the keys; never take verify away to go on.',
+    meaning: 'None of the keys of spec.verify has signed the plugin. What was served before stays in service.',
+    action:
+      'Sign this exact file or image with one of the keys, or correct the keys; never remove verify to get past this.',
   },
   SourceInvalid: {
     event: 'Warning',
     meaning:
-      'The source is there, but what it holds cannot be used: not UTF-8, not gzip, no archive, too large, a wrong version or hash.',
+      'The source exists, but its content cannot be used: not UTF-8, not gzip, not an archive, too large, or of the wrong version or hash.',
     action: 'Replace its content.',
   },
   SelectorNotSupported: {
     event: 'Warning',
     meaning:
-      'A selector of namespaces allows nobody, since the operator looks at some namespaces only and may not read the labels of others.',
+      'A namespace selector matches nothing, since the operator watches only some namespaces and may not read the labels of others.',
     action: 'Name the namespaces in spec.allowedNamespaces.names, or let the operator watch all namespaces.',
   },
   PluginInvalid: {
@@ -120,7 +123,7 @@ export const REASONS = {
   SpecNotFound: {
     event: 'WarningOnceStalled',
     meaning: 'An ApiSpec that is named does not exist.',
-    action: 'Create it, or take its name out of spec.specs.names.',
+    action: 'Create it, or remove its name from spec.specs.names.',
   },
   NoSpecs: {
     event: 'WarningOnceStalled',
@@ -134,12 +137,12 @@ export const REASONS = {
   },
   PluginNotFound: {
     event: 'WarningOnceStalled',
-    meaning: 'A plugin is neither built in nor given by a PluginRef.',
+    meaning: 'A plugin is neither built in nor provided by a PluginRef.',
     action: 'Create the PluginRef, or correct the name in spec.plugins.',
   },
   PluginNotAccepted: {
     event: 'WarningOnceStalled',
-    meaning: 'A PluginRef gives no plugin that can be compiled.',
+    meaning: 'A PluginRef provides no plugin that can be compiled.',
     action: 'See the Accepted condition of the PluginRef.',
   },
   ProjectNotFound: {
@@ -154,70 +157,74 @@ export const REASONS = {
   },
   ApiNotInstalled: {
     event: 'Warning',
-    meaning: 'The project asks for an object of a kind that the cluster does not know. Everything else goes on.',
+    meaning: 'The project needs an object of a kind that the cluster does not have. Everything else continues.',
     action:
-      'Install the Gateway API (HTTPRoute) or the Prometheus operator (PodMonitor), or take the field away; it is made once the kind is there.',
+      'Install the Gateway API (HTTPRoute) or the Prometheus operator (PodMonitor), or remove the field; the object is created once the kind exists.',
   },
   ApiNotAllowed: {
     event: 'Warning',
     meaning:
-      "The project asks for an object of a kind that the operator's role does not let it see. Everything else goes on.",
+      "The project needs an object of a kind that the operator's role does not let it list. Everything else continues.",
     action:
-      "Upgrade the chart with the operator's image, give the role the verbs of the chart, or take the field away.",
+      "Upgrade the chart with the operator's image, give the role the verbs that it has in the chart, or remove the field.",
   },
   // CertificateValid
-  CertificateValid: { event: 'Normal', meaning: 'The certificate of the traffic port is good for a while.' },
+  CertificateValid: {
+    event: 'Normal',
+    meaning: 'The certificate of the traffic port is valid and does not expire soon.',
+  },
   CertificateExpiring: {
     event: 'Warning',
     meaning:
-      'The certificate has less than a sixth of its time left, or less than fourteen days: whoever renews it should have done so.',
-    action: 'See why it is not renewed: with cert-manager, `kubectl describe certificate`. Replace the Secret else.',
+      'The certificate has less than a sixth of its lifetime left, or less than fourteen days: it should have been renewed by now.',
+    action:
+      'Find out why it was not renewed: with cert-manager, `kubectl describe certificate`. Otherwise replace the Secret.',
   },
   CertificateExpired: {
     event: 'Warning',
-    meaning: 'The certificate is no longer good, or not yet: clients refuse it. The pods go on serving it.',
-    action: 'Replace what the Secret holds; pods take it up without a restart.',
+    meaning: 'The certificate has expired or is not valid yet: clients reject it. The pods keep serving it.',
+    action: 'Replace the content of the Secret; pods load it without a restart.',
   },
   // Compiled
   Compiled: { event: 'Normal', meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
   CompileFailed: {
     event: 'Warning',
-    meaning: 'The specs and plugins do not compile. What was served before goes on being served.',
+    meaning: 'The specs and plugins do not compile. What was served before stays in service.',
     action: 'Correct the first of status.diagnostics; each carries a code, a file, a JSON pointer and a hint.',
   },
   NotCompiled: {
     event: 'WarningOnceStalled',
-    meaning: 'There is nothing to compile yet, or no GatewayProject takes the ApiSpec.',
+    meaning: 'There is nothing to compile yet, or no GatewayProject uses the ApiSpec.',
     action: 'See Accepted.',
   },
   // Stored
-  Stored: { event: 'Normal', meaning: 'The artifact lies in immutable ConfigMaps, or in the registry.' },
+  Stored: { event: 'Normal', meaning: 'The artifact is stored in immutable ConfigMaps, or in the registry.' },
   Storing: {
     event: 'Normal',
-    meaning: 'The artifact is being pushed to the registry. What was served before goes on being served.',
+    meaning: 'The artifact is being pushed to the registry. What was served before stays in service.',
   },
   RegistryUnavailable: {
     event: 'Warning',
     meaning:
-      'The registry does not answer, or answers that it cannot at the moment. What was served before goes on being served; it is tried again, at the latest after a minute.',
+      'The registry does not answer, or reports a temporary failure. What was served before stays in service; the operator retries after a minute at the latest.',
     action: "See the message: the registry's health, its address, DNS and NetworkPolicies.",
   },
   PushRefused: {
     event: 'Warning',
     meaning:
-      'The artifact may not be pushed: credentials, rights, plain HTTP or an internal address. What was served before goes on being served; it is tried again, at the latest after a minute.',
+      'The artifact cannot be pushed because of credentials, permissions, plain HTTP or an internal address. What was served before stays in service; the operator retries after a minute at the latest.',
     action:
       'Correct what the message names: spec.storage.oci and its pushSecret, or --egress-allow and --plain-http-registry of the operator.',
   },
   ArtifactExchanged: {
     event: 'Warning',
-    meaning: 'A ConfigMap of an artifact held something else than its name and annotations say; it is made again.',
-    action: 'See who may delete and create ConfigMaps in the namespace.',
+    meaning: 'The content of a ConfigMap of an artifact did not match its name and annotations; it is recreated.',
+    action: 'Check who may delete and create ConfigMaps in the namespace.',
   },
   ArtifactLost: {
     event: 'Warning',
     meaning:
-      'The ConfigMaps or the image of the served revision were deleted, and it cannot be made again because the specs no longer compile to it. Pods that run go on serving it; new ones cannot start.',
+      'The ConfigMaps or the image of the served revision were deleted, and it cannot be recreated because the specs no longer compile to it. Running pods keep serving it; new ones cannot start.',
     action: 'Correct what does not compile, or deploy another revision.',
   },
   ImageNotDeleted: {
@@ -253,7 +260,7 @@ export const REASONS = {
   },
   PodsUnreachable: {
     event: 'Warning',
-    meaning: 'A ready pod does not answer on its admin port, so that it is not known what it serves.',
+    meaning: 'A ready pod does not answer on its admin port, so the operator does not know what it serves.',
     action: 'Let the operator reach port 8081 of the pods: see NetworkPolicies and service meshes.',
   },
   RolloutFailed: {
@@ -269,11 +276,12 @@ export const REASONS = {
   },
   CanaryStep: {
     event: 'Normal',
-    meaning: 'A canary has gone on to its next step; status.rollout has the share of pods.',
+    meaning: 'A canary has advanced to its next step; status.rollout has the share of pods.',
   },
   CanaryAborted: {
     event: 'Warning',
-    meaning: 'A canary did worse than the pods of the revision before, or did not come up. It is gone, they serve on.',
+    meaning:
+      'A canary performed worse than the pods of the previous revision, or did not start. It has been removed; the other pods keep serving.',
     action: 'See status.failed, then as for RolledBack.',
   },
   AwaitingDeployment: {
@@ -283,30 +291,34 @@ export const REASONS = {
   },
   Conflict: {
     event: 'Warning',
-    meaning: 'An object that the gateway needs exists already and belongs to somebody else. It is left alone.',
+    meaning: 'An object that the gateway needs already exists and has another owner. It is left unchanged.',
     action: 'Delete or rename that object, or rename the GatewayProject.',
   },
   ApplyFailed: {
     event: 'Warning',
-    meaning: 'The API server refuses an object that the gateway needs. It is tried again.',
+    meaning: 'The API server rejects an object that the gateway needs. The operator retries.',
     action:
-      'See the message: a quota, an admission policy, a port that is taken, or a field of spec.pods or spec.service.',
+      'See the message: a quota, an admission policy, a port that is in use, or a field of spec.pods or spec.service.',
   },
   FieldConflict: {
     event: 'Warning',
     meaning:
-      'Another manager sets fields that the operator owns. They are taken back; where it goes on they are left to it, and taken back ever later.',
+      'Another manager sets fields that the operator owns. The operator takes them back; if the manager keeps setting them, the operator leaves them to it for longer and longer before it takes them back again.',
     action:
-      'Stop that manager from setting them, or say in the GatewayProject what it wants; the message names it and the fields.',
+      'Stop that manager from setting them, or set the values that it wants in the GatewayProject; the message names the manager and the fields.',
   },
   // Ready
-  Ready: { event: 'Normal', meaning: 'What the object says is what is served.' },
+  Ready: { event: 'Normal', meaning: 'What the object specifies is being served.' },
   LastGoodServing: {
     event: 'Warning',
     meaning: 'The newest state does not compile or is not accepted; the last good artifact is served.',
     action: 'See Accepted and Compiled.',
   },
-  NotReady: { event: 'Warning', meaning: 'Something above does not hold yet.', action: 'See the other conditions.' },
+  NotReady: {
+    event: 'Warning',
+    meaning: 'One of the conditions above is not met yet.',
+    action: 'See the other conditions.',
+  },
   Pinned: { event: 'Warning', meaning: 'A Deployment pins another artifact than the newest.' },
   // Synced
   Synced: { event: 'Normal', meaning: 'The control plane has the newest artifact and what it was compiled from.' },
@@ -314,24 +326,25 @@ export const REASONS = {
   Drifted: {
     event: 'Warning',
     meaning:
-      'Specs, plugins or upstreams differ at the control plane. What is served does not depend on it; the next change of the GatewayProject puts it back.',
-    action: 'See status.controlPlane.drift; make the change in the cluster, or take it back at the control plane.',
+      'Specs, plugins or upstreams differ at the control plane. What is served does not depend on it; the next change of the GatewayProject reverts it.',
+    action: 'See status.controlPlane.drift; make the change in the cluster, or revert it at the control plane.',
   },
   ControlPlaneAway: {
     event: 'Warning',
-    meaning: 'The control plane does not answer. Pods serve on, and it is tried again, at the latest after a minute.',
+    meaning:
+      'The control plane does not answer. Pods keep serving, and the operator retries after a minute at the latest.',
     action: 'See the message: the URL, a NetworkPolicy, its certificate (ca.crt of the Secret), or the server itself.',
   },
   AddressNotAllowed: {
     event: 'Warning',
     meaning:
-      "The operator may not connect to the address of the control plane: it is internal, and the operator's allow-list does not name it. Pods serve on.",
+      "The operator may not connect to the address of the control plane: it is internal, and the operator's allow-list does not name it. Pods keep serving.",
     action:
       "Name the host in --egress-allow of the operator (egress.allow of the chart); its own chart's control plane is there already.",
   },
   ControlPlaneRefused: {
     event: 'Warning',
-    meaning: 'The control plane refuses the token, or what is sent. Pods serve on.',
+    meaning: 'The control plane rejects the token, or what is sent. Pods keep serving.',
     action: 'See the message; the token needs the role admin: for all projects, or for one that exists.',
   },
   DataPlaneKeyMissing: {
@@ -342,8 +355,8 @@ export const REASONS = {
   DeployedElsewhere: {
     event: 'Normal',
     meaning:
-      'Somebody deployed another artifact at the control plane, and that is served. The next revision, or Deployment, takes its place.',
-    action: 'See status.controlPlane.deployedBy; to have the newest back, create a Deployment with artifact.latest.',
+      'Somebody deployed another artifact at the control plane, and that is served. The next revision, or Deployment, replaces it.',
+    action: 'See status.controlPlane.deployedBy; to return to the newest, create a Deployment with artifact.latest.',
   },
   // Deployment
   Superseded: { event: 'Normal', meaning: 'A newer Deployment of the same project has taken its place.' },

@@ -64,9 +64,9 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`gw-ope
     const [none, broken] = [join(dir, 'none'), join(dir, 'broken.json')];
     await writeFile(broken, '{');
     await Promise.all([
-      expect(fetchImage(image, none, '--plain-http-registry', registry.host)).rejects.toThrow('asks for a user name'),
+      expect(fetchImage(image, none, '--plain-http-registry', registry.host)).rejects.toThrow('requires a user name'),
       expect(fetchImage(`${registry.host}/shop:latest`, none)).rejects.toThrow('by digest only'),
-      expect(fetchImage(image, none, '--docker-config', broken)).rejects.toThrow('broken.json: it is no JSON'),
+      expect(fetchImage(image, none, '--docker-config', broken)).rejects.toThrow('broken.json: it is not JSON'),
     ]);
   });
 });

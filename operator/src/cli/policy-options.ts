@@ -31,7 +31,7 @@ function parseFields(text: string, before: readonly PodField[]): readonly PodFie
   const names = splitList(text);
   const unknown = names.find((name) => !isPodField(name));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`"${unknown}" is none of ${Object.keys(POD_FIELDS).join(', ')}`);
+    throw new InvalidArgumentError(`"${unknown}" is not one of ${Object.keys(POD_FIELDS).join(', ')}`);
   return [...before, ...names.filter(isPodField)];
 }
 
@@ -50,7 +50,7 @@ function readPodDefaults(file: string): JsonObject {
   const patched = isJsonObject(patch) ? patchTemplate(TEMPLATE, patch) : undefined;
   if (!isJsonObject(patch) || !patched?.ok)
     throw new InvalidArgumentError(
-      `it is no patch of a pod template: ${patched?.ok === false ? patched.message : 'expected metadata and spec'}`,
+      `it is not a patch of a pod template: ${patched?.ok === false ? patched.message : 'expected metadata and spec'}`,
     );
   return patch;
 }

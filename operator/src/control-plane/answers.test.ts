@@ -39,11 +39,11 @@ const json = (value: unknown): RequestListener => {
 
 describe('what an address inside answers is in no status', () => {
   it.each<[string, RequestListener, string]>([
-    ['a page', (_, response) => void response.end(`<h1>${SECRET}</h1>`), 'something else than JSON'],
+    ['a page', (_, response) => void response.end(`<h1>${SECRET}</h1>`), 'does not answer with JSON'],
     [
       'a short text, which a parser would quote',
       (_, response) => void response.end(SECRET),
-      'something else than JSON',
+      'does not answer with JSON',
     ],
     ['an error', (_, response) => void response.writeHead(403).end(SECRET), 'answered 403 without a problem document'],
     [

@@ -18,7 +18,7 @@ const KINDS: ReadonlySet<string> = new Set<Deployment['kind']>(['deploy', 'rollb
 /** The identifier. Throws where it is none. */
 export function idOf(value: string): string {
   if (typeof value === 'string' && UUID.test(value)) return value;
-  throw new Error('the server answers with something else than a control plane would: is it gw-control?');
+  throw new Error('the server does not answer like a control plane: is it gw-control?');
 }
 
 /** A name as it may be shown; one that is none goes by a word for it. */

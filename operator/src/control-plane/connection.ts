@@ -119,7 +119,7 @@ export function failureText(server: string, error: unknown): string {
     return `${server} does not answer: ${why}${why.endsWith('--egress-allow') ? ' of the operator' : ''}`;
   }
   if (error instanceof ApiError) return `${server} ${answerText(error)}`;
-  if (error instanceof SyntaxError) return `${server} answers with something else than JSON: is it gw-control?`;
+  if (error instanceof SyntaxError) return `${server} does not answer with JSON: is it gw-control?`;
   if (error instanceof DOMException && error.name === 'TimeoutError') return `${server} did not answer in time`;
   return messageOf(error);
 }

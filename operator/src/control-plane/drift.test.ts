@@ -26,7 +26,7 @@ it('names what was changed, added and taken away, and what becomes of it', () =>
     plugins: [plugin({ body: 'other' })],
     upstreams: { shop: 'https://elsewhere.example.org' },
   };
-  const back = 'the next change of the GatewayProject puts it back';
+  const back = 'the next change of the GatewayProject reverts it';
   expect(differences(found, cluster)).toEqual([
     `spec "more" was added there: ${back}`,
     `spec "books" is not there: ${back}`,

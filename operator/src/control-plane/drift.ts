@@ -8,7 +8,7 @@ import type { Sources, SpecUpload } from './sources.ts';
 const MAX_DRIFT = 20;
 const MAX_LINE = 512;
 
-const BACK = 'the next change of the GatewayProject puts it back';
+const BACK = 'the next change of the GatewayProject reverts it';
 
 /** Sources as far as differences go: documents by their hash. */
 export interface Expected extends Omit<Sources, 'specs'> {

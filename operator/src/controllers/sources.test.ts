@@ -85,7 +85,7 @@ describe('an ApiSpec', () => {
     );
     await configMap('again', { data: { 'books.yaml.gz.part0': 'x' } });
     expect(await document({ source: { configMap: { name, more: ['again'] } } })).toMatch(
-      /^SourceInvalid: key "books.yaml.gz.part0" of ConfigMap "again" is in another too/,
+      /^SourceInvalid: key "books.yaml.gz.part0" of ConfigMap "again" also exists in another ConfigMap of the source/,
     );
   });
 
@@ -136,7 +136,7 @@ describe('a PluginRef', () => {
     expect(await plugin({ plugin: 'stub', source: { builtin: { name: 'mock' } } })).toBe(`stub 0.8.0 ${digest}`);
     expect(await plugin({ source: { builtin: {} } }, 'none')).toMatch(/^PluginNotFound/);
     expect(await plugin({ version: '9.9.9', source: { builtin: {} } })).toMatch(
-      /^SourceInvalid: spec.version asks for 9.9.9/,
+      /^SourceInvalid: spec.version requires 9.9.9/,
     );
     expect(await plugin({ sha256: 'a'.repeat(64), source: { builtin: {} } })).toMatch(/^SourceInvalid: spec.sha256/);
     expect(await plugin({ source: { builtin: {} }, verify: { keys: ['x'] } })).toMatch(/^InvalidSpec: spec.verify/);

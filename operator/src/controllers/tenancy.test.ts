@@ -111,10 +111,10 @@ describe('what a tenant refers to is in its own namespace', () => {
   });
 
   it.each([
-    ['the module', { wasm: 'header' }, 'is no WebAssembly module'],
-    ['the module, and what is there for it', { wasm: 'header', manifest: 'header' }, 'is no WebAssembly module'],
-    ['the manifest of a real module', { manifest: 'header' }, 'cannot be read: see what gw compile says'],
-    ['the schema of a real module', { configSchema: 'header' }, 'cannot be read: see what gw compile says'],
+    ['the module', { wasm: 'header' }, 'is not a WebAssembly module'],
+    ['the module, and what is there for it', { wasm: 'header', manifest: 'header' }, 'is not a WebAssembly module'],
+    ['the manifest of a real module', { manifest: 'header' }, 'cannot be read: run gw compile on it to see why'],
+    ['the schema of a real module', { configSchema: 'header' }, 'cannot be read: run gw compile on it to see why'],
   ])('and a Secret named as %s of a plugin tells nothing of itself', async (_, keys, message) => {
     const read = await readPlugin(using(), ref({ source: { secret: { name: 'all', ...keys } } }));
     expect(read).toMatchObject({ ok: false, reason: 'PluginInvalid', message: expect.stringContaining(message) });

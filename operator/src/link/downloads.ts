@@ -26,11 +26,11 @@ export function downloads(using: DownloadsWith): RequestHandler {
     let admitted: Admitted | undefined;
     try {
       const caller = token === undefined ? undefined : await using.reviewer.review(token);
-      if (!caller) return refuse(response, 401, 'Show the token of a service account that is meant for this operator.');
+      if (!caller) return refuse(response, 401, 'Send a service account token whose audience is this operator.');
       admitted = await admit(using, caller);
     } catch (error) {
       using.failed(error);
-      return refuse(response, 503, 'The operator cannot check the token now.');
+      return refuse(response, 503, 'The operator cannot verify the token at the moment.');
     }
     const archive = url.pathname.split('/').at(-1) ?? '';
     const revision = admitted?.project.status?.revisions?.find((kept) => kept.archive === archive);
@@ -42,7 +42,7 @@ export function downloads(using: DownloadsWith): RequestHandler {
       send(request, response, await using.files.get(admitted.project, revision));
     } catch (error) {
       using.failed(error);
-      refuse(response, 503, 'The artifact cannot be read now.');
+      refuse(response, 503, 'The artifact cannot be read at the moment.');
     }
   };
 }

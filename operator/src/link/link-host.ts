@@ -108,12 +108,12 @@ export class LinkHost implements ChannelPorts, ProjectLink {
   async authenticate(hello: Hello): Promise<Admission | Refusal> {
     const caller = await this.#options.reviewer.review(hello.api_key);
     if (!caller) {
-      const detail = 'The token is none of a service account for this operator: see the volume gw-link of the pod.';
+      const detail = 'The token is not a service account token for this operator: see the volume gw-link of the pod.';
       return { refused: 'bad-key', detail };
     }
     const admitted = await admit(this.#options, caller);
     if (admitted?.project.metadata.uid !== hello.project_id.toLowerCase()) {
-      const detail = `Pod ${caller.namespace}/${caller.pod} is no gateway or admitted sidecar of this GatewayProject.`;
+      const detail = `Pod ${caller.namespace}/${caller.pod} is neither a gateway nor an admitted sidecar of this GatewayProject.`;
       return { refused: 'unknown-project', detail };
     }
     return {

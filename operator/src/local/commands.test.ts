@@ -29,7 +29,7 @@ describe('what local mode runs of a container', () => {
 
   it('nothing of a manifest is run, not even the gateway, whose options could read a file and send it', () => {
     const container = { name: 'a', image: 'gw', args: ['serve', '--api-key-file', '/home/me/.token'] };
-    expect(() => commandOf(container, none, { allowed: false, made: false })).toThrow('it is of a manifest');
+    expect(() => commandOf(container, none, { allowed: false, made: false })).toThrow('it comes from a manifest');
   });
 
   it('variables that run something else are not set', () => {

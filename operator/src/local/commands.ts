@@ -16,7 +16,7 @@ const GW: readonly string[] = ['node', GW_ENTRY];
 const IMAGE_OF_GW = /^([^@]*\/)?gw(:[^/]*)?(@.*)?$/;
 /** Variables by which Node.js, the linker or OpenSSL run something else. */
 const RESERVED = /^((NODE|LD|DYLD|OPENSSL)_|(PATH|GCONV_PATH)$)/i;
-const ALLOW = 'local mode runs that with your rights, and only with --allow-commands';
+const ALLOW = 'local mode runs that with your permissions, and only with --allow-commands';
 
 export interface CommandRights {
   /** `--allow-commands`. */
@@ -33,7 +33,7 @@ export function commandOf(
 ): Command {
   const { command, args = [], image = '' } = container;
   // Options of the gateway alone could read a file and send it: what a GatewayProject asks for is judged by its schema.
-  if (!made && !allowed) throw new Error(`it is of a manifest, and no gateway of a GatewayProject: ${ALLOW}`);
+  if (!made && !allowed) throw new Error(`it comes from a manifest and is not a gateway of a GatewayProject: ${ALLOW}`);
   const variable = [...variables.keys()].find((name) => RESERVED.test(name));
   if (variable !== undefined && !allowed) throw new Error(`it sets ${variable}: ${ALLOW}`);
   if (command === undefined && !IMAGE_OF_GW.test(image))

@@ -92,7 +92,7 @@ export class Console {
       return running;
     } catch (error) {
       const reason = messageOf(error);
-      this.#report.problem('console', `${reason}; the gateways serve without it (--console off does without)`);
+      this.#report.problem('console', `${reason}; the gateways serve without it (--console off disables it)`);
       return null;
     }
   }

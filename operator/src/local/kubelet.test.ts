@@ -224,6 +224,6 @@ describe('pods as processes', () => {
 it('runs no command of a manifest, and says what would allow it, unless it is told to', async () => {
   const { objects, failures } = await start(false);
   await applyEcho(objects);
-  await eventually(() => expect(failures.join()).toContain('it is of a manifest'));
+  await eventually(() => expect(failures.join()).toContain('it comes from a manifest'));
   expect(failures.join()).toContain('--allow-commands');
 });

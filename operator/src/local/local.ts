@@ -71,7 +71,7 @@ export async function startLocal(
 ): Promise<RunningLocal> {
   const found = await stat(dir).catch(() => undefined);
   if (!found?.isDirectory())
-    throw new Error(`"${dir}" is no folder: give one with manifests, such as examples/bookstore`);
+    throw new Error(`"${dir}" is not a folder: name one with manifests, such as examples/bookstore`);
   await mustBeFree(listen);
   const root = await realpath(await mkdtemp(join(tmpdir(), 'gw-local-')));
   const hostsFile = join(root, 'hosts.json');
@@ -237,7 +237,7 @@ function leftOut({ spec }: GatewayProject): readonly string[] {
     ...(exposure.ingress || exposure.httpRoute ? ['spec.exposure is not used here: the address below is'] : []),
     ...(monitoring.podMonitor ? ["spec.monitoring.podMonitor is not used here: scrape the pods' admin ports"] : []),
     ...(storage.type === 'OCI' ? ['spec.storage.oci is not used here: artifacts stay in memory'] : []),
-    ...(pods.autoscaling ? [`nothing scales here: ${pods.autoscaling.minReplicas} pod(s) run, the least`] : []),
+    ...(pods.autoscaling ? [`local mode does not scale: ${pods.autoscaling.minReplicas} pod(s) run, the minimum`] : []),
   ];
 }
 

@@ -79,7 +79,7 @@ function parseManifest(text: string, ignored: string[]): readonly ManifestObject
 /** The object, or the name of what local mode does not know. Throws on what is wrong. */
 function parseObject(value: unknown): ManifestObject | string {
   if (!isRecord(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') {
-    throw new Error('a document without apiVersion and kind is no manifest');
+    throw new Error('a document without apiVersion and kind is not a manifest');
   }
   const { apiVersion, kind } = value;
   const resource = RESOURCES.find((known) => known.apiVersion === apiVersion && known.kind === kind);

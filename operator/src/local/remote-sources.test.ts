@@ -93,7 +93,9 @@ it('serves a document at a URL, follows it, and serves on while that is away or 
   // What is published does not fit together: the file is not yet, or not any more, what its sha256 says.
   server.files.set('/shop.yaml.sha256', `${'0'.repeat(64)}  shop.yaml\n`);
   await eventually(async () =>
-    expect(await condition('spec', 'Fetched')).toMatch(/^False SourceInvalid: .*is asked for; what was fetched at/),
+    expect(await condition('spec', 'Fetched')).toMatch(
+      /^False SourceInvalid: .*is required; using what was fetched at/,
+    ),
   );
   expect(await condition('spec', 'Accepted')).toMatch(/^True/);
   expect(await condition('project', 'Ready')).toMatch(/^True Ready/);

@@ -170,7 +170,9 @@ describe('a pod is not made with', () => {
   it('images that the operator does not allow, whichever field names them', () => {
     const asked = 'image "evil.example/gw:1" must be allowed with --allow-images of the operator';
     expect(refusal(undefined, ALL, {}, { image: 'evil.example/gw:1' })).toBe(`spec.pods: ${asked}`);
-    expect(refusal(gateway({ image: 'evil.example/gw:1' }), ALL)).toContain('stands in spec.pods.image');
+    expect(refusal(gateway({ image: 'evil.example/gw:1' }), ALL)).toContain(
+      'set the image of the container "gateway" in spec.pods.image',
+    );
     expect(refusal(further({ image: 'evil.example/gw:1' }), ALL)).toBe(`spec.pods.template: ${asked}`);
     expect(refusal(undefined, undefined, {}, { image: 'registry.example.org/gw:0.7.0' })).toBeUndefined();
   });

@@ -68,12 +68,12 @@ function judged(
   const said = project.spec.pods.template;
   const patch = said && Object.keys(said).length > 0 ? said : undefined;
   if (patch && !policy.templatePatches)
-    return refused('spec.pods.template: the operator takes none (--template-patches=off): leave it out');
+    return refused('spec.pods.template: the operator does not allow it (--template-patches=off): remove it');
   const patched = patch ? patchTemplate(own, patch) : { ok: true as const, template: own };
   if (!patched.ok) return refused(`spec.pods.template: ${patched.message}`);
   const { template } = patched;
   if (patch && imageOf(template) !== imageOf(own))
-    return refused(`spec.pods.template: the image of the container "${GATEWAY}" stands in spec.pods.image`);
+    return refused(`spec.pods.template: set the image of the container "${GATEWAY}" in spec.pods.image`);
   const images = imagesOf(template).filter((image) => image !== '' && !allowsImage(image, settings.image, policy));
   const secrets = new Set(usedSecrets(project).map(({ name }) => name));
   const faults = podFaults({ own, template, secrets }).filter(

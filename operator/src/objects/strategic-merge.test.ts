@@ -134,13 +134,13 @@ describe('a strategic merge patch', () => {
 
   it.each([
     ['an unknown directive', { spec: { $patch: 'append' } }, 'spec: $patch is "append"'],
-    ['an unknown field of ours', { spec: { $merge: true } }, 'spec: "$merge" is no directive'],
+    ['an unknown field of ours', { spec: { $merge: true } }, 'spec: "$merge" is not a directive'],
     [
       'an element without its key',
       { spec: { containers: [{ image: 'x' }] } },
       'spec.containers: an element has no "name"',
     ],
-    ['an element that is no object', { spec: { volumes: ['x'] } }, 'spec.volumes: an element is no object'],
+    ['an element that is no object', { spec: { volumes: ['x'] } }, 'spec.volumes: an element is not an object'],
     [
       'a replacement that says more',
       { spec: { volumes: [{ name: 'tmp', $patch: 'replace' }] } },

@@ -34,7 +34,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, keys: MergeKeys, 
     if (name.startsWith(SET_ORDER)) continue;
     if (name.startsWith(DELETE_FROM)) deleteFrom(merged, name.slice(DELETE_FROM.length), value, at);
     else if (name.startsWith('$'))
-      throw new PatchError(`${place(at)}: "${name}" is no directive of a strategic merge patch`);
+      throw new PatchError(`${place(at)}: "${name}" is not a directive of a strategic merge patch`);
     else if (value === null) merged.delete(name);
     else merged.set(name, mergeValues(merged.get(name), value, keys, [...at, name]));
   }
@@ -59,7 +59,7 @@ interface ListMerge {
 /** Elements that the patch names are merged in their place, new ones come behind. */
 function mergeLists(original: readonly Json[], patch: readonly Json[], { key, keys, at }: ListMerge): Json {
   const elements = patch.map((element) => {
-    if (!isObject(element)) throw new PatchError(`${place(at)}: an element is no object`);
+    if (!isObject(element)) throw new PatchError(`${place(at)}: an element is not an object`);
     return element;
   });
   const merged: Json[] = elements.some(isReplacement) ? [] : [...original];
@@ -88,7 +88,7 @@ function isReplacement(element: JsonObject): boolean {
 
 /** Only the fields that the list names are left: how a union such as a volume's source is changed. */
 function retain(original: JsonObject, names: Json, at: Path): JsonObject {
-  if (!isList(names)) throw new PatchError(`${place(at)}: $retainKeys is no list`);
+  if (!isList(names)) throw new PatchError(`${place(at)}: $retainKeys is not a list`);
   return Object.fromEntries(Object.entries(original).filter(([name]) => names.includes(name)));
 }
 

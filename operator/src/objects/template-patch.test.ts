@@ -50,7 +50,7 @@ describe('a patch of the pod template', () => {
     [
       'the image of the gateway, which has a field of its own',
       { spec: { containers: [{ name: 'gateway', image: 'gw:other' }] } },
-      'stands in spec.pods.image',
+      'set the image of the container "gateway" in spec.pods.image',
     ],
     ['a label that pods are selected by', { metadata: { labels: { 'gw.dev/project': 'x' } } }, '"gw.dev/project"'],
     ['the same, deleted', { metadata: { labels: { 'app.kubernetes.io/name': null } } }, '"app.kubernetes.io/name"'],

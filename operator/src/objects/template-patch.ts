@@ -48,7 +48,8 @@ function refusal(before: JsonObject, after: JsonObject): string | undefined {
     const [ours, theirs] = [metadataOf(before, field), metadataOf(after, field)];
     const names = new Set([...Object.keys(ours), ...Object.keys(theirs)].filter((name) => isOurs(field, name)));
     for (const name of names) {
-      if (ours[name] !== theirs[name]) return `metadata.${field} may not change "${name}", which the operator goes by`;
+      if (ours[name] !== theirs[name])
+        return `metadata.${field} may not change "${name}", which the operator relies on`;
     }
   }
   const spec = after['spec'];

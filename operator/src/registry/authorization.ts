@@ -60,10 +60,13 @@ export class Authorization {
 
   #basic(challenges: readonly Challenge[]): Held {
     if (!challenges.some(({ scheme }) => scheme === 'basic')) {
-      throw new RegistryError('unauthorized', `${this.#registry} asks for an authentication that is not known here`);
+      throw new RegistryError(
+        'unauthorized',
+        `${this.#registry} requires an authentication scheme that is not supported`,
+      );
     }
     const authorization = basic(this.#credential);
-    if (authorization === undefined) throw this.#unauthorized('asks for a user name and a password');
+    if (authorization === undefined) throw this.#unauthorized('requires a user name and a password');
     return { authorization, until: Number.POSITIVE_INFINITY };
   }
 
@@ -74,7 +77,7 @@ export class Authorization {
     const scope = parameters.get('scope') ?? `repository:${this.#repository}:${actions}`;
     const answer = await this.#call(tokenCall(new URL(realm), service, scope, this.#credential));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) {
-      throw this.#unauthorized(`gives no token for ${actions} of "${this.#repository}" (${answer.status})`);
+      throw this.#unauthorized(`grants no token for ${actions} of "${this.#repository}" (${answer.status})`);
     }
     if (answer.status !== 200) {
       throw new RegistryError('unavailable', `the token server of ${this.#registry} answers ${answer.status}`);
@@ -84,7 +87,7 @@ export class Authorization {
 
   #unauthorized(what: string): RegistryError {
     const hint = this.#credential
-      ? 'check the credentials of the Secret, and the rights of their user'
+      ? 'check the credentials of the Secret, and the permissions of their user'
       : 'name a Secret of type kubernetes.io/dockerconfigjson that has an entry for this registry';
     return new RegistryError('unauthorized', `${this.#registry} ${what}: ${hint}`);
   }

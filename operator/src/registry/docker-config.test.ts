@@ -47,7 +47,7 @@ describe('credentials of a docker config', () => {
 
   it('are refused with a reason that repeats none of them', () => {
     for (const [text, why] of [
-      ['{', 'no JSON'],
+      ['{', 'not JSON'],
       ['[]', '"auths"'],
       ['{"auths":{"r.io":{}}}', 'entry 1'],
       ['{"auths":{"r.io":{"username":"hunter2"}}}', 'entry 1'],

@@ -33,7 +33,7 @@ export function parseDockerConfig(json: Uint8Array | string): DockerConfig {
   try {
     parsed = JSON.parse(typeof json === 'string' ? json : Buffer.from(json).toString('utf8'));
   } catch {
-    throw new RegistryError('invalid', 'it is no JSON');
+    throw new RegistryError('invalid', 'it is not JSON');
   }
   const auths = isRecord(parsed) ? parsed['auths'] : undefined;
   if (!isRecord(auths)) throw new RegistryError('invalid', 'it has no object "auths"');

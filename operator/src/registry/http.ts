@@ -61,7 +61,7 @@ function registryError(error: unknown, plain: boolean): unknown {
   // The gateway's own advice is about upstreams.
   const leadsToPlain = !plain && error.message.includes('is plaintext');
   const message = leadsToPlain
-    ? `${error.message.split(' is plaintext')[0]} is plaintext, which this registry may not lead to`
+    ? `${error.message.split(' is plaintext')[0]} is plaintext: this registry may not redirect to it`
     : error.message;
   return new RegistryError('refused', message, cause);
 }

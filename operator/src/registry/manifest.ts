@@ -35,9 +35,9 @@ export function parseImageManifest({ bytes, digest }: PulledManifest): ImageMani
   try {
     parsed = JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw corrupt(digest, 'it is no JSON');
+    throw corrupt(digest, 'it is not JSON');
   }
-  if (!isRecord(parsed) || parsed['schemaVersion'] !== 2) throw corrupt(digest, 'it has not schemaVersion 2');
+  if (!isRecord(parsed) || parsed['schemaVersion'] !== 2) throw corrupt(digest, 'its schemaVersion is not 2');
   if (Array.isArray(parsed['manifests'])) {
     throw corrupt(digest, 'it is an index of several images: name one of them by its digest');
   }

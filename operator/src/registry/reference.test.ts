@@ -26,12 +26,12 @@ describe('references of images', () => {
     ['ghcr.io/a/../b', 'a repository has'],
     ['ghcr.io/a//b', 'a repository has'],
     ['ghcr.io/a?b', 'a repository has'],
-    ['ghcr.io/a:', 'is no tag'],
-    ['ghcr.io:99999/a', 'is no port'],
-    ['ghcr.io/a@sha256:abc', 'no digest'],
+    ['ghcr.io/a:', 'is not a valid tag'],
+    ['ghcr.io:99999/a', 'is not a valid port'],
+    ['ghcr.io/a@sha256:abc', 'not followed by a digest'],
     [`ghcr.io/a@${DIGEST}@${DIGEST}`, 'more than one @'],
     [`ghcr.io/${'a'.repeat(300)}`, '255 characters'],
-    ['user:pw@ghcr.io/a', 'no digest'],
+    ['user:pw@ghcr.io/a', 'not followed by a digest'],
   ])('%s is refused, and it is said why', (text, why) => {
     expect(() => parseReference(text)).toThrow(why);
   });

@@ -26,12 +26,12 @@ export function parseReference(text: string): Reference {
   const [beforeDigest = '', digest, ...more] = text.split('@');
   if (more.length > 0) throw invalid(text, 'it has more than one @');
   if (digest !== undefined && !DIGEST.test(digest)) {
-    throw invalid(text, 'after the @ stands no digest: sha256: and 64 hexadecimal digits in lower case');
+    throw invalid(text, 'the @ is not followed by a digest: sha256: and 64 hexadecimal digits in lower case');
   }
   const colon = beforeDigest.lastIndexOf(':');
   const tagged = colon > beforeDigest.lastIndexOf('/');
   const tag = tagged ? beforeDigest.slice(colon + 1) : undefined;
-  if (tag !== undefined && !TAG.test(tag)) throw invalid(text, `"${tag.slice(0, 140)}" is no tag`);
+  if (tag !== undefined && !TAG.test(tag)) throw invalid(text, `"${tag.slice(0, 140)}" is not a valid tag`);
   return {
     ...parseRepository(tagged ? beforeDigest.slice(0, colon) : beforeDigest),
     ...(tag === undefined ? {} : { tag }),
@@ -49,7 +49,8 @@ export function parseRepository(text: string): RepositoryName {
     throw invalid(text, 'it must begin with the host of a registry, such as registry.example.org/ or docker.io/');
   }
   const port = /:([0-9]+)$/.exec(registry)?.[1];
-  if (port !== undefined && (Number(port) < 1 || Number(port) > 65535)) throw invalid(text, `${port} is no port`);
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65535))
+    throw invalid(text, `${port} is not a valid port`);
   // Images of Docker itself have a short name.
   const repository = isDockerHub(registry) && !named.includes('/') ? `library/${named}` : named;
   if (!REPOSITORY.test(repository) || text.length > MAX_NAME) {
@@ -70,5 +71,5 @@ export function isDockerHub(registry: string): boolean {
 }
 
 function invalid(text: string, why: string): RegistryError {
-  return new RegistryError('invalid', `"${text.slice(0, 300)}" names no image: ${why}`);
+  return new RegistryError('invalid', `"${text.slice(0, 300)}" is not a valid image reference: ${why}`);
 }

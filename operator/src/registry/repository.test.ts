@@ -293,7 +293,7 @@ describe('a registry that is not what it should be', () => {
       const host = await serve((_, response) => response.writeHead(401, { 'www-authenticate': header }).end());
       return open(host, 'team/app', 'pw').tags();
     };
-    await expect(challenge('Negotiate')).rejects.toThrow('not known here');
+    await expect(challenge('Negotiate')).rejects.toThrow('requires an authentication scheme that is not supported');
     await expect(challenge('Bearer service="x"')).rejects.toThrow('no token server');
     await expect(challenge('')).rejects.toMatchObject({ failure: 'unauthorized' });
   });

@@ -56,7 +56,7 @@ export class Repository {
     );
     const digest = digestOf(answer.body);
     if (DIGEST.test(tagOrDigest) && digest !== tagOrDigest) {
-      throw this.#error('corrupt', `gives another manifest (${digest}) for`, tagOrDigest);
+      throw this.#error('corrupt', `returned another manifest (${digest}) for`, tagOrDigest);
     }
     const mediaType = (header(answer, 'content-type') ?? '').split(';', 1)[0] ?? '';
     return { digest, mediaType: mediaType.trim(), bytes: answer.body };
@@ -90,7 +90,7 @@ export class Repository {
       }),
     );
     if (body.length !== size || digestOf(body) !== digest) {
-      throw this.#error('corrupt', `gives other bytes (${body.length} of ${size}) for`, digest);
+      throw this.#error('corrupt', `returned other content (${body.length} of ${size} bytes) for`, digest);
     }
     return body;
   }
@@ -102,11 +102,7 @@ export class Repository {
   /** Uploads bytes unless they are there; gives their digest and size. */
   async pushBlob(bytes: Uint8Array): Promise<{ readonly digest: string; readonly size: number }> {
     if (bytes.length > MAX_BLOB_BYTES) {
-      throw this.#error(
-        'too-large',
-        `is not asked to take ${bytes.length} bytes, more than ${MAX_BLOB_BYTES}, for`,
-        'a layer',
-      );
+      throw this.#error('too-large', `was not sent ${bytes.length} bytes, more than ${MAX_BLOB_BYTES}, for`, 'a layer');
     }
     const digest = digestOf(bytes);
     await this.#patiently(async () => {
@@ -114,7 +110,7 @@ export class Repository {
       const started = await this.#request('blobs/uploads/', { method: 'POST', actions: 'pull,push', takes: [202] });
       const location = header(started, 'location');
       if (location === undefined || !URL.canParse(location, this.#options.base)) {
-        throw this.#error('failed', 'says nowhere to upload to for', digest);
+        throw this.#error('failed', 'returned no upload location for', digest);
       }
       const url = new URL(location, this.#options.base);
       url.searchParams.set('digest', digest);
@@ -164,7 +160,7 @@ export class Repository {
       const answer = await this.#patiently(() => this.#request(page, { actions: 'pull', takes: [200, 404] }));
       if (answer.status === 404) return tags;
       const found = tagsOf(answer.body);
-      if (!found) throw this.#error('corrupt', 'answers with no list of', 'tags');
+      if (!found) throw this.#error('corrupt', 'did not return a list of', 'tags');
       tags.push(...found);
       next = found.length > 0 ? nextLink(header(answer, 'link'), page) : null;
     }
@@ -207,7 +203,7 @@ export class Repository {
     const what = `answers ${status}${code ? ` ${code}` : ''} for`;
     const name = url.pathname.split('/').at(-1) ?? '';
     if (status === 401 || status === 403) {
-      return this.#error('unauthorized', what, name, ': check the credentials and their rights');
+      return this.#error('unauthorized', what, name, ': check the credentials and their permissions');
     }
     if (status === 404) return this.#error('not-found', what, name);
     if (status === 405 || code === 'UNSUPPORTED') return this.#error('unsupported', what, name);

@@ -25,8 +25,8 @@ export async function ungranted(
       if (!found) return [];
       const granted = (found.metadata.annotations?.[ANNOTATION_PROJECTS] ?? '').split(/[\s,]+/);
       if (granted.includes(project) || granted.includes('*')) return [];
-      const where = `where that is right, give it "${project}" in the annotation ${ANNOTATION_PROJECTS}`;
-      const message = `Secret "${name}" (${field}) does not say that this project may use it: ${where}`;
+      const where = `if it should, add "${project}" to the annotation ${ANNOTATION_PROJECTS}`;
+      const message = `Secret "${name}" (${field}) does not allow this project to use it: ${where}`;
       return [{ reason: 'SecretNotGranted', message, name, field } as const];
     }),
   );

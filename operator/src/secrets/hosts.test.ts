@@ -53,8 +53,8 @@ describe('a Secret stays', () => {
   it('and says what to add, not what is there', () => {
     const text = refusal('internal.example', 'https://evil.example:8443/x?y');
     expect(text).toBe(
-      'Secret "token" does not say that it may be sent to evil.example:8443: ' +
-        'where that is right, give it "evil.example:8443" in the annotation gw.dev/hosts',
+      'Secret "token" does not allow being sent to evil.example:8443: ' +
+        'if it should, give it "evil.example:8443" in the annotation gw.dev/hosts',
     );
   });
 });

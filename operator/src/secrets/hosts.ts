@@ -20,8 +20,8 @@ export function refusalToSend({ name, labels, annotations }: ObjectMeta, url: UR
   // What it does say stays unsaid: who writes the address may not read the Secret.
   const label = isCredential ? '' : `the label ${LABEL_CREDENTIAL}: "true" and `;
   return (
-    `Secret "${name}" does not say that it may be sent to ${url.host}: ` +
-    `where that is right, give it ${label}"${url.host}" in the annotation ${ANNOTATION_HOSTS}`
+    `Secret "${name}" does not allow being sent to ${url.host}: ` +
+    `if it should, give it ${label}"${url.host}" in the annotation ${ANNOTATION_HOSTS}`
   );
 }
 

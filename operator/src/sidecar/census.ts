@@ -156,7 +156,7 @@ export class SidecarCensus {
     const { uid = '' } = pod.metadata;
     if (this.#reported.has(uid)) return;
     this.#reported.add(uid);
-    const note = `it asks for a gw sidecar${project ? ` of GatewayProject "${project}"` : ''} and has none: it was created while the webhook of the operator could not be asked. Delete the pod, or restart its workload`;
+    const note = `it requests a gw sidecar${project ? ` of GatewayProject "${project}"` : ''} but has none: it was created while the webhook of the operator could not be reached. Delete the pod, or restart its workload`;
     this.#options.events.record(pod, eventOf('SidecarMissing', 'Inject', note));
   }
 }

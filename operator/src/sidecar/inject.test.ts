@@ -197,7 +197,7 @@ describe('a pod with a sidecar', () => {
     expect(sidecar.resources).toEqual({ requests: { cpu: '200m', memory: '96Mi' }, limits: { memory: '1Gi' } });
     expect(sidecar.args.join(' ')).toContain('--log-level debug');
     expect(warnings).toEqual([
-      'annotation gw.dev/memory-request is left out: expected a quantity such as 100m or 128Mi',
+      'annotation gw.dev/memory-request is ignored: expected a quantity such as 100m or 128Mi',
     ]);
   });
 

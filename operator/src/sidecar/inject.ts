@@ -43,7 +43,7 @@ export function portOf(
   if ([...spec.containers, ...(spec.initContainers ?? [])].some(({ name }) => name === SIDECAR))
     return refuse(`a container of its own is named "${SIDECAR}"`);
   const taken = (spec.volumes ?? []).find(({ name }) => name.startsWith('gw-'));
-  if (taken) return refuse(`names of volumes that begin with "gw-" are the sidecar's: rename "${taken.name}"`);
+  if (taken) return refuse(`volume names that begin with "gw-" are reserved for the sidecar: rename "${taken.name}"`);
   return takenPort(pod, metadata.annotations?.[ANNOTATION_PORT]);
 }
 

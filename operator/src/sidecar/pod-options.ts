@@ -35,7 +35,7 @@ export function readPodOptions(annotations: { readonly [name: string]: string } 
   const read = (name: string, valid: (text: string) => boolean, expected: string): string | undefined => {
     const text = annotations[name]?.trim();
     if (text === undefined || valid(text)) return text;
-    problems.push(`annotation ${name} is left out: expected ${expected}`);
+    problems.push(`annotation ${name} is ignored: expected ${expected}`);
     return undefined;
   };
   const quantity = (key: keyof typeof ANNOTATION_RESOURCES) =>

@@ -39,9 +39,9 @@ export function takenPort(pod: PodToInject, wanted: string | undefined): PortCho
       `${wanted === undefined ? 'it has no TCP port with a name' : `it has no TCP port named "${wanted}"`}: Services reach a sidecar by a named targetPort, so give the container port a name and the Service that name`,
     );
   if (found.length > 1) return refuse(`two of its ports are named "${name}"`);
-  if (name === APP_PORT_NAME) return refuse(`the name "${APP_PORT_NAME}" is the sidecar's to give: rename the port`);
+  if (name === APP_PORT_NAME) return refuse(`the name "${APP_PORT_NAME}" is reserved for the sidecar: rename the port`);
   const { hostPort, ...rest } = first;
-  const warnings = hostPort ? [`hostPort ${hostPort} goes past the gw sidecar`] : [];
+  const warnings = hostPort ? [`hostPort ${hostPort} bypasses the gw sidecar`] : [];
   return { ok: true, ...rest, warnings };
 }
 

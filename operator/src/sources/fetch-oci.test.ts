@@ -117,10 +117,12 @@ describe.skipIf(!REGISTRY && process.env['GW_NO_SKIP'] !== '1')('a source in a r
 
   it('says what is wrong with it', async () => {
     expect(await fetched({})).toBe(`SourceUnavailable: ${registry}/${name}:1 does not exist`);
-    expect(await fetched({ reference: 'Registry/x' })).toMatch(/^InvalidSpec: .*names no image/);
+    expect(await fetched({ reference: 'Registry/x' })).toMatch(/^InvalidSpec: .*is not a valid image reference/);
     expect(await fetched({ plainHttp: false })).toMatch(/^SourceUnavailable/);
     await push('1', [{ bytes: Buffer.from('neither') }]);
-    expect(await fetched({ intervalSeconds: 301 })).toMatch(/^SourceInvalid: .*no tar archive and has no annotation/);
+    expect(await fetched({ intervalSeconds: 301 })).toMatch(
+      /^SourceInvalid: .*not a tar archive and has no annotation/,
+    );
     expect(await fetched({ pullSecret: 'none' })).toMatch(
       /^SourceNotFound: .*Secret "none" is not in namespace "shop"/,
     );

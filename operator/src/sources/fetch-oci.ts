@@ -51,7 +51,7 @@ export async function fetchOci(
     const isKnown = before?.content.digest === digest;
     const content = isKnown ? before.content : await pull(repository, digest);
     const signatures = request.signatures ? await pullSignatures(repository, digest) : undefined;
-    const unsigned = signatures?.length === 0 ? `nobody has signed ${digest}: there is no ${tagOf(digest)}` : undefined;
+    const unsigned = signatures?.length === 0 ? `${digest} is not signed: there is no ${tagOf(digest)}` : undefined;
     return {
       content,
       fetchedAt: isKnown ? before.fetchedAt : new Date(),
@@ -117,7 +117,7 @@ async function filesOf(repository: Repository, layer: Descriptor): Promise<Reado
   if (isGzip(bytes) || isTar(bytes)) return unpack(bytes);
   const title = layer.annotations?.[TITLE] ?? (isModule(bytes) ? 'plugin.wasm' : undefined);
   if (title === undefined) {
-    throw new SourceError('SourceInvalid', `layer ${layer.digest} is no tar archive and has no annotation ${TITLE}`);
+    throw new SourceError('SourceInvalid', `layer ${layer.digest} is not a tar archive and has no annotation ${TITLE}`);
   }
   return new Map([[title, bytes]]);
 }
@@ -148,7 +148,7 @@ function sourceError(error: unknown, { reference }: OciRequest): unknown {
     return error.message.includes(reference) ? error : new SourceError(error.reason, `${reference}: ${error.message}`);
   }
   if (error instanceof ArchiveError) return new SourceError('SourceInvalid', `${reference}: ${error.message}`);
-  if (error instanceof SyntaxError) return new SourceError('SourceInvalid', `${reference}: its manifest is no JSON`);
+  if (error instanceof SyntaxError) return new SourceError('SourceInvalid', `${reference}: its manifest is not JSON`);
   if (!(error instanceof RegistryError)) return error;
   if (error.failure === 'invalid') return new SourceError('InvalidSpec', error.message, { cause: error });
   const reason = error.failure === 'corrupt' || error.failure === 'too-large' ? 'SourceInvalid' : 'SourceUnavailable';

@@ -61,7 +61,7 @@ describe('a file at a URL', () => {
       /^SourceUnavailable: .*answers 404$/,
     );
     expect(await fetched({ url: `${server.url}/books.yaml`, sha256: sha256(DOCUMENT) })).toBe(
-      `SourceInvalid: ${server.url}/books.yaml has sha256 ${sha256('other')}, and ${sha256(DOCUMENT)} is asked for`,
+      `SourceInvalid: ${server.url}/books.yaml has sha256 ${sha256('other')}, but ${sha256(DOCUMENT)} is required`,
     );
   });
 
@@ -89,7 +89,7 @@ describe('a file at a URL', () => {
   });
 
   it.each([
-    ['something else than a tar', gzipSync('text'), 'it is no tar archive'],
+    ['something else than a tar', gzipSync('text'), 'it is not a tar archive'],
     ['a bomb', gzipSync(Buffer.alloc(65 << 20)), 'more than'],
   ])('that is an archive of %s is refused', async (_, bytes, message) => {
     server.files.set('/bad.tgz', bytes);
@@ -127,7 +127,7 @@ describe('a file at a URL', () => {
     server.files.set('/books.yaml', DOCUMENT);
     const authorization = { name: 'token', key: 'header' };
     const problem = await fetched({ url: `${server.url}/books.yaml`, sha256: sha256(DOCUMENT), authorization });
-    expect(problem).toMatch(/^CredentialNotGranted: Secret "token" does not say that it may be sent to 127\.0\.0\.1:/);
+    expect(problem).toMatch(/^CredentialNotGranted: Secret "token" does not allow being sent to 127\.0\.0\.1:/);
     expect(problem).not.toContain('api.example.org');
     // Nor is it told which keys there are.
     const none = await fetched({

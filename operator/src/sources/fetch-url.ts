@@ -66,7 +66,7 @@ async function fetchContent(get: Get, owner: SourceOwner, url: string, wanted: s
   if (answer.status !== 200) throw statusError(url, answer.status);
   const has = hash('sha256', answer.body, 'hex');
   if (has !== wanted) {
-    throw new SourceError('SourceInvalid', `${shown(url)} has sha256 ${has}, and ${wanted} is asked for`);
+    throw new SourceError('SourceInvalid', `${shown(url)} has sha256 ${has}, but ${wanted} is required`);
   }
   const files = await filesOfFile(owner, fileName(url), answer.body).catch((error: unknown) => {
     throw error instanceof SourceError ? new SourceError(error.reason, `${shown(url)}: ${error.message}`) : error;
@@ -115,7 +115,7 @@ async function authorizationOf(
     .replace(/\r?\n$/, '');
   if (!/^[\x20-\x7e]+$/.test(value)) {
     const what = `key "${from.key}" of Secret "${from.name}"`;
-    throw new SourceError('SourceInvalid', `${what} is no value of a header: put in "Bearer TOKEN" or the like`);
+    throw new SourceError('SourceInvalid', `${what} is not a valid header value: use "Bearer TOKEN" or similar`);
   }
   return (to) => (refusalToSend(secret.metadata, new URL(to)) === undefined ? value : undefined);
 }

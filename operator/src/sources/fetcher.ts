@@ -177,7 +177,7 @@ export class SourceFetcher {
     const content = this.#store.hold(entry.owner.namespace, fetched.content);
     if (!content) {
       const message =
-        'the operator keeps as many bytes of sources as it may, of this namespace or of all: raise its --source-cache';
+        'the memory of the operator for sources is full, for this namespace or for all: raise its --source-cache';
       return { reason: 'SourceUnavailable', message };
     }
     entry.source = { ...fetched, content };

@@ -19,8 +19,8 @@ describe('files in the keys of ConfigMaps', () => {
   it.each([
     ['lack a part', { 'a.part0': '', 'a.part2': '' }, 'part 1 of "a" is missing'],
     ['begin late', { 'a.part1': '' }, 'part 0 of "a" is missing'],
-    ['have a part twice', { 'a.part1': '', 'a.part01': '' }, 'part 1 of "a" is there twice'],
-    ['are there whole and in parts', { a: '', 'a.part0': '' }, 'are both there'],
+    ['have a part twice', { 'a.part1': '', 'a.part01': '' }, 'part 1 of "a" exists twice'],
+    ['are there whole and in parts', { a: '', 'a.part0': '' }, 'both exist'],
   ])('that %s are refused', (_, entries, message) => {
     expect(() => joinParts(files(entries))).toThrow(message);
   });

@@ -21,12 +21,12 @@ export function joinParts(entries: Files): Files {
     if (name === undefined) whole.set(key, bytes);
     else {
       const of = parts.get(name) ?? new Map<number, Uint8Array>();
-      if (of.has(Number(number))) throw invalid(`part ${Number(number)} of "${name}" is there twice`);
+      if (of.has(Number(number))) throw invalid(`part ${Number(number)} of "${name}" exists twice`);
       parts.set(name, of.set(Number(number), bytes));
     }
   }
   for (const [name, of] of parts) {
-    if (whole.has(name)) throw invalid(`the keys "${name}" and "${name}.part…" are both there`);
+    if (whole.has(name)) throw invalid(`the keys "${name}" and "${name}.part…" both exist`);
     const numbers = [...of.keys()].sort((a, b) => a - b);
     const missing = numbers.findIndex((number, i) => number !== i);
     if (missing >= 0) throw invalid(`part ${missing} of "${name}" is missing`);
@@ -41,7 +41,7 @@ export async function unpackGzipped(entries: Files): Promise<Files> {
   let left = MAX_UNPACKED;
   for (const [key, bytes] of entries) {
     const name = key.endsWith('.gz') ? key.slice(0, -3) : key;
-    if (unpacked.has(name)) throw invalid(`the keys "${name}" and "${name}.gz" are both there`);
+    if (unpacked.has(name)) throw invalid(`the keys "${name}" and "${name}.gz" both exist`);
     const content = key === name ? bytes : await gunzipWithin(key, bytes, left);
     left -= content.length;
     unpacked.set(name, content);

@@ -218,6 +218,6 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       layers: [{ mediaType: 'application/vnd.oci.image.layer.v1.tar', ...layer }],
     };
     const pushed = await repository.pushManifest(Buffer.from(JSON.stringify(manifest)), type);
-    await expect(pullArtifact(repository, pushed)).rejects.toThrow('holds no artifact of gw');
+    await expect(pullArtifact(repository, pushed)).rejects.toThrow('contains no artifact of gw');
   });
 });

@@ -227,7 +227,7 @@ export class ImageStore {
     } catch (error) {
       const again = error instanceof RegistryError && error.failure === 'unavailable' && attempt < DELETE_ATTEMPTS;
       if (again || this.#closed.signal.aborted) throw error;
-      const note = `${of?.image} is no longer needed, and stays: ${messageOf(error)}`;
+      const note = `${of?.image} is no longer needed, but could not be deleted: ${messageOf(error)}`;
       this.#options.events.record(project, eventOf('ImageNotDeleted', 'Stored', note));
     }
     await this.#options.objects.remove(configMaps, keyOf(record), record.metadata.uid);

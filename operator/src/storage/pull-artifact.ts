@@ -33,5 +33,5 @@ export async function pullArtifact(repository: Repository, digest: string, name?
 }
 
 function noArtifact(digest: string, cause?: unknown): RegistryError {
-  return new RegistryError('corrupt', `the image ${digest} holds no artifact of gw`, { cause });
+  return new RegistryError('corrupt', `the image ${digest} contains no artifact of gw`, { cause });
 }

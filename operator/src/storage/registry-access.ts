@@ -39,7 +39,7 @@ async function readCredentials(objects: Pick<Objects, 'get'>, namespace: string,
   if (!json) {
     throw new RegistryError(
       'invalid',
-      `Secret "${name}" has no key "${DOCKER_CONFIG_KEY}": make it with kubectl create secret docker-registry`,
+      `Secret "${name}" has no key "${DOCKER_CONFIG_KEY}": create it with kubectl create secret docker-registry`,
     );
   }
   try {

@@ -96,7 +96,7 @@ function cut(text: string, most: number): string {
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  if (request.method !== 'POST') throw new BadRequest(405, 'a webhook takes POST');
+  if (request.method !== 'POST') throw new BadRequest(405, 'a webhook accepts only POST');
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -108,7 +108,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    throw new BadRequest(400, 'the review is no JSON');
+    throw new BadRequest(400, 'the review is not JSON');
   }
 }
 
@@ -116,7 +116,8 @@ const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
 
 function parse(body: unknown): AdmissionRequest {
   const request = isRecord(body) ? body['request'] : undefined;
-  if (!isRecord(request) || typeof request['uid'] !== 'string') throw new BadRequest(400, 'it is no AdmissionReview');
+  if (!isRecord(request) || typeof request['uid'] !== 'string')
+    throw new BadRequest(400, 'it is not an AdmissionReview');
   const { uid, kind, object, oldObject, dryRun } = request;
   const operation = OPERATIONS.find((each) => each === request['operation']);
   if (!operation) throw new BadRequest(400, 'the review has no operation');

@@ -54,9 +54,9 @@ export async function findingsOfPart(
   return [
     ...shownErrors(errors.filter(isOwn).map(placeLine)),
     ...(others.length > 0
-      ? [`a GatewayProject that takes it has errors with other objects: ${titles(others)}; ${status}`]
+      ? [`a GatewayProject that uses it has errors with other objects: ${titles(others)}; ${status}`]
       : []),
-    ...(missing ? [`a GatewayProject that takes it misses other objects: ${status}`] : []),
+    ...(missing ? [`a GatewayProject that uses it lacks other objects: ${status}`] : []),
   ];
 }
 
@@ -131,7 +131,7 @@ export async function usersOf(using: CrossFindingsWith, part: ApiSpec | PluginRe
   const found = await using.objects.list(gatewayProjects, { namespace });
   const users = found.filter((project) => !project.metadata.deletionTimestamp && takes(project, part)).length;
   const what = `${part.kind} "${name}" is in use by ${users} GatewayProject(s)`;
-  return users === 0 ? [] : [`${what}; what they serve goes on being served`];
+  return users === 0 ? [] : [`${what}; what they serve stays in service`];
 }
 
 function takes(project: GatewayProject, part: ApiSpec | PluginRef): boolean {

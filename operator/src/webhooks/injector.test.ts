@@ -123,7 +123,7 @@ describe('a pod that asks by its own label', () => {
     await service('by-name', 'http');
     await service('of-others', 3000, { app: 'other' });
     const { warnings } = await review({ labels: { ...asks, app: 'orders' }, annotations: named });
-    expect(warnings).toEqual(['gw: 1 Service(s) go past the sidecar: their targetPort is 3000, and must be "http"']);
+    expect(warnings).toEqual(['gw: 1 Service(s) bypass the sidecar: their targetPort is 3000, but must be "http"']);
   });
 });
 

@@ -47,7 +47,7 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
   const { namespace } = request;
   const without = (reason: string): AdmissionAnswer =>
     asked === 'true'
-      ? refused(`it asks for a gw sidecar and can have none: ${reason}`)
+      ? refused(`it requests a gw sidecar but cannot have one: ${reason}`)
       : { allowed: true, warnings: [`gw: no sidecar for this pod: ${reason}`], patch: skip(pod, reason) };
 
   const { text: version, findsSidecars } = await using.version();
@@ -154,7 +154,7 @@ async function servicesByNumber(
   const past = found.filter((service) => looksFor(service, pod.metadata.labels ?? {}, number)).length;
   return past === 0
     ? []
-    : [`${past} Service(s) go past the sidecar: their targetPort is ${number}, and must be "${name}"`];
+    : [`${past} Service(s) bypass the sidecar: their targetPort is ${number}, but must be "${name}"`];
 }
 
 function looksFor(service: KubeObject, labels: { readonly [name: string]: string }, number: number): boolean {

@@ -31,7 +31,7 @@ export function projectFaults(
     ...selectorFaults('spec.sidecar.allowedNamespaces.selector', spec.sidecar.allowedNamespaces?.selector),
     ...names
       .filter((name, index) => names.indexOf(name) !== index)
-      .map((name) => `spec.plugins: "${name}" is there twice`),
+      .map((name) => `spec.plugins: "${name}" is listed twice`),
     ...podsFault(project, using),
     ...controlPlaneFault(spec),
   ];
@@ -55,7 +55,7 @@ export async function pluginRefFaults(
   return [
     ...keys,
     ...selectors,
-    ...(plugin ? [] : [`spec.source.builtin: "${name}" is no plugin that comes with gw`]),
+    ...(plugin ? [] : [`spec.source.builtin: "${name}" is not a plugin that comes with gw`]),
     ...(plugin && spec.version !== undefined && spec.version !== there
       ? [`spec.version: the built-in "${name}" has version ${there ?? '(none)'}`]
       : []),
@@ -66,7 +66,7 @@ export async function pluginRefFaults(
 /** A Deployment is the record of what was done to one project. */
 export function deploymentFaults(next: Deployment, before: Deployment | undefined): readonly string[] {
   if (!before || before.spec.project === next.spec.project) return [];
-  return [`spec.project cannot change (it is "${before.spec.project}"): make another Deployment`];
+  return [`spec.project cannot change (it is "${before.spec.project}"): create another Deployment`];
 }
 
 function fault(field: string, check: () => void): readonly string[] {
@@ -84,14 +84,18 @@ function upstreamFault(name: string, text: string): readonly string[] {
   const at = `spec.upstreams.${name}.url`;
   if (!url || url.host === '' || !/^(https?|wss?):$/.test(url.protocol))
     return [`${at}: write scheme and host, as in https://api.example`];
-  return url.username === '' && url.password === '' ? [] : [`${at}: it holds credentials; give them by a plugin`];
+  return url.username === '' && url.password === ''
+    ? []
+    : [`${at}: it contains credentials; pass them with a plugin instead`];
 }
 
 function selectorFaults(field: string, selector: LabelSelector | undefined): readonly string[] {
   return (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, index) => {
     const needs = operator === 'In' || operator === 'NotIn';
     if (needs === values.length > 0) return [];
-    return [`${field}.matchExpressions[${index}]: ${operator} takes ${needs ? 'at least one of' : 'no'} values`];
+    return [
+      `${field}.matchExpressions[${index}]: ${operator} ${needs ? 'requires at least one of' : 'does not allow'} values`,
+    ];
   });
 }
 

@@ -160,7 +160,7 @@ describe('the paths of webhooks', () => {
     expect(one.drift).toBeUndefined();
     configure(() => '/elsewhere');
     one.look();
-    await eventually(() => expect(one.drift).toContain('somebody else changes the path'));
+    await eventually(() => expect(one.drift).toContain('something else changes the path'));
     expect(paths()[0]).toBe(`${secret()}/validate`);
     one.look();
     await eventually(() => expect(one.drift).toBeUndefined());

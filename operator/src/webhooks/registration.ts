@@ -76,7 +76,8 @@ export class WebhookRegistration {
         failures = 0;
       } catch (error) {
         failures++;
-        if (this.#paths) this.#drift = 'the webhook configurations cannot be kept: see the log of the operator';
+        if (this.#paths)
+          this.#drift = 'the webhook configurations cannot be kept up to date: see the log of the operator';
         if (!signal.aborted) this.#options.onError(this.#redacted(error));
       }
       const ms = failures > 0 ? backoff(failures, RETRY_MS, EVERY_MS) : EVERY_MS * (0.9 + 0.2 * Math.random());
@@ -106,6 +107,6 @@ export class WebhookRegistration {
     this.#wanted = wanted;
     // A path of ours that somebody took away is drift until it is found in its place again.
     const taken = differed && before?.path === wanted.path;
-    this.#drift = taken ? 'somebody else changes the path of the webhooks; it has been put back' : undefined;
+    this.#drift = taken ? 'something else changes the path of the webhooks; the operator has restored it' : undefined;
   }
 }

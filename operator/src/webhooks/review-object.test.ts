@@ -93,7 +93,7 @@ describe('an ApiSpec', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^gw: books\/books\.yaml:1:\d+: E1040 plugin used in a spec but not declared \(at \/paths/),
       expect.stringMatching(
-        /^gw: a GatewayProject that takes it has errors with other objects: E1010 \(.*\); its status/,
+        /^gw: a GatewayProject that uses it has errors with other objects: E1010 \(.*\); its status/,
       ),
     ]);
     // What else there is, is for those to know who may read it: neither names nor paths of others.
@@ -130,7 +130,7 @@ describe('an ApiSpec', () => {
     const late = await rig({ objects, deadlineMs: 50 }).create('ApiSpec', 'books', url);
     expect(late).toEqual({
       allowed: true,
-      warnings: ['gw: it was not checked in time; its status will say whether it is right'],
+      warnings: ['gw: it was not checked in time; its status will show whether it is valid'],
     });
   });
 
@@ -175,7 +175,7 @@ describe('an ApiSpec', () => {
     const { allowed, warnings } = await create('ApiSpec', 'books', document({ '/a': mock }));
     expect([allowed, warnings, errors.length]).toEqual([
       true,
-      ['gw: it could not be checked; its status will say whether it is right'],
+      ['gw: it could not be checked; its status will show whether it is valid'],
       1,
     ]);
   });
@@ -192,12 +192,12 @@ describe('other kinds', () => {
     [
       'an upstream with a password',
       { ...project, upstreams: { a: { url: 'https://me:secret@x' } } },
-      'it holds credentials',
+      'it contains credentials',
     ],
     [
       'a selector',
       { specs: { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
-      'spec.specs.selector.matchExpressions[0]: In takes at least one of values',
+      'spec.specs.selector.matchExpressions[0]: In requires at least one of values',
     ],
     [
       'a template patch',
@@ -245,7 +245,11 @@ describe('other kinds', () => {
   });
 
   it.each([
-    ['an unknown built-in plugin', { source: { builtin: { name: 'none' } } }, '"none" is no plugin that comes with gw'],
+    [
+      'an unknown built-in plugin',
+      { source: { builtin: { name: 'none' } } },
+      '"none" is not a plugin that comes with gw',
+    ],
     ['no word of which built-in plugin', { source: { builtin: {} } }, 'spec.source.builtin.name: name the plugin'],
     ['another version', { version: '9.9.9', source: { builtin: { name: 'mock' } } }, 'the built-in "mock" has version'],
     ['a key that is none', { verify: { keys: ['zz'] }, source: { configMap: { name: 'x' } } }, 'spec.verify.keys[0]'],

@@ -48,7 +48,7 @@ interface Findings {
 const DEADLINE_MS = 8000;
 const LATE: AdmissionAnswer = {
   allowed: true,
-  warnings: ['gw: it was not checked in time; its status will say whether it is right'],
+  warnings: ['gw: it was not checked in time; its status will show whether it is valid'],
 };
 
 /** Reviews at once, and of one namespace: compiling is shared with the controllers, and one tenant's wait for its own. */
@@ -103,7 +103,7 @@ async function answerOf(
     return await Promise.race([work, deadline.promise]);
   } catch (error) {
     using.onError(error);
-    return { allowed: true, warnings: ['gw: it could not be checked; its status will say whether it is right'] };
+    return { allowed: true, warnings: ['gw: it could not be checked; its status will show whether it is valid'] };
   } finally {
     clearTimeout(timer);
   }
@@ -177,7 +177,9 @@ async function warningsOfDeletion(
   const { metadata, status } = read(gatewayProjects, oldObject, namespace);
   const pods = status?.sidecars?.pods ?? 0;
   if (pods === 0) return [];
-  return [`${pods} pod(s) have sidecars of GatewayProject "${metadata.name}": they serve on, and can have no new ones`];
+  return [
+    `${pods} pod(s) have sidecars of GatewayProject "${metadata.name}": these keep serving, but no new ones can be added`,
+  ];
 }
 
 /** The server sends objects of `kubectl create` without their namespace. */

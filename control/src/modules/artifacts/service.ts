@@ -141,7 +141,7 @@ export class Artifacts {
 const named = (id: string): string => `artifact "${id}"`;
 
 function deployed(id: string): ControlError {
-  const detail = `${named(id)} was deployed: deployments refer to it, and may go back to it, while its project is there`;
+  const detail = `${named(id)} was deployed: deployments refer to it, and may roll back to it, for as long as its project exists`;
   return new ControlError('conflict', detail);
 }
 

@@ -29,7 +29,7 @@ export class Audit {
 function timeOf(name: string, text: string): Date {
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time;
-  throw new ControlError('bad-request', `${name} is no time: give one such as 2030-01-31T12:00:00Z`);
+  throw new ControlError('bad-request', `${name} is not a time: give one such as 2030-01-31T12:00:00Z`);
 }
 
 function present(row: AuditRow): AuditEntry {

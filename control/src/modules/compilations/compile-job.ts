@@ -39,7 +39,7 @@ export async function runJob(context: Context, job: Job, thread: CompileThread, 
   const result = await compileOn(thread, project.inputs).catch((error: unknown) => {
     if (settings.signal.aborted) throw new JobLost('the server stops');
     context.log.error({ err: error, compilation: job.id }, 'the compiler failed');
-    return { ok: false, diagnostics: [brokenOff('the compiler failed over these documents')] } as const;
+    return { ok: false, diagnostics: [brokenOff('the compiler failed on these documents')] } as const;
   });
   const placed = result.diagnostics.map((each) => withSpec(each, job.inputs));
   const diagnostics = await withDeclarations(db.kysely, job, placed);

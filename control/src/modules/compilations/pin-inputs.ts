@@ -35,7 +35,7 @@ export async function pinSpecs(
   const others = ids.slice(1).map(find);
   for (const { id, project_id } of others) {
     if (project_id === null || project_id === first.project_id) continue;
-    const detail = `spec "${id}" is of another project: what is compiled together is of one project, or of none`;
+    const detail = `spec "${id}" belongs to another project: specs that are compiled together must belong to one project, or to none`;
     throw new ControlError('conflict', detail);
   }
   return [first, ...others];

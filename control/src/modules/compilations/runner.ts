@@ -83,7 +83,7 @@ export class JobRunner {
     const { db, replicaId } = this.#context;
     const job = await claim(db.kysely, replicaId, LEASE_MS);
     if (job) return job;
-    const message = `it was begun ${MAX_ATTEMPTS} times, and each time the server that ran it ended before it was done`;
+    const message = `it was started ${MAX_ATTEMPTS} times, and each time the server that ran it ended before it finished`;
     for (const given of await giveUp(db.kysely, [brokenOff(message)])) await notifyCompilation(db.notifications, given);
     return null;
   }
@@ -116,7 +116,7 @@ export class JobRunner {
     this.#warn(job, error, 'a compilation broke off');
     const wanted = isTransient(error)
       ? () => this.#handBack(job)
-      : () => failJob(this.#context, job, 'the server failed over it');
+      : () => failJob(this.#context, job, 'the server failed while running it');
     await this.#untilItAnswers(job, wanted);
   }
 

@@ -86,7 +86,7 @@ export class Compilations {
       const row = locked && (await findCompilation(tx, id));
       if (!row) throw ControlError.notFound(named(id));
       actor.mustBe('editor', row.project_id, named(id));
-      if (row.status === 'compiling') throw new ControlError('conflict', `${named(id)} is at work: wait until it ends`);
+      if (row.status === 'compiling') throw new ControlError('conflict', `${named(id)} is running: wait until it ends`);
       await deleteCompilation(tx, id);
       const resource = { type: 'compilation', id, projectId: row.project_id };
       await recordChange(tx, actor, { action: 'compilations.delete', resource, before: withoutFindings(present(row)) });

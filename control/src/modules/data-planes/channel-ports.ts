@@ -52,11 +52,11 @@ async function admit(db: Kysely<Schema>, hello: Hello): Promise<Admission | Refu
   const key = await findApiKey(db, hello.api_key);
   if (!key) return unknownKey(db, hello.api_key);
   if (key.projectId !== hello.project_id.toLowerCase()) {
-    return { refused: 'unknown-project', detail: 'The API key is not one of this project: check --project-id.' };
+    return { refused: 'unknown-project', detail: 'The API key does not belong to this project: check --project-id.' };
   }
   const { artifact_versions: reads, gw_version: version } = hello;
   if (!reads.includes(ARTIFACT_VERSION) && !(await hasArtifactOf(db, key.projectId, reads))) {
-    const detail = `gw ${version} reads artifacts of format ${reads.join(', ')}, and here they are of format ${ARTIFACT_VERSION}: run another gw.`;
+    const detail = `gw ${version} reads artifacts of format ${reads.join(', ')}, but this control plane has format ${ARTIFACT_VERSION}: run another version of gw.`;
     return { refused: 'unsupported-version', detail };
   }
   const found = await findOrMake(db, key.projectId, key.id, hello);

@@ -136,7 +136,8 @@ describe.each(DATABASE_AT_HAND)('data planes on %s', (_name, kind, absent) => {
       await outdated.say(hello(over));
       expect(await outdated.until('refused')).toMatchObject({
         reason: 'unsupported-version',
-        detail: 'gw 0.8.0 reads artifacts of format 4, 5, and here they are of format 6: run another gw.',
+        detail:
+          'gw 0.8.0 reads artifacts of format 4, 5, but this control plane has format 6: run another version of gw.',
       });
       expect(await outdated.closed).toBe(4409);
       expect((await project.dataPlanes()).filter(({ name }) => name === 'outdated')).toEqual([]);

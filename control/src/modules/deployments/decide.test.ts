@@ -45,7 +45,7 @@ describe('a deployment', () => {
       'is withdrawn where it is the first, and all have refused',
       { refused: 2, away: 1, awayMs: AWAY_MS, canRollBack: false, isFirst: true, reasons: wrongKey },
       'failed',
-      '2 of 3 data planes refused it: signature (2); nothing was deployed before: nothing is now',
+      '2 of 3 data planes refused it: signature (2); nothing was deployed before, so nothing is deployed now',
     ],
     [
       'stays where it is the first, and some serve it',

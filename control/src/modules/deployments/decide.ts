@@ -47,7 +47,11 @@ export function decide(progress: Progress): Decision {
   if (refused > 0) {
     const reason = also(refusal(progress, targets), waiting);
     if (!tooMany || applied > 0 || !progress.isFirst) return { status: 'failed', reason };
-    return { status: 'failed', withdrawn: true, reason: `${reason}; nothing was deployed before: nothing is now` };
+    return {
+      status: 'failed',
+      withdrawn: true,
+      reason: `${reason}; nothing was deployed before, so nothing is deployed now`,
+    };
   }
   if (waiting > 0) return { status: 'timed_out', reason: silent(waiting, targets) };
   if (applied === 0) return { status: 'failed', reason: 'all data planes disconnected before they answered' };

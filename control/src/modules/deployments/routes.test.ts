@@ -113,7 +113,7 @@ describe.each(DATABASE_AT_HAND)('deployments on %s', (_name, kind, absent) => {
       if (plane) plane.fault = new Error('no such secret');
       const bad = await own.ended(await own.deploy(first.id));
       expect(bad).toMatchObject({ status: 'failed', refused: 1, previous_artifact_id: null });
-      expect(bad.reason).toMatch(/nothing was deployed before: nothing is now$/);
+      expect(bad.reason).toMatch(/nothing was deployed before, so nothing is deployed now$/);
       expect(await own.get('')).toMatchObject({ deployed_artifact_id: null });
       const late = new Plane(control.url, own, 'late');
       onTestFinished(async () => void (await late.stop()));

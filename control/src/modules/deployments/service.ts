@@ -69,11 +69,11 @@ export class Deployments {
       if (artifact_id !== undefined) await this.#mustBeOf(db, actor, projectId, artifact_id);
       const artifactId = artifact_id ?? (await lastGoodArtifact(db, projectId, deployed_artifact_id));
       if (artifactId === null) {
-        const detail = `nothing else was deployed to ${project(projectId)} with success: name the artifact, or deploy one`;
+        const detail = `nothing else was deployed successfully to ${project(projectId)}: name the artifact, or deploy one`;
         throw new ControlError('conflict', detail);
       }
       if (artifactId === deployed_artifact_id) {
-        throw new ControlError('conflict', `artifact "${artifactId}" is what is deployed: name an earlier one`);
+        throw new ControlError('conflict', `artifact "${artifactId}" is already deployed: name an earlier one`);
       }
       const last = await lastDeployment(db, projectId);
       return { artifactId, kind: 'rollback', rollbackOf: last?.id ?? null };

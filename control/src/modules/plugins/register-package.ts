@@ -51,7 +51,7 @@ export async function registerPackage(
     }
     const before = await lockPlugin(tx, name, version);
     // Deleted between the two statements.
-    if (!before) throw new Error(`plugin "${name}" ${version} was deleted while it was registered: do it again`);
+    if (!before) throw new Error(`plugin "${name}" ${version} was deleted while it was being registered: try again`);
     const same = leftAlone(before, record, replace);
     if (same) return same;
     const row = await updatePlugin(tx, before.id, record);

@@ -69,7 +69,7 @@ export class Plugins {
     const options = { builtin: false, replace: 'nothing' } as const;
     const { outcome, row } = await registerPackage(this.#context, actor, { manifest, wasm, configSchema }, options);
     if (outcome === 'registered') return versioned(row);
-    throw new ControlError('conflict', `there is a ${named(name, version)} already: choose another version`);
+    throw new ControlError('conflict', `${named(name, version)} already exists: choose another version`);
   }
 
   /** Throws a conflict while a project uses it, and where it comes with gw. */
@@ -82,7 +82,7 @@ export class Plugins {
         if (before.builtin && comesWithGw(name, version)) {
           throw new ControlError(
             'conflict',
-            `${named(name, version)} comes with gw, and would be back at its next start`,
+            `${named(name, version)} comes with gw, and would be registered again at its next start`,
           );
         }
         await deletePlugin(db, before.id);

@@ -105,7 +105,7 @@ export class ProjectPlugins {
     const { manifest, config_schema: configSchema } = plugin;
     const errors = await this.#checks.faultsOfConfig({ manifest, configSchema, config });
     if (errors.length === 0) return record;
-    const detail = `plugin "${plugin_name}" does not take this config: ${errors[0]?.message}`;
+    const detail = `plugin "${plugin_name}" does not accept this config: ${errors[0]?.message}`;
     throw new ControlError('config-invalid', detail, { errors });
   }
 
@@ -114,7 +114,7 @@ export class ProjectPlugins {
     const versions = rows.map((row) => row.version).sort((a, b) => compareVersions(b, a));
     const detail =
       versions.length === 0
-        ? `there is no plugin "${name}": register it, or see GET /plugins for those that there are`
+        ? `there is no plugin "${name}": register it, or see GET /plugins for the registered ones`
         : `plugin "${name}" has no version ${version}: there are ${versions.slice(0, 20).join(', ')}`;
     const pointer = versions.length === 0 ? '/plugin_name' : '/plugin_version';
     return new ControlError('config-invalid', detail, { errors: [{ pointer, message: detail }] });
@@ -129,7 +129,7 @@ export class ProjectPlugins {
     } catch (error) {
       const constraint = violatedConstraint(error);
       if (constraint === 'project_plugins_name_unique') {
-        throw new ControlError('conflict', `the project has the plugin "${plugin_name}" already: update it instead`);
+        throw new ControlError('conflict', `the project already has the plugin "${plugin_name}": update it instead`);
       }
       // Deleted since it was looked up.
       if (constraint === 'project_plugins_plugin') throw await this.#unknown(plugin_name, plugin_version);

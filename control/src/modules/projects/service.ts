@@ -123,7 +123,7 @@ export class Projects {
       return await this.#context.db.kysely.transaction().execute(change);
     } catch (error) {
       if (violatedConstraint(error) !== 'projects_name_unique') throw error;
-      throw new ControlError('conflict', `there is a project "${name}" already: choose another name`);
+      throw new ControlError('conflict', `a project "${name}" already exists: choose another name`);
     }
   }
 }
@@ -133,7 +133,7 @@ function mayName(actor: Actor): void {
     actor.mustBeGlobal('admin');
   } catch (cause) {
     const detail =
-      'renaming a project needs the role "admin" for all projects, as creating one does: send the name that it has';
+      'renaming a project needs the role "admin" for all projects, as creating one does: send its current name';
     throw new ControlError('forbidden', detail, {}, { cause });
   }
 }

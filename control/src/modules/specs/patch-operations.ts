@@ -28,7 +28,8 @@ export async function patchUpload({ bytes, form, entry, patch }: PatchTask): Pro
   const described = describeSpec(entry, files);
   const source = files.find(({ name }) => name === entry)?.bytes;
   const parsed = source && parseText(source);
-  if (!described.ok || !source || !parsed?.ok) throw new Error(`"${entry}" was readable when it came, and is not`);
+  if (!described.ok || !source || !parsed?.ok)
+    throw new Error(`"${entry}" was readable when it was uploaded, but no longer is`);
   const edits = editsOf(parsed.value, entry, described.spec.operations, patch);
   if (edits.length === 0) return null;
   const patched = written(source, edited(parsed.text, parsed.value, edits));
@@ -46,7 +47,7 @@ function editsOf(
   const edits = new Map<string, Edit>();
   for (const [name, change] of Object.entries(patch)) {
     const { file, pointer } = operationNamed(name, operations);
-    if (file !== entry) throw new PatchRefused(`operation "${name}" is written in "${file}": upload that file anew`);
+    if (file !== entry) throw new PatchRefused(`operation "${name}" is written in "${file}": upload that file again`);
     if (edits.has(pointer)) throw new PatchRefused(`operation "${name}" is named twice, by operationId and by path`);
     const changes = changesOf(name, valueAt(document, pointer), change);
     if (changes.length > 0) edits.set(pointer, { pointer, changes });

@@ -76,7 +76,7 @@ function isSpecFile(name: string): boolean {
 /** An upload of one file has no other, whichever name it is asked for by. */
 function documentOf([document]: readonly ProjectFile[], filename: string, wanted: string | undefined): string {
   if (wanted === undefined || wanted === filename || wanted === document?.name) return document?.name ?? '';
-  throw new ArchiveError(`the upload is the one file "${filename}": "${wanted}" is not in it`);
+  throw new ArchiveError(`the upload is the single file "${filename}": it does not contain "${wanted}"`);
 }
 
 function entryOf(files: readonly ProjectFile[], wanted: string | undefined): string {
@@ -93,7 +93,7 @@ function entryOf(files: readonly ProjectFile[], wanted: string | undefined): str
     throw new ArchiveError(`none of its files is an OpenAPI or AsyncAPI document: ${listed(names)}`);
   if (others.length > 0)
     throw new ArchiveError(
-      `several of its files are documents: say which by "entry", of ${listed([first, ...others])}`,
+      `several of its files are documents: choose one with "entry", of ${listed([first, ...others])}`,
     );
   return first;
 }
@@ -102,7 +102,7 @@ const depthOf = (name: string): number => name.split('/').length;
 
 /** A few, as a reader wants them. */
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return 'it holds no YAML and no JSON file';
+  if (names.length === 0) return 'it contains no YAML or JSON file';
   const shown = names.slice(0, 20).map((name) => JSON.stringify(name.slice(0, 100)));
   return `${shown.join(', ')}${names.length > shown.length ? `, and ${names.length - shown.length} more` : ''}`;
 }

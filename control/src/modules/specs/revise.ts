@@ -104,6 +104,6 @@ async function mustNotCollide(db: Kysely<Schema>, { projectId, name, reading }: 
     reading.form === 'document' ? 'give this spec another "name"' : `rename "${reading.entry}" in the archive`;
   throw new ControlError(
     'conflict',
-    `the document of spec "${other.name}" is called "${base}" too, and two of one name do not compile in one project: ${way}`,
+    `the document of spec "${other.name}" is also called "${base}", and two with the same name do not compile in one project: ${way}`,
   );
 }

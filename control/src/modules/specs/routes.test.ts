@@ -184,7 +184,7 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       const archive = await tar({ 'api/two.yaml': document('Two again') });
       expect(await problem(await upload(archive, { path, filename: 'archived.tar' }))).toEqual([
         409,
-        'the document of spec "two" is called "two.yaml" too, and two of one name do not compile in one project: rename "api/two.yaml" in the archive',
+        'the document of spec "two" is also called "two.yaml", and two with the same name do not compile in one project: rename "api/two.yaml" in the archive',
       ]);
       await uploaded(await tar({ 'three.yaml': document('Three') }), { path, filename: 'archived.tar' });
       const [status, detail] = await problem(await upload(document('x'), { path, filename: 'three.yaml' }));
@@ -203,14 +203,14 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       expect(empty).toEqual([400, 'the file "empty.yaml" is empty']);
       expect(await problem(await upload(document('x'), { fields: { other: '1' } }))).toEqual([
         400,
-        'the body is not as it must be: has an unknown property "other"',
+        'the body is not valid: has an unknown property "other"',
       ]);
       expect((await upload(document('x'), { fields: { name: 'no spaces' } })).status).toBe(400);
       const two = new FormData();
       for (const name of ['a.yaml', 'b.yaml']) two.append('file', new Blob([document('x')]), name);
       expect(await problem(await server.ask('/specs', { method: 'POST', body: two }))).toEqual([
         400,
-        'the form has more files than one',
+        'the form has more than one file',
       ]);
       const none = new FormData();
       none.append('name', 'x');
@@ -257,7 +257,7 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       const patch = { method: 'PATCH', json: { getA: { dispatch: null } } };
       expect(await problem(await server.ask(`/specs/${id}/operations`, patch))).toEqual([
         422,
-        'operation "getA" is written in "api/parts/a.yaml": upload that file anew',
+        'operation "getA" is written in "api/parts/a.yaml": upload that file again',
       ]);
     });
 
@@ -266,7 +266,7 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       const filename = 'several.tar';
       expect(await problem(await upload(await tar(files), { filename }))).toEqual([
         400,
-        'several of its files are documents: say which by "entry", of "a.yaml", "b.yaml"',
+        'several of its files are documents: choose one with "entry", of "a.yaml", "b.yaml"',
       ]);
       const named = await uploaded(await tar(files), { filename, fields: { entry: './more/c.yaml' } });
       expect(await server.get(`/specs/${named.id}`)).toMatchObject({ title: 'C' });
@@ -279,7 +279,7 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
     });
 
     it.each([
-      ['a link', () => tar({ 'a.yaml': document('A') }, 'b.yaml'), 400, 'is no plain file (symlink)'],
+      ['a link', () => tar({ 'a.yaml': document('A') }, 'b.yaml'), 400, 'is not a regular file (symlink)'],
       ['a name that climbs', () => tar({ '../a.yaml': document('A') }), 422, 'not a relative path inside the project'],
       ['no document', () => tar({ 'a.yaml': 'a: 1\n' }), 400, 'none of its files is an OpenAPI or AsyncAPI document'],
       ['nothing', () => tar({}), 422, ''],

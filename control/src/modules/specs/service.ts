@@ -224,7 +224,10 @@ export class Specs {
           if (!isOvertaken) throw error;
         }
       }
-      throw new ControlError('unavailable', `${named(id)} is changed too often at this moment: send the patch again`);
+      throw new ControlError(
+        'unavailable',
+        `${named(id)} is being changed too often at the moment: send the patch again`,
+      );
     });
   }
 

@@ -14,7 +14,10 @@ const TAKEN = ['openapi', 'asyncapi'];
 export function specName(filename: string, given: string | undefined): string {
   const name = given ?? nameOf(filename);
   if (name === '') {
-    throw new ControlError('bad-request', `no name can be made of the file's, "${filename}": give one as "name"`);
+    throw new ControlError(
+      'bad-request',
+      `no name can be derived from the file name "${filename}": give one as "name"`,
+    );
   }
   if (TAKEN.includes(name)) {
     const detail = `a spec may not be named "${name}": /__gw/specs/${name} is the merged one. Give another as "name" (gw-control specs push FILE --name NAME)`;

@@ -114,6 +114,6 @@ class Reader {
   list<T>(name: string, otherwise: readonly T[], fits: (value: unknown) => value is T): readonly T[] {
     const value = this.#rules[name] ?? otherwise;
     if (Array.isArray(value) && value.every(fits)) return value;
-    throw new CacheRulesError(`${name} holds what it cannot`);
+    throw new CacheRulesError(`${name} contains a value that is not allowed`);
   }
 }

@@ -79,7 +79,7 @@ function compile(call: Call, conditions: Condition[], text: string): number {
     if (condition.parts.has('body_json')) call.bodyNeed = 'any';
     return conditions.push(condition) - 1;
   } catch (error) {
-    call.refusal = `the expression is not right: ${messageOf(error)}`;
+    call.refusal = `the expression is not valid: ${messageOf(error)}`;
     return FAILED;
   }
 }

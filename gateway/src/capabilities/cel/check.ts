@@ -57,7 +57,7 @@ class Checker {
       case 'comprehensionExpr':
         return this.#comprehension(id, kind.value, scope);
       default:
-        return fail(id, 'this is no expression');
+        return fail(id, 'this is not an expression');
     }
   }
 
@@ -70,7 +70,7 @@ class Checker {
   }
 
   #select(expr: Expr, operand: Expr | undefined, field: string, scope: Scope): CelType {
-    if (operand === undefined) return fail(expr.id, 'this is no expression');
+    if (operand === undefined) return fail(expr.id, 'this is not an expression');
     if (isRequest(operand, scope)) {
       if (!isRequestPart(field)) return fail(expr.id, `a request has no ${field}: there are ${partNames()}`);
       this.parts.add(field);
@@ -160,7 +160,7 @@ class Checker {
     const fitting = [...group].filter((each) => takes(each, target, args));
     if (fitting.length > 0) return common(fitting.map(({ result }) => result));
     const on = target === undefined ? '' : `on a value of type ${target}, `;
-    return fail(id, `${spelt(name)} does not take, ${on}(${args.join(', ')})`);
+    return fail(id, `${spelt(name)} does not accept, ${on}(${args.join(', ')})`);
   }
 
   #struct(id: bigint, message: string, entries: readonly StructEntry[], scope: Scope): CelType {
@@ -176,7 +176,7 @@ class Checker {
 
   #comprehension(id: bigint, fold: Fold, scope: Scope): CelType {
     const { iterRange, iterVar, accuVar, accuInit, loopCondition, loopStep, result } = fold;
-    if (!iterRange || !accuInit || !loopCondition || !loopStep || !result) return fail(id, 'this is no expression');
+    if (!iterRange || !accuInit || !loopCondition || !loopStep || !result) return fail(id, 'this is not an expression');
     const range = this.typeOf(iterRange, scope);
     const item = range.kind === 'list' ? range.element : range.kind === 'map' ? range.key : DYN;
     if (item === DYN && range !== DYN && range.kind !== 'list' && range.kind !== 'map') {

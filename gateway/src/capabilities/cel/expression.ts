@@ -48,7 +48,7 @@ export function compileCondition(text: string): Condition {
         const steps = meter.spent;
         if (meter.exceeded) return { matches: null, error: new CostExceeded().message, steps };
         if (typeof result === 'boolean') return { matches: result, error: null, steps };
-        if (!isCelError(result)) return { matches: null, error: 'the result is no bool', steps };
+        if (!isCelError(result)) return { matches: null, error: 'the result is not a bool', steps };
         return { matches: null, error: `${placeOf(result.exprId)}: ${reasonOf(result)}`, steps };
       },
     };
@@ -62,7 +62,7 @@ function reasonOf(error: { readonly message: string; readonly cause?: unknown })
   if (/^(field not found|no such key|index .*out of bounds|unresolved|invalid_argument)/.test(error.message))
     return 'there is no such element';
   const known =
-    /divide by zero|modulus by zero|(int|uint) overflow|the text is not an? [a-z ]+|a pattern must stand in the expression/.exec(
+    /divide by zero|modulus by zero|(int|uint) overflow|the text is not an? [a-z ]+|a pattern must be a literal in the expression/.exec(
       error.message,
     );
   return known?.[0] ?? 'it cannot be computed';

@@ -29,7 +29,7 @@ export class LiteralPatterns {
   #pattern(source: string): RE2JS {
     const known = this.#compiled.get(source);
     if (known) return known;
-    if (known === undefined) throw new Error('a pattern must stand in the expression');
+    if (known === undefined) throw new Error('a pattern must be a literal in the expression');
     const compiled = compilePattern(source);
     this.#compiled.set(source, compiled);
     return compiled;
@@ -49,7 +49,7 @@ export class LiteralPatterns {
     try {
       this.#compiled.set(value, compilePattern(value));
     } catch (error) {
-      fail(pattern.id, `this is no RE2 pattern: ${messageOf(error)}`);
+      fail(pattern.id, `this is not an RE2 pattern: ${messageOf(error)}`);
     }
   }
 }

@@ -75,7 +75,7 @@ export function qualifiedName({ exprKind: kind }: Expr): string | undefined {
 
 function reasonOf(error: unknown): string {
   if (error instanceof RangeError) return 'nested too deeply';
-  if (!(error instanceof Error)) return 'this is no expression';
+  if (!(error instanceof Error)) return 'this is not an expression';
   return 'rawMessage' in error && typeof error.rawMessage === 'string' ? error.rawMessage : error.message;
 }
 

@@ -44,7 +44,7 @@ export function timestampParts(): CelFunc[] {
 }
 
 function dateOf(message: unknown): Date {
-  if (!isMessage(message, TimestampSchema)) throw new Error('this is no timestamp');
+  if (!isMessage(message, TimestampSchema)) throw new Error('this is not a timestamp');
   return timestampDate(message);
 }
 

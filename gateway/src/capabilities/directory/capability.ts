@@ -124,6 +124,6 @@ function told(last: LastUser, { user }: Verdict): number {
 function away(call: Call, error: unknown): null {
   if (!(error instanceof DirectoryUnavailable)) throw error;
   const { services, name } = call.binding;
-  services.log('debug', name, `the directory cannot be asked: ${error.message}`, call.exchange);
+  services.log('debug', name, `the directory cannot be queried: ${error.message}`, call.exchange);
   return null;
 }

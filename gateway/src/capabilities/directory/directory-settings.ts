@@ -106,7 +106,7 @@ function urlOf(text: string): Pick<DirectorySettings, 'name' | 'host' | 'port' |
     url.hash !== ''
   ) {
     throw new DirectorySettingsError(
-      'url holds more than host and port: bind_dn, user_base_dn and user_filter say the rest',
+      'url contains more than host and port: use bind_dn, user_base_dn and user_filter for the rest',
     );
   }
   const port = url.port === '' ? PORTS[url.protocol] : Number(url.port);

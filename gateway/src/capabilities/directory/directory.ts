@@ -101,10 +101,7 @@ export class Directory {
     const entries = await this.#service.search(userBaseDn, { scope: 'sub', filter, attributes, sizeLimit: 2 });
     const [entry, another] = entries;
     if (another !== undefined) {
-      this.#deps.log(
-        'error',
-        'ambiguous_user: the filter of users finds several entries for one name: nobody is let in',
-      );
+      this.#deps.log('error', 'ambiguous_user: user_filter matches several entries for one name: access is denied');
     }
     const found = entry !== undefined && another === undefined && entry.dn !== '' ? entry : null;
     if (found === null) {

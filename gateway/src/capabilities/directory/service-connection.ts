@@ -48,7 +48,7 @@ export class ServiceConnection {
     const connection = await DirectoryConnection.open(this.#settings, this.#options);
     try {
       if (bindDn !== '' && !(await connection.bind(bindDn, bindPassword))) {
-        throw new DirectoryUnavailable('service_bind_refused: it refuses bind_dn or bind_password');
+        throw new DirectoryUnavailable('service_bind_refused: it rejects bind_dn or bind_password');
       }
       return connection;
     } catch (error) {

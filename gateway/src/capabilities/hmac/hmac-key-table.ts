@@ -41,8 +41,8 @@ export class HmacKeyTable {
 /** Throws HmacKeyError. Says of a config's secret too whether it can be used. */
 function secretBytes(text: string): Buffer {
   const encoded = ENCODED.exec(text)?.[1];
-  if (encoded === undefined && text.startsWith('base64:')) throw new HmacKeyError('is not base64 behind "base64:"');
+  if (encoded === undefined && text.startsWith('base64:')) throw new HmacKeyError('is not base64 after "base64:"');
   const bytes = encoded === undefined ? Buffer.from(text, 'utf8') : Buffer.from(encoded, 'base64');
   if (bytes.length >= LEAST_BYTES) return bytes;
-  throw new HmacKeyError(`has less than ${LEAST_BYTES} bytes: make one with "openssl rand -hex 32"`);
+  throw new HmacKeyError(`has fewer than ${LEAST_BYTES} bytes: make one with "openssl rand -hex 32"`);
 }

@@ -43,7 +43,7 @@ export function passwordHash(text: string): PasswordHash {
   const scrypted = SCRYPT.exec(text);
   if (scrypted) return scryptHash(scrypted);
   if (HASH_LIKE.test(text)) {
-    throw new PasswordHashError('looks like a hash of a kind that is not known: make one with "gw hash"');
+    throw new PasswordHashError('looks like a hash of an unknown kind: make one with "gw hash"');
   }
   return plainPassword(text);
 }

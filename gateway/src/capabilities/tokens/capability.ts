@@ -118,7 +118,7 @@ export const tokens = capability({
 });
 
 function claimsOf({ claims }: LastToken): TokenClaims {
-  if (claims === null) throw new HostCallError('there is no token that holds: call host_token_verify first');
+  if (claims === null) throw new HostCallError('there is no valid token: call host_token_verify first');
   return claims;
 }
 
@@ -146,6 +146,6 @@ class Failure {
 /** Throws what is neither of the two. Why an issuer is away is in the log once, and no client's business. */
 function fails(error: unknown): Failure {
   if (error instanceof TokenRefused) return new Failure(REFUSED, messageOf(error));
-  if (error instanceof IssuerUnavailable) return new Failure(UNAVAILABLE, 'the issuer of tokens cannot be asked');
+  if (error instanceof IssuerUnavailable) return new Failure(UNAVAILABLE, 'the issuer of tokens is unavailable');
   throw error;
 }

@@ -26,7 +26,7 @@ export function checkClaims(claims: Obj, rules: ClaimRules): Validity {
     throw new TokenRefused('the token is not for this audience');
   }
   const sub = get(claims, 'sub');
-  if (sub !== undefined && typeof sub !== 'string') throw new TokenRefused("the token's subject is not a text");
+  if (sub !== undefined && typeof sub !== 'string') throw new TokenRefused("the token's subject is not a string");
   const exp = time(claims, 'exp');
   if (exp === undefined) throw new TokenRefused('the token has no expiry');
   const nbf = time(claims, 'nbf') ?? 0;

@@ -61,7 +61,7 @@ export class Introspector implements TokenVerifier {
     const asked = this.#asking.get(digest);
     if (asked) return asked;
     if (this.#asking.size >= MOST_ASKING || !this.#breaker.admits()) {
-      throw new IssuerUnavailable('the introspection endpoint has failed repeatedly, or is asked too much at once');
+      throw new IssuerUnavailable('the introspection endpoint has failed repeatedly, or has too many requests at once');
     }
     const asking = this.#ask(token, digest, x);
     this.#asking.set(digest, asking);

@@ -30,8 +30,7 @@ export async function askIssuer(client: HttpCaller, call: HttpCall): Promise<Obj
   if (status >= 400 && status < 500 && !isAboutUs(status, body)) throw new QuestionRefused(said, status);
   if (status !== 200) throw new IssuerUnavailable(said);
   const object = strictObject(body);
-  if (object === null)
-    throw new IssuerUnavailable(`${origin}${pathname} answered with something else than a JSON object`);
+  if (object === null) throw new IssuerUnavailable(`${origin}${pathname} did not answer with a JSON object`);
   return object;
 }
 

@@ -16,13 +16,13 @@ export class Outage {
   failed(reason: string): void {
     if (this.#since !== null) return;
     this.#since = performance.now();
-    this.#log('error', `${this.#what}: not to be had: ${reason}`);
+    this.#log('error', `${this.#what}: unavailable: ${reason}`);
   }
 
   succeeded(): void {
     if (this.#since === null) return;
     const seconds = Math.round((performance.now() - this.#since) / 1000);
     this.#since = null;
-    this.#log('info', `${this.#what}: there again after ${seconds} s`);
+    this.#log('info', `${this.#what}: available again after ${seconds} s`);
   }
 }

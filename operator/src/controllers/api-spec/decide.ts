@@ -92,7 +92,7 @@ function compiledVerdict(
   if (!read.ok && read.reason === 'Fetching') return verdict('Unknown', 'NotCompiled', 'the document is being fetched');
   if (!read.ok) return verdict('False', 'NotCompiled', 'there is no document to compile');
   if (takers.length === 0)
-    return verdict('False', 'NotCompiled', 'no GatewayProject of this namespace takes this ApiSpec');
+    return verdict('False', 'NotCompiled', 'no GatewayProject of this namespace uses this ApiSpec');
   const waiting = takers.find((project) => !isCurrent(project, apiSpec, read.document.sha256));
   if (waiting)
     return verdict('Unknown', 'NotCompiled', `GatewayProject "${waiting.metadata.name}" has not compiled it yet`);
@@ -111,7 +111,7 @@ function compiledVerdict(
     return verdict(
       'False',
       conditionOf(failing, 'Compiled')?.reason === 'NotCompiled' ? 'NotCompiled' : 'CompileFailed',
-      `GatewayProject "${failing.metadata.name}" does not compile, though not for this document: ${why?.message ?? ''}`,
+      `GatewayProject "${failing.metadata.name}" does not compile, but not because of this document: ${why?.message ?? ''}`,
     );
   }
   return verdict('True', 'Compiled', `compiled into ${takers.map(({ metadata }) => metadata.name).join(', ')}`);
@@ -155,7 +155,7 @@ function readyVerdict(accepted: Verdict, compiled: Verdict, takers: readonly Gat
       type: 'Ready',
       status: 'False',
       reason: 'Pinned',
-      message: `GatewayProject "${pinned.metadata.name}" is held to revision ${pinned.status?.revision}`,
+      message: `GatewayProject "${pinned.metadata.name}" is pinned to revision ${pinned.status?.revision}`,
     };
   return {
     type: 'Ready',

@@ -43,7 +43,11 @@ async function readConfigMaps(
     const read = await readConfigMap(objects, metadata.namespace ?? 'default', each);
     if (!read.ok) return read;
     for (const [found, bytes] of read.entries) {
-      if (keys.has(found)) return refuse('SourceInvalid', `key "${found}" of ConfigMap "${each}" is in another too`);
+      if (keys.has(found))
+        return refuse(
+          'SourceInvalid',
+          `key "${found}" of ConfigMap "${each}" also exists in another ConfigMap of the source`,
+        );
       keys.set(found, bytes);
     }
   }
@@ -117,7 +121,7 @@ function baseName(path: string): string {
 
 /** A few, as a reader wants them. */
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return 'it holds no YAML and no JSON file';
+  if (names.length === 0) return 'it contains no YAML or JSON file';
   const shown = names.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 100)));
   return `${shown.join(', ')}${names.length > shown.length ? `, and ${names.length - shown.length} more` : ''}`;
 }

@@ -101,7 +101,7 @@ export async function removeExchanged(
 ): Promise<void> {
   for (const part of exchanged) {
     await objects.remove(configMaps, keyOf(part), part.metadata.uid);
-    const note = `ConfigMap "${part.metadata.name}" held another artifact than it says, which no pod would have started with: it is made again`;
+    const note = `ConfigMap "${part.metadata.name}" did not hold the artifact that its name and annotations state, and no pod would have started with it: it is recreated`;
     events.record(project, eventOf('ArtifactExchanged', 'Store', note));
   }
 }

@@ -22,10 +22,10 @@ export function fieldConflicts(
 ): { readonly conditions: readonly Condition[]; readonly events: readonly EventRecord[] } {
   const events = conflicts
     .filter(({ conflict }) => !conflict.left)
-    .map((conflict) => event(`${textOf(conflict)}: they are taken back`));
+    .map((conflict) => event(`${textOf(conflict)}: the operator takes them back`));
   const left = conflicts.filter(({ conflict }) => conflict.left);
   if (left.length === 0) return { conditions: [], events };
-  const message = `${left.map(textOf).join('; ')} again and again: they are left to it for now`;
+  const message = `${left.map(textOf).join('; ')} repeatedly: the operator leaves them to it for now`;
   const before = conditionOf(project, TYPE);
   return {
     conditions: conditions(

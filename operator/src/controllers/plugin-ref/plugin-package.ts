@@ -48,11 +48,14 @@ export async function readPlugin(using: ReadPluginWith, ref: PluginRef): Promise
   const plugin: ProjectPlugin = { ...read.plugin, name, ...(defaultConfig ? { defaultConfig } : {}) };
   const has = plugin.manifest?.version;
   if (version !== undefined && has !== version) {
-    return refuse('SourceInvalid', `spec.version asks for ${version}, the plugin's manifest says ${has ?? 'nothing'}`);
+    return refuse(
+      'SourceInvalid',
+      `spec.version requires ${version}, but the plugin's manifest says ${has ?? 'nothing'}`,
+    );
   }
   const hash = sha256(plugin.wasm);
   if (wanted !== undefined && wanted !== hash)
-    return refuse('SourceInvalid', `spec.sha256 asks for ${wanted}, the module has ${hash}`);
+    return refuse('SourceInvalid', `spec.sha256 requires ${wanted}, but the module has ${hash}`);
   return { ok: true, plugin, sha256: hash, ...(read.verifiedBy ? { verifiedBy: read.verifiedBy } : {}) };
 }
 
@@ -62,7 +65,7 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
     return refuse('InvalidSpec', 'spec.source: exactly one of builtin, configMap, secret, oci and url must be set');
   }
   if (builtin) {
-    if (ref.spec.verify) return refuse('InvalidSpec', 'spec.verify: a built-in plugin comes with gw, and unsigned');
+    if (ref.spec.verify) return refuse('InvalidSpec', 'spec.verify: a built-in plugin comes with gw and is unsigned');
     const plugin = await using.catalog.builtin(builtin.name ?? name);
     return plugin
       ? { ok: true, plugin }
@@ -79,7 +82,9 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
     return { ok: true, plugin, ...(verified ? { verifiedBy: verified.key.fingerprint } : {}) };
   } catch (error) {
     // Parsers quote what they cannot read, and whoever may read a PluginRef need not be allowed to read Secrets.
-    const why = secret ? `the package in Secret "${secret.name}" cannot be read: see what gw compile says` : undefined;
+    const why = secret
+      ? `the package in Secret "${secret.name}" cannot be read: run gw compile on it to see why`
+      : undefined;
     return refuse('PluginInvalid', why ?? messageOf(error));
   }
 }
@@ -104,7 +109,7 @@ async function packageInCluster({ objects }: ReadWith, { metadata, spec }: Plugi
     );
   // What a Secret holds goes into the artifact, which others read: nothing does but the plugins that are there for it.
   if (secret && !isModule(wasm))
-    return refuse('PluginInvalid', `key "${module}" of Secret "${keys.name}" is no WebAssembly module`);
+    return refuse('PluginInvalid', `key "${module}" of Secret "${keys.name}" is not a WebAssembly module`);
   const signatureKey = spec.verify?.signatureKey ?? `${module}.sig`;
   const signature = entries.get(signatureKey);
   return {

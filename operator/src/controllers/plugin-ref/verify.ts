@@ -30,10 +30,10 @@ export function signedBy(
     const given = ref.spec.verify?.signature;
     if ('digest' in signed) {
       if (given !== undefined)
-        return refuse('InvalidSpec', 'spec.verify.signature: signatures of images lie beside them');
+        return refuse('InvalidSpec', 'spec.verify.signature: not for images, whose signatures are stored beside them');
       const signer = imageSignerOf(keys.keys, signed.digest, signed.signatures);
       if (signer) return { ok: true, key: signer };
-      const none = `none of the ${signed.signatures.length} signature(s) of ${signed.digest} is by a key of spec.verify`;
+      const none = `none of the ${signed.signatures.length} signature(s) of ${signed.digest} was made with a key of spec.verify`;
       return refuse('SignatureInvalid', signed.unsigned ?? none);
     }
     const signature = given ?? signed.signature ?? (signed.file && signatureText(signed.file));
@@ -41,7 +41,7 @@ export function signedBy(
     const signer = signerOf(keys.keys, signed.bytes, signature);
     return signer
       ? { ok: true, key: signer }
-      : refuse('SignatureInvalid', 'the signature is not by a key of spec.verify, or of something else');
+      : refuse('SignatureInvalid', 'the signature was not made with a key of spec.verify, or not for this content');
   });
 }
 

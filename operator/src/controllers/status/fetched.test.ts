@@ -24,7 +24,7 @@ describe('a source that is fetched', () => {
     ['fetched', 'True Fetched: abc', { digest: 'abc', fetchedAt: '2026-01-02T03:04:05Z' }],
     [
       'stale',
-      'False SourceUnavailable: it answers 503; what was fetched at 2026-01-02T03:04:05Z is used',
+      'False SourceUnavailable: it answers 503; using what was fetched at 2026-01-02T03:04:05Z',
       { digest: 'abc', fetchedAt: '2026-01-02T03:04:05Z' },
     ],
   ] as const)('%s', (name, text, fetched) => {

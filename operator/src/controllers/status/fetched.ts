@@ -16,7 +16,7 @@ export function fetchedVerdict(state: SourceState | undefined): readonly Verdict
   if (state.state === 'failed') return [{ type, status: 'False', ...state.problem }];
   const { problem, source } = state;
   if (problem) {
-    const message = `${problem.message}; what was fetched at ${rfc3339(source.fetchedAt)} is used`;
+    const message = `${problem.message}; using what was fetched at ${rfc3339(source.fetchedAt)}`;
     return [{ type, status: 'False', reason: problem.reason, message }];
   }
   return [{ type, status: 'True', reason: 'Fetched', message: source.content.digest }];

@@ -71,7 +71,7 @@ describe('whoever deployed last', () => {
         latest: deployment({ deployment_id: 'x', artifact_hash: hash('1'), kind: 'rollback', created_by: 'admin' }),
       },
       undefined,
-      `admin went back to ${hash('1')} at the control plane`,
+      `admin rolled back to ${hash('1')} at the control plane`,
     ],
     [
       'the control plane itself',
@@ -84,7 +84,7 @@ describe('whoever deployed last', () => {
         }),
       },
       undefined,
-      `the control plane went back to ${hash('1')}: too many data planes refused what was deployed`,
+      `the control plane rolled back to ${hash('1')}: too many data planes rejected what was deployed`,
     ],
     [
       'somebody else, the same as the cluster',

@@ -114,8 +114,8 @@ function fromBefore(
 
 function deployedBy({ artifact_hash, kind, created_by }: LatestDeployment): string {
   if (kind === 'automatic_rollback')
-    return `the control plane went back to ${artifact_hash}: too many data planes refused what was deployed`;
-  return `${created_by} ${kind === 'rollback' ? 'went back to' : 'deployed'} ${artifact_hash} at the control plane`;
+    return `the control plane rolled back to ${artifact_hash}: too many data planes rejected what was deployed`;
+  return `${created_by} ${kind === 'rollback' ? 'rolled back to' : 'deployed'} ${artifact_hash} at the control plane`;
 }
 
 const OPERATOR = 'operator';
@@ -212,14 +212,14 @@ export function syncedVerdict(
     return verdict(
       'Unknown',
       'ControlPlaneAway',
-      `${problem.message}; pods serve what they have, and it is tried again`,
+      `${problem.message}; pods keep serving what they have, and the operator retries`,
     );
   if (problem?.kind === 'forbidden') return verdict('False', 'AddressNotAllowed', problem.message);
   if (problem?.kind === 'taken') return verdict('False', 'Conflict', problem.message);
   if (problem) return verdict('False', 'ControlPlaneRefused', problem.message);
   if (!secret.hasKey) {
     const make = projectId === undefined ? '' : ` (gw-control api-keys create NAME --project ${projectId})`;
-    const message = `Secret "${spec.controlPlane?.secret}" has no key "${DATA_PLANE_KEY}": make one${make}, and put it there`;
+    const message = `Secret "${spec.controlPlane?.secret}" has no key "${DATA_PLANE_KEY}": create one${make}, and add it to the Secret`;
     return verdict('False', 'DataPlaneKeyMissing', message);
   }
   if (seen === undefined || newest === undefined || synced !== newest)

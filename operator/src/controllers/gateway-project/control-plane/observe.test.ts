@@ -26,8 +26,8 @@ it.each<[string, boolean, readonly string[], string | undefined]>([
   ['https://control.example/?a=b', false, [], 'a query or a fragment'],
   ['https://control.example/x#', false, [], 'a query or a fragment'],
   ['https://user:xyzzy@control.example', false, [], 'it holds credentials'],
-  ['ftp://control.example', false, [], 'it is no URL'],
-  ['https://', false, [], 'it is no URL'],
+  ['ftp://control.example', false, [], 'it is not a URL'],
+  ['https://', false, [], 'it is not a URL'],
 ])('%s, plaintext %s, allowed %j', (url, plaintext, allow, fault) => {
   const found = addressFault(url, plaintext, guard(...allow));
   if (fault === undefined) expect(found).toBeUndefined();

@@ -50,7 +50,7 @@ async function readAccess(
   const token = text('token');
   // What it is not is not repeated: it may be a token all the same.
   if (!/^[\x21-\x7e]{1,4096}$/.test(token)) {
-    const why = token === '' ? 'has no key "token"' : 'has a key "token" that is no token';
+    const why = token === '' ? 'has no key "token"' : 'has a key "token" that is not a token';
     return refuse('SourceInvalid', `Secret "${name}" ${why}: put an API token of the control plane there`);
   }
   const ca = text(CA_KEY);
@@ -68,11 +68,11 @@ export function addressFault(
   guard: Pick<EgressGuard, 'names'>,
 ): string | undefined {
   const url = URL.parse(text);
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'it is no URL: give https://HOST:PORT';
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'it is not a URL: use https://HOST:PORT';
   if (url.username !== '' || url.password !== '') return 'it holds credentials: put a token into the Secret';
-  if (/[?#]/.test(text)) return 'it has a query or a fragment: give https://HOST:PORT, with a path at most';
+  if (/[?#]/.test(text)) return 'it has a query or a fragment: use https://HOST:PORT, optionally with a path';
   if (url.protocol === 'https:' || (allowPlaintext && guard.names(url.hostname))) return undefined;
   return allowPlaintext
-    ? `http:// must be allowed by the operator too: --egress-allow ${url.hostname}; better give https://`
-    : 'http:// needs spec.allowPlaintext; better give https://';
+    ? `http:// must be allowed by the operator too: --egress-allow ${url.hostname}; prefer https://`
+    : 'http:// needs spec.allowPlaintext; prefer https://';
 }

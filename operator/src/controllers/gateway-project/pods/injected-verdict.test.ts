@@ -26,5 +26,5 @@ it('names the pods that were missed, though not all of many', () => {
   const missing = Array.from({ length: 7 }, (_, n) => `team/p${n}`);
   const { status, reason, message } = injectedVerdict({ pods: 2, missing });
   expect([status, reason]).toEqual(['False', 'SidecarMissing']);
-  expect(message).toContain('team/p0, team/p1, team/p2, team/p3, team/p4 and 2 more ask for a sidecar');
+  expect(message).toContain('team/p0, team/p1, team/p2, team/p3, team/p4 and 2 more request a sidecar');
 });

@@ -13,6 +13,6 @@ export function injectedVerdict({ pods, missing }: SidecarPods): Verdict {
     type: 'Injected',
     status: 'False',
     reason: 'SidecarMissing',
-    message: `${missing.slice(0, MAX_NAMED).join(', ')}${more} ask for a sidecar and have none: delete the pods, or restart their workloads`,
+    message: `${missing.slice(0, MAX_NAMED).join(', ')}${more} request a sidecar but have none: delete the pods, or restart their workloads`,
   };
 }

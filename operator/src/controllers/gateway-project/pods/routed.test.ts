@@ -40,15 +40,15 @@ describe('a project is programmed', () => {
 
   it('not while the Service is routed to a pod that ends', () => {
     expect(verdictOf([slice(['new-1', true], ['new-2', true], ['old', true])])).toBe(
-      'RollingOut: the Service is still routed to pod old, which ends',
+      'RollingOut: the Service still routes to pod old, which is terminating',
     );
   });
 
   it('not before the Service is routed to each of its pods', () => {
-    const wanted = 'RollingOut: the Service is not routed to pod new-2 yet';
+    const wanted = 'RollingOut: the Service does not route to pod new-2 yet';
     expect(verdictOf([slice(['new-1', true])])).toBe(wanted);
     const empty = endpointSlices.parse({ metadata: { name: 's' }, endpoints: null });
-    expect(verdictOf([empty])).toBe('RollingOut: the Service is not routed to pod new-1 yet');
+    expect(verdictOf([empty])).toBe('RollingOut: the Service does not route to pod new-1 yet');
   });
 
   it('where nothing says what the Service is routed to', () => {

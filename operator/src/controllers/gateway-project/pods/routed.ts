@@ -51,7 +51,7 @@ export function routedVerdict(
   if (gone === undefined && missing === undefined) return verdict;
   const message =
     gone === undefined
-      ? `${verdict.message}; the Service is not routed to pod ${missing} yet`
-      : `${verdict.message}; the Service is still routed to pod ${gone}, which ends`;
+      ? `${verdict.message}; the Service does not route to pod ${missing} yet`
+      : `${verdict.message}; the Service still routes to pod ${gone}, which is terminating`;
   return { ...verdict, status: 'False', reason: 'RollingOut', message };
 }

@@ -74,7 +74,7 @@ describe('a canary', () => {
     expect(analyse(specOf({}), canary, others)).toEqual({
       verdict: 'good',
       message:
-        'no operation does worse than with the others, in 20 requests; too few requests to judge GET /b, GET /c, GET /d and 1 more',
+        'no operation performs worse than on the other pods, in 20 requests; too few requests to judge GET /b, GET /c, GET /d and 1 more',
       withoutEvidence: ['GET /b', 'GET /c', 'GET /d', 'GET /e'],
     });
     expect(analyse(specOf({}), NOTHING, NOTHING)).toMatchObject({ verdict: 'unknown', withoutEvidence: [] });

@@ -43,7 +43,7 @@ export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, o
   if (withoutEvidence.length === used.length) {
     return { verdict: 'unknown', message: few ?? 'no requests so far', withoutEvidence };
   }
-  const good = `no operation does worse than with the others, in ${requests} requests`;
+  const good = `no operation performs worse than on the other pods, in ${requests} requests`;
   return { verdict: 'good', message: few === undefined ? good : `${good}; ${few}`, withoutEvidence };
 }
 

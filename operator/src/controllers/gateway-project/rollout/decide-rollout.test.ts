@@ -327,7 +327,7 @@ describe('a canary', () => {
     it('is aborted, and tried again', () => {
       const story = atStep();
       expect(shown(story.look(ask('abort', 'a')))).toEqual(['Aborted', 2, 1, '2 x1']);
-      expect(story.last?.failed?.message).toBe('it was aborted by hand');
+      expect(story.last?.failed?.message).toBe('it was aborted manually');
       expect(shown(story.look({ pods: stable }))).toEqual(['Aborted', 1, 1, undefined]);
       expect(shown(story.look(ask('retry', 'b')))).toEqual(['Progressing', 2, 1, '2 x1']);
       expect([story.last?.status?.asked, story.last?.failed]).toEqual(['b', undefined]);
@@ -415,7 +415,7 @@ describe('in place', () => {
     const failing = story.look({
       refusals: [{ pod: 'p', attempt: `2@${story.last?.status?.startedAt}`, detail: 'env://X is not set' }],
     });
-    expect(failing.failed?.message).toBe('pod p refused it: env://X is not set');
+    expect(failing.failed?.message).toBe('pod p rejected it: env://X is not set');
     expect(shown(story.look())).toEqual(['Failed', 1, 1, undefined]);
   });
 

@@ -64,7 +64,7 @@ export interface RolloutDecision {
 }
 
 const LOOK_MS = 1000;
-const BY_HAND = 'it was aborted by hand';
+const BY_HAND = 'it was aborted manually';
 /** Operations without evidence, in status. */
 const MOST_NAMED = 20;
 
@@ -253,14 +253,14 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
     // That there is nothing to compare with is no fault of the new one.
     const late = now.getTime() - Date.parse(before.progressedAt ?? '') > spec.progressDeadlineSeconds * 1000;
     if (late) return done;
-    const message = `promoted; ${ready} of ${canary.pods} pods have revision ${from.revision} again, to compare with`;
+    const message = `promoted; ${ready} of ${canary.pods} pods have revision ${from.revision} again, for comparison`;
     return { ...decision, status: { ...before, message }, again: LOOK_MS };
   }
   const steppedAt = before.steppedAt ?? rfc3339(now);
   const left = Date.parse(steppedAt) + spec.canary.watchSeconds * 1000 - now.getTime();
   if (left <= 0) return done;
   const said = analysis ? `; ${analysis.message}` : '';
-  const message = `promoted; ${canary.pods} pod(s) keep revision ${from.revision} for ${spec.canary.watchSeconds} s, to compare with${said}`;
+  const message = `promoted; ${canary.pods} pod(s) keep revision ${from.revision} for ${spec.canary.watchSeconds} s, for comparison${said}`;
   return {
     ...decision,
     status: { ...before, steppedAt, ...evidenceOf(analysis), message },
@@ -323,10 +323,10 @@ function inPlaceFailure(
   status: RolloutStatus,
 ): string | undefined {
   const refusal = refusals.find(({ attempt }) => attempt === attemptOf(status));
-  if (refusal) return `pod ${refusal.pod} refused it: ${refusal.detail}`;
+  if (refusal) return `pod ${refusal.pod} rejected it: ${refusal.detail}`;
   if (now.getTime() - Date.parse(status.progressedAt ?? '') <= spec.progressDeadlineSeconds * 1000) return undefined;
   const late = pods.find((pod) => pod.ready && !pod.terminating && pod.serves !== goal.artifactHash);
-  const why = linked ? '' : '; the operator has no link any more';
+  const why = linked ? '' : '; the operator no longer has a link';
   return `${late ? `pod ${late.name} does not serve it` : 'too few pods are ready'} after ${spec.progressDeadlineSeconds} s${why}`;
 }
 

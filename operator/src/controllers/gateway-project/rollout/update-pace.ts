@@ -131,16 +131,16 @@ export function updatedVerdict(
     return verdict(
       'False',
       'UpdateFailed',
-      `${count}, and the next did not become ready in time; those before serve on`,
+      `${count}, and the next did not become ready in time; the previous ones keep serving`,
     );
   const told = conditionOf(project, 'Updated') !== undefined;
-  return told ? verdict('True', 'Updated', 'the pods are as this operator makes them') : [];
+  return told ? verdict('True', 'Updated', 'the pods match what this operator generates') : [];
 }
 
-const AS_BEFORE = 'the pods are as an earlier operator made them, and serve on';
+const AS_BEFORE = 'the pods are still those of an earlier operator, and keep serving';
 
 /** Names none: they are of other namespaces. */
 function othersText({ updating, failed }: Exclude<Turn, { readonly taken: true }>): string {
-  const failures = failed > 0 ? `, ${failed} failed to be` : '';
+  const failures = failed > 0 ? `, ${failed} failed` : '';
   return `; ${updating} GatewayProject(s) are being updated${failures}`;
 }

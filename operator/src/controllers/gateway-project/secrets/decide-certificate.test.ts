@@ -10,13 +10,13 @@ const days = (from: number, until: number) => ({
 });
 
 it.each([
-  ['is new', days(-1, 89), 'True CertificateValid', 'is good until 2026-08-29T00:00:00Z'],
+  ['is new', days(-1, 89), 'True CertificateValid', 'is valid until 2026-08-29T00:00:00Z'],
   ['has been due for renewal', days(-80, 10), 'True CertificateExpiring', 'expires at 2026-06-11T00:00:00Z'],
-  ['lives for a day and has most of it left', days(-0.2, 0.8), 'True CertificateValid', 'is good until'],
+  ['lives for a day and has most of it left', days(-0.2, 0.8), 'True CertificateValid', 'is valid until'],
   ['lives for a day and has little left', days(-0.9, 0.1), 'True CertificateExpiring', 'expires at'],
-  ['is a year old and has a month left', days(-335, 30), 'True CertificateValid', 'is good until'],
+  ['is a year old and has a month left', days(-335, 30), 'True CertificateValid', 'is valid until'],
   ['is over', days(-90, 0), 'False CertificateExpired', 'expired at 2026-06-01T00:00:00Z'],
-  ['is not good yet', days(1, 90), 'False CertificateExpired', 'is not good before 2026-06-02T00:00:00Z'],
+  ['is not good yet', days(1, 90), 'False CertificateExpired', 'is not valid before 2026-06-02T00:00:00Z'],
 ])('a certificate that %s', (_, times, expected, text) => {
   const { type, status, reason, message } = certificateVerdict(times, NOW);
   expect(type).toBe('CertificateValid');

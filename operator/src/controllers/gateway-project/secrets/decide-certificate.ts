@@ -16,9 +16,9 @@ export function certificateVerdict({ secret, from, until }: CertificateTimes, no
   });
   const left = until.getTime() - now.getTime();
   if (left <= 0) return verdict('False', 'CertificateExpired', `expired at ${rfc3339(until)}`);
-  if (from > now) return verdict('False', 'CertificateExpired', `is not good before ${rfc3339(from)}`);
+  if (from > now) return verdict('False', 'CertificateExpired', `is not valid before ${rfc3339(from)}`);
   if (left < renewalDue(from, until)) return verdict('True', 'CertificateExpiring', `expires at ${rfc3339(until)}`);
-  return verdict('True', 'CertificateValid', `is good until ${rfc3339(until)}`);
+  return verdict('True', 'CertificateValid', `is valid until ${rfc3339(until)}`);
 }
 
 /** Milliseconds before its end from which on a certificate should have been renewed. */

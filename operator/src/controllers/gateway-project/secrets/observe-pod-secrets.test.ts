@@ -43,9 +43,9 @@ describe('the Secrets of pods', () => {
         tls: { secret: 'tls' },
       }),
     ).toEqual([
-      'SourceNotFound: Secret "gone" is not in namespace "default"; the pods are left as they are until then',
-      'SourceNotFound: Secret "there" has no key "url"; the pods are left as they are until then',
-      'SourceNotFound: Secret "tls" is not in namespace "default"; the pods are left as they are until then',
+      'SourceNotFound: Secret "gone" is not in namespace "default"; the pods stay unchanged until then',
+      'SourceNotFound: Secret "there" has no key "url"; the pods stay unchanged until then',
+      'SourceNotFound: Secret "tls" is not in namespace "default"; the pods stay unchanged until then',
     ]);
   });
 
@@ -75,7 +75,7 @@ describe('the Secrets of pods', () => {
     expect([found, none]).toEqual([{ secret: 'tls', ...times }, []]);
     await secret('tls', { 'tls.crt': 'no certificate', 'tls.key': 'k' });
     expect(await problems({ tls: { secret: 'tls' } })).toEqual([
-      expect.stringContaining('SourceInvalid: key "tls.crt" of Secret "tls" is no certificate in PEM'),
+      expect.stringContaining('SourceInvalid: key "tls.crt" of Secret "tls" is not a certificate in PEM'),
     ]);
     await secret('tls', { 'tls.crt': certificate.toString() });
     expect(await problems({ tls: { secret: 'tls' } })).toEqual([expect.stringContaining('has no key "tls.key"')]);
@@ -122,7 +122,7 @@ describe('the Secrets of pods', () => {
     expect((await ungranted(objects, of, usedSecrets(of))).map(({ name }) => name)).toEqual(names);
     const refused = await ungranted(objects, of, usedSecrets(of));
     expect(refused[5]?.message).toBe(
-      'Secret "f" (spec.secrets.env) does not say that this project may use it: where that is right, give it "shop" in the annotation gw.dev/projects',
+      'Secret "f" (spec.secrets.env) does not allow this project to use it: if it should, add "shop" to the annotation gw.dev/projects',
     );
     const held = (await readPodSecrets(objects, of, undefined, refused)).problems.map(({ message }) => message);
     for (const name of [...'efghijk']) expect(held.join('\n')).toContain(`Secret "${name}" (spec.`);

@@ -135,7 +135,7 @@ async function readCertificate(
     const { validFromDate, validToDate } = new X509Certificate(read.entries.get('tls.crt') ?? '');
     return { ok: true, times: { secret, from: validFromDate, until: validToDate } };
   } catch {
-    return refuse('SourceInvalid', `key "tls.crt" of Secret "${secret}" is no certificate in PEM`);
+    return refuse('SourceInvalid', `key "tls.crt" of Secret "${secret}" is not a certificate in PEM`);
   }
 }
 
@@ -153,7 +153,7 @@ function missing(name: string, namespace: string): Refusal {
 }
 
 function problem({ reason, message }: Refusal): Refusal {
-  return { reason, message: `${message}; the pods are left as they are until then` };
+  return { reason, message: `${message}; the pods stay unchanged until then` };
 }
 
 function digest(versions: readonly string[]): string {

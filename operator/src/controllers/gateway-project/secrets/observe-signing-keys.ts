@@ -73,7 +73,7 @@ async function readSigningKey(objects: Objects, namespace: string, secret: Secre
     // The cause is not repeated: messages about keys have been known to quote them.
     return refuse(
       'SourceInvalid',
-      `key "${secret.key}" of Secret "${secret.name}" is no PKCS#8 Ed25519 private key in PEM`,
+      `key "${secret.key}" of Secret "${secret.name}" is not a PKCS#8 Ed25519 private key in PEM`,
     );
   }
 }
@@ -97,7 +97,7 @@ async function readTrustedKeys(
   } catch {
     return refuse(
       'SourceInvalid',
-      `key "${secret.key}" of Secret "${secret.name}" holds something else than Ed25519 keys in hex or PEM`,
+      `key "${secret.key}" of Secret "${secret.name}" must hold Ed25519 keys in hex or PEM, and nothing else`,
     );
   }
 }
@@ -108,12 +108,12 @@ function publicHalf(pem: string): string {
 
 function hexKey(word: string): string {
   const hex = word.toLowerCase();
-  if (!HEX_KEY.test(hex)) throw new Error('it is no key');
+  if (!HEX_KEY.test(hex)) throw new Error('it is not a key');
   return hex;
 }
 
 function hexOf(key: KeyObject): string {
   const { crv, x } = key.export({ format: 'jwk' });
-  if (crv !== 'Ed25519' || x === undefined) throw new Error('it is no Ed25519 key');
+  if (crv !== 'Ed25519' || x === undefined) throw new Error('it is not an Ed25519 key');
   return Buffer.from(x, 'base64url').toString('hex');
 }

@@ -99,7 +99,7 @@ function gatherPlugins(project: GatewayProject, sources: Sources, problems: Refu
     if (plugins.has(name))
       problems.push({
         reason: 'InvalidSpec',
-        message: `plugin "${name}" is given by several PluginRefs: list it in spec.plugins with its pluginRef`,
+        message: `plugin "${name}" is provided by several PluginRefs: list it in spec.plugins with its pluginRef`,
       });
     else if (!source.read.ok) problems.push(notAccepted(source, source.read, own));
     else plugins.set(name, source.read.plugin);
@@ -124,7 +124,7 @@ function pluginOf(
   const [source] = candidates;
   if (candidates.length > 1) {
     const names = candidates.map(({ ref }) => ref.metadata.name).join(', ');
-    const message = `plugin "${name}" is given by several PluginRefs (${names}): name one in spec.plugins`;
+    const message = `plugin "${name}" is provided by several PluginRefs (${names}): name one in spec.plugins`;
     problems.push({ reason: 'InvalidSpec', message });
     return undefined;
   }
@@ -138,7 +138,7 @@ function pluginOf(
     return undefined;
   }
   if (version !== undefined && found.manifest?.version !== version) {
-    const message = `plugin "${name}" has version ${found.manifest?.version ?? '(none)'}, the project asks for ${version}`;
+    const message = `plugin "${name}" has version ${found.manifest?.version ?? '(none)'}, but the project requires ${version}`;
     problems.push({ reason: 'PluginNotFound', message });
     return undefined;
   }
@@ -163,7 +163,7 @@ function missing({ name, pluginRef, namespace }: ListedPlugin, own: string | und
   }
   return pluginRef !== undefined || namespace !== undefined
     ? `PluginRef "${pluginRef ?? name}" does not exist`
-    : `plugin "${name}" is not built in, and no PluginRef gives it`;
+    : `plugin "${name}" is not built in, and no PluginRef provides it`;
 }
 
 /** Of another namespace's only the reason: its message may speak of what is there. */

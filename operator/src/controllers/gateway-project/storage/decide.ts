@@ -129,7 +129,7 @@ function place(observed: ObservedStorage, kept: readonly Revision[], compilation
 function placeInConfigMaps({ project, unlimited }: ObservedStorage, base: Revision, archive: Uint8Array): Placed {
   const parts = partCount(archive);
   if (parts > MAX_PARTS && !unlimited) {
-    const message = `the artifact needs ${parts} ConfigMaps of 900 KiB, and ${MAX_PARTS} are the most: set spec.storage.type to OCI`;
+    const message = `the artifact needs ${parts} ConfigMaps of 900 KiB, but at most ${MAX_PARTS} are allowed: set spec.storage.type to OCI`;
     return { write: [], problem: { type: 'Stored', status: 'False', reason: 'ArtifactTooLarge', message } };
   }
   const revision = { ...base, parts };
@@ -163,7 +163,7 @@ function lostRevisions({ project, workload }: ObservedStorage, found: readonly R
 function lostVerdict(project: KubeObject, [lost]: readonly Revision[]): Verdict | undefined {
   if (!lost) return undefined;
   const where = lost.image ?? `ConfigMap "${objectNames(project, lost).join('", "')}"`;
-  const message = `revision ${lost.revision}, which pods serve, was deleted from ${where}: pods that run go on, no new one can start. Correct what does not compile, or deploy another revision`;
+  const message = `revision ${lost.revision}, which pods serve, was deleted from ${where}: running pods keep serving it, but new ones cannot start. Correct what does not compile, or deploy another revision`;
   return { type: 'Stored', status: 'False', reason: 'ArtifactLost', message };
 }
 
