@@ -77,7 +77,7 @@ describe.skipIf(missing.length > 0)(`rollouts${skipped}`, () => {
     const before = await text();
     const revision = await change(answering('env://NOT_SET_HERE'));
     const failed = await until(({ failed: its }) => its?.revision === revision);
-    expect(failed.failed?.message).toMatch(/refused it: env:\/\/NOT_SET_HERE/);
+    expect(failed.failed?.message).toMatch(/rejected it: env:\/\/NOT_SET_HERE/);
     await until((now) => reason(now, 'Ready') === 'RolledBack');
     expect(await text()).toBe(before);
     await eventually(async () =>

@@ -108,7 +108,7 @@ describe.each(DATABASE_AT_HAND)('Idempotency-Key on %s', (_name, kind, absent) =
       expect(made).toHaveLength(1);
       for (const answer of answers) {
         if (answer.status === 409)
-          expect([answer.retryAfter, answer.body['detail']]).toEqual(['1', expect.stringContaining('under way')]);
+          expect([answer.retryAfter, answer.body['detail']]).toEqual(['1', expect.stringContaining('in progress')]);
         else expect(answer.body).toEqual(made[0]?.body);
       }
       expect(await post('d', { name: 'd' })).toMatchObject({ status: 201, replayed: 'true' });
