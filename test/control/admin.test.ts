@@ -32,7 +32,7 @@ describe('gw-control serve', () => {
     [['--oidc-issuer', 'https://login.example', '--oidc-audience', 'a'], '--oidc-issuer needs --oidc-roles'],
     [['--oidc-audience', 'a'], 'are for --oidc-issuer, which is not given'],
     [['--oidc-issuer', 'login.example'], 'Give the URL of the issuer'],
-    [['--oidc-roles', 'admins=root'], '"admins=root" gives no role'],
+    [['--oidc-roles', 'admins=root'], '"admins=root" specifies no role'],
     [['--oidc-roles', 'admins=admin@shop'], '"admins=admin@shop" names no project'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await start(args, { GW_CONTROL_ADMIN_TOKEN: ADMIN_TOKEN });

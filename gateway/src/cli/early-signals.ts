@@ -1,7 +1,7 @@
 /**
- * SIGINT and SIGTERM until a command takes them over. A container's first process that has no handler does not hear them:
- * it would be killed at the end of the pod's grace period. So a program imports this before anything else, and the rest
- * dynamically, since static imports are loaded first.
+ * SIGINT and SIGTERM until a command takes them over (docs/decisions.md#early-signals). A container's first process that
+ * has no handler does not hear them: it would be killed at the end of the pod's grace period. So a program imports this
+ * before anything else, and the rest dynamically, since static imports are loaded first.
  */
 import { constants } from 'node:os';
 

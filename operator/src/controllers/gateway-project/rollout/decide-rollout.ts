@@ -340,7 +340,7 @@ function waitingOf(pods: readonly PodState[]): string {
   return waiting ? `: pod ${waiting.name}: ${waiting.waiting}` : '';
 }
 
-/** Without pods it is `unserved`: what no pod has started with is nothing to go back to. */
+/** Without pods it is `unserved` (docs/decisions.md#unserved-revisions): nothing to go back to. */
 function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutStatus {
   const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, unserved: _u, ...rest } = status;
   const ended = { ...rest, phase: 'Succeeded' as const, endedAt: rfc3339(now) };
