@@ -192,6 +192,12 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
   });
 
   it('takes a change to running pods, without a restart', async () => {
+    // Those from before the key answer as before for as long as they drain.
+    await eventually(async () =>
+      expect((await op.k('get', 'pods', '-l', 'gw.dev/project=books', '-o', 'name')).trim().split('\n')).toHaveLength(
+        2,
+      ),
+    );
     const [pods, before] = [await podNames(), await hash()];
     await apply('two');
     await eventually(async () => expect(await hash()).not.toBe(before));
