@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** `gw-control`: the control plane and its command line (docs/reference/control-plane.md). */
-import { stopped } from '@gw/gateway/early-signals';
+import { earlySignals } from '@gw/gateway/early-signals';
 
+const { stopped } = earlySignals((code) => process.exit(code));
 const { endOnBrokenPipe, readWhole } = await import('@gw/gateway/command-line');
 const { failureOf } = await import('./cli/failure.ts');
 const { controlCommand } = await import('./cli/gw-control.ts');

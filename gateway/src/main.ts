@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The `gw` command line (docs/reference/cli.md). */
-import { onSignal } from './cli/early-signals.ts';
+import { earlySignals } from './cli/early-signals.ts';
+
+const { onSignal } = earlySignals((code) => process.exit(code));
 
 const { CommanderError } = await import('commander');
 const { endOnBrokenPipe } = await import('./cli/broken-pipe.ts');

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /** `gw-operator`: the Kubernetes operator, and its local mode. */
-import { stopped } from '@gw/gateway/early-signals';
+import { earlySignals } from '@gw/gateway/early-signals';
 import type { Command } from 'commander';
 import type { Program } from './program.ts';
 
+const { stopped } = earlySignals((code) => process.exit(code));
 const { basename, extname, join } = await import('node:path');
 const { messageOf } = await import('@gw/gateway/message-of');
 const { readEnvironment } = await import('./config.ts');
