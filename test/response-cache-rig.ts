@@ -53,7 +53,8 @@ export class Rig {
 
   exchange({ path = '/a', method = 'GET', headers = {} }: Sent): Exchange {
     const x = recordedExchange({ method, path, headers: { host: 'api.example', ...headers } });
-    x.operation = { path: '/{name}', operationId: undefined, api: 'api', admitted: this.admitted, paramNames: [] };
+    const { admitted } = this;
+    x.operation = { path: '/{name}', operationId: undefined, api: 'api', admitted, paramNames: [], examples: null };
     return x;
   }
 

@@ -54,6 +54,14 @@ export interface MatchedOperation {
   readonly admitted: readonly string[];
   /** Names of path parameters, in the order of `Exchange.params`. */
   readonly paramNames: readonly string[];
+  /** Null where its dispatcher does not answer with what the description says. */
+  readonly examples: DescribedAnswers | null;
+}
+
+/** Answers that an API description is made into. */
+export interface DescribedAnswers {
+  /** `status`: that of a config. Null where the description has no response for it. */
+  answer(x: Exchange, status: number): Answer | null;
 }
 
 /** An answer that a plugin or the gateway has made. */

@@ -57,6 +57,7 @@
 @external("gw_abi_1", "host_hmac_verify") export declare function host_hmac_verify(table: usize, table_len: i32, name: usize, name_len: i32, message: usize, message_len: i32, code: usize, code_len: i32): i32;
 @external("gw_abi_1", "host_client_certificate_get") export declare function host_client_certificate_get(field: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_client_certificate_name") export declare function host_client_certificate_name(kind: i32, index: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_example_respond") export declare function host_example_respond(status: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstream_len: i32, path: usize, path_len: i32, timeout_ms: i32): i32;
 @external("gw_abi_1", "host_http_call") export declare function host_http_call(method: usize, method_len: i32, url: usize, url_len: i32, headers: usize, headers_len: i32, body: usize, body_len: i32, timeout_ms: i32, max_bytes: i32, redirects: i32): i32;
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(name: usize, name_len: i32, buf: usize, cap: i32): i32;

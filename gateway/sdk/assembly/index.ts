@@ -12,6 +12,7 @@ export { Context, State } from "./context";
 export { Credentials } from "./credentials";
 export { CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall } from "./http-call";
 export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Directory } from "./directory";
+export { Examples } from "./examples";
 export { addGroup, groupsAt } from "./groups";
 export { HmacKeys } from "./hmac-keys";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";

@@ -94,6 +94,7 @@ export function recordedExchange(init: RequestInit): Exchange {
       api: 'test',
       admitted: [],
       paramNames: params.map(([name]) => name),
+      examples: null,
     };
     x.params = params.map(([, value]) => value);
     x.sentParams = params.map(

@@ -21,6 +21,8 @@ export interface Marks {
   readonly optional: readonly string[];
   /** `x-gw-distinct: true`: different in each instance of a chain. */
   readonly distinct: readonly string[];
+  /** `x-gw-replaces-examples: true`: a config that has it needs no examples out of the description. */
+  readonly replacesExamples: readonly string[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
 }
@@ -40,6 +42,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const optional = new Set<string>();
   const conditions = new Set<string>();
   const distinct = new Set<string>();
+  const replacesExamples = new Set<string>();
   const credentials = new Map<string, CredentialsMark>();
   const seen = new Set<string>();
   let places = 0;
@@ -54,6 +57,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     }
     if (get(node, 'x-gw-cel') === true) conditions.add(pointer);
     if (get(node, 'x-gw-distinct') === true) distinct.add(pointer);
+    if (get(node, 'x-gw-replaces-examples') === true) replacesExamples.add(pointer);
     if (get(node, 'writeOnly') === true) secrets.add(pointer);
     if (get(node, 'x-gw-empty-is-unset') === true) optional.add(pointer);
     const credential = credentialsMark(pointer, get(node, 'x-gw-credentials'));
@@ -86,6 +90,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     conditions: [...conditions].sort(),
     optional: [...optional].sort(),
     distinct: [...distinct].sort(),
+    replacesExamples: [...replacesExamples].sort(),
     secrets: [...secrets].sort(),
   };
 }

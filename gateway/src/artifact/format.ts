@@ -189,6 +189,21 @@ export interface MediaType {
   readonly types?: readonly string[];
 }
 
+/** What an answer that a description is made into may hold. */
+export interface DescribedValue {
+  /** Its annotations (`examples`, `default`, `writeOnly`) are kept. */
+  readonly schema?: SchemaRef;
+  /** By name; the one without a name is that of `example`. */
+  readonly examples?: { readonly [name: string]: Json };
+}
+
+export interface DescribedResponse {
+  /** By media type or range, lower case, without parameters. */
+  readonly content: { readonly [mediaType: string]: DescribedValue };
+  /** By name, lower case. */
+  readonly headers?: { readonly [name: string]: DescribedValue };
+}
+
 /** By media type or range, lower case, without parameters. */
 export interface Content {
   readonly [mediaType: string]: MediaType;
@@ -224,6 +239,8 @@ export interface Operation {
   readonly validate_response?: ResponseValidation;
   /** Content by status code, `4XX` or `default`; present where responses are validated. */
   readonly responses?: { readonly [status: string]: Content };
+  /** By status code, `4XX` or `DEFAULT`; present where the dispatcher answers with examples of them. */
+  readonly described_responses?: { readonly [status: string]: DescribedResponse };
   /** Media types and ranges of all successful responses; absent where one has no declared content. */
   readonly produces?: readonly string[];
   /**

@@ -6,6 +6,7 @@ import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
 import { credentials } from './credentials/capability.ts';
 import { directory } from './directory/capability.ts';
+import { examples } from './examples/capability.ts';
 import { hmac } from './hmac/capability.ts';
 import { httpCall } from './http-call/capability.ts';
 import { httpStream } from './http-stream/capability.ts';
@@ -29,6 +30,7 @@ export const CAPABILITIES: readonly Capability[] = [
   directory,
   hmac,
   clientCertificate,
+  examples,
   httpStream,
   httpCall,
   tokens,

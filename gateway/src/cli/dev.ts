@@ -25,6 +25,7 @@ const SERVED = [
 interface Flags extends RemotePluginFlags, Pick<ServeFlags, (typeof SERVED)[number]> {
   readonly manifest: string;
   readonly spec: readonly string[];
+  readonly mock: boolean;
   readonly debounceMs: number;
 }
 
@@ -34,6 +35,7 @@ const STANDARD: Partial<Record<(typeof SERVED)[number], string>> = { logFormat: 
 const EXAMPLES = `
 Examples:
   $ gw dev
+  $ gw dev --mock --spec openapi.yaml
   $ gw dev --manifest gw.yaml --listen 127.0.0.1:9000
   $ gw dev --spec specs/books.yaml --egress-allow 10.0.0.0/8
 
@@ -50,6 +52,12 @@ export function devCommand(program: Program): Command {
     .addOption(served('listen'))
     .addOption(option('-m, --manifest <path>', 'project manifest').default('gw.yaml'))
     .addOption(listOption('-s, --spec <file>', 'spec file, instead of the folder', "the manifest's folder"))
+    .addOption(
+      option(
+        '--mock',
+        'answer with examples and values made from the schemas, in place of every other dispatcher; with --spec, a manifest is not needed',
+      ).default(false),
+    )
     .addOption(served('logLevel'))
     .addOption(served('logFormat'))
     .addOption(served('adminBind'))
@@ -175,12 +183,12 @@ class DevServer {
       import('./project-folder.ts'),
       import('./manifest.ts'),
     ]);
-    const { manifest, spec: specs } = this.#flags;
+    const { manifest, spec: specs, mock } = this.#flags;
     const egressAllow = [...THIS_MACHINE, ...this.#flags.egressAllow];
     try {
       const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
       return await compile(
-        await readProjectFolder({ manifest, specs, remotePlugins, flags: { allowPlaintext: true } }),
+        await readProjectFolder({ manifest, specs, remotePlugins, flags: { allowPlaintext: true, mock } }),
       );
     } catch (error) {
       if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
@@ -191,7 +199,7 @@ class DevServer {
 
   #serve(): Promise<RunningGateway> {
     const { env, stderr } = this.#program;
-    const { manifest: _, spec: _spec, debounceMs: _debounce, cacheDir: _cache, ...served } = this.#flags;
+    const { manifest: _, spec: _spec, mock: _mock, debounceMs: _debounce, cacheDir: _cache, ...served } = this.#flags;
     return startGateway(
       {
         ...serveOptions({ ...serveDefaults(), ...served, artifact: this.#artifact }, env),

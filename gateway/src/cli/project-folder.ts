@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { CompileFlags, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
+import { type CompileFlags, MOCK, type Project, type ProjectFile, type ProjectPlugin } from '../compiler/project.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
@@ -13,6 +13,8 @@ import type { RemotePlugins } from '../plugins/remote.ts';
 import { ManifestError, type ManifestPlugin, readManifest, reasonOf } from './manifest.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
+/** Of a spec, less its extension: of the merged documents. */
+const RESERVED_NAME = /^(?:openapi|asyncapi)\.[^.]+$/i;
 /** Files below the specs folder; a folder with more is not one of specs. */
 const MAX_FILES = 10_000;
 
@@ -36,7 +38,11 @@ export async function readProjectFolder({
   flags,
   remotePlugins,
 }: ProjectFolderOptions): Promise<Project> {
+  if (flags.mock && given.length > 0 && !existsSync(path)) {
+    return { ...withoutReservedNames(await readSpecs(given)), plugins: [loadBuiltinPlugin(MOCK)], flags };
+  }
   const manifest = await readManifest(path);
+  const plugins = new Map([...(flags.mock ? [[MOCK, {}] as const] : []), ...manifest.plugins]);
   const home = dirname(resolve(path));
   if (given.length === 0 && manifest.specs === undefined) {
     throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
@@ -47,9 +53,7 @@ export async function readProjectFolder({
   const files = await specFiles(paths, folders, commonFolder([home, ...folders]));
   return {
     ...files,
-    plugins: await Promise.all(
-      [...manifest.plugins].map(([name, plugin]) => readPlugin(name, plugin, home, remotePlugins)),
-    ),
+    plugins: await Promise.all([...plugins].map(([name, plugin]) => readPlugin(name, plugin, home, remotePlugins))),
     upstreams: manifest.upstreams,
     flags,
   };
@@ -60,6 +64,22 @@ export async function readSpecs(given: readonly string[]): Promise<Pick<Project,
   const paths = given.map((spec) => resolve(spec));
   const folders = [...new Set(paths.map((spec) => dirname(spec)))];
   return specFiles(paths, folders, commonFolder(folders));
+}
+
+type SpecFiles = Pick<Project, 'specs' | 'files'>;
+
+/**
+ * Most documents are named `openapi.yaml`, which is the name of the merged one (E1050): without a project around it, such
+ * a document is compiled as `mocked-openapi.yaml`. What refers to it by its own name finds it.
+ */
+function withoutReservedNames({ specs, files }: SpecFiles): SpecFiles {
+  const reserved = specs.filter((name) => RESERVED_NAME.test(basename(name)));
+  const renamed = (name: string) => (reserved.includes(name) ? join(dirname(name), `mocked-${basename(name)}`) : name);
+  const copies = files.filter(({ name }) => reserved.includes(name));
+  return {
+    specs: specs.map(renamed),
+    files: [...files, ...copies.map(({ name, bytes }) => ({ name: renamed(name), bytes }))],
+  };
 }
 
 async function specFiles(paths: readonly string[], folders: readonly string[], root: string) {

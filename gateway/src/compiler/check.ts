@@ -49,7 +49,7 @@ export function checkAndBind(
   const plugins = new Plugins(project.plugins, diagnostics);
   const schemas = new SchemaTable(documents, diagnostics, (file) => names.get(file) ?? file);
   const binder = new Binder(plugins, project, diagnostics, readCondition);
-  const deps = { documents, diagnostics, schemas, binder };
+  const deps = { documents, diagnostics, schemas, binder, mock: project.flags.mock === true };
   const conflicts = new Conflicts(diagnostics);
   const operations = specs.flatMap(({ spec, base }) => {
     const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;

@@ -13,9 +13,17 @@ export interface ProjectFile {
   readonly bytes: Uint8Array;
 }
 
+/** The built-in dispatcher that answers with what a document says. */
+export const MOCK = 'mock';
+
 export interface CompileFlags {
   /** Upstreams may be `http://` and `ws://`, as with `--allow-plaintext`. Default: false. */
   readonly allowPlaintext?: boolean;
+  /**
+   * Every operation answers with what its document says, by the plugin `mock`, whatever its `x-gw-dispatch` names, as
+   * with `gw dev --mock`; one that names `mock` keeps its config. Default: false.
+   */
+  readonly mock?: boolean;
   /**
    * Findings that matter in production are errors, as with `--production`
    * (docs/reference/gateway.md#production-builds). Default: false.

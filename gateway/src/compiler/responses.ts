@@ -1,40 +1,48 @@
-/** What operations answer with: content types for negotiation, and schemas where responses are validated. */
+/**
+ * What operations answer with: content types for negotiation, schemas where responses are validated, and examples where
+ * a plugin answers with them.
+ */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import { followed } from '../spec/follow-object.ts';
 import { isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { contentOf } from './content.ts';
+import { describedResponsesOf } from './described-responses.ts';
 import { type Deps, mediaTypeOf } from './parameters.ts';
 
 export function responsesOf(
   { at, spec }: DeclaredOperation,
   deps: Deps,
-): Pick<Operation, 'validate_response' | 'responses' | 'produces'> {
-  const declared = declaredContent(at, deps);
-  const types = producesOf(declared);
+  exemplary: boolean,
+): Pick<Operation, 'validate_response' | 'responses' | 'described_responses' | 'produces'> {
+  const declared = declaredResponses(at, deps);
+  const contents = declared.map(([status, response]): Declared => [status, member(response, 'content')]);
+  const types = producesOf(contents);
   const validate = validationOf(at, deps);
-  const produces = types ? { produces: types } : {};
-  if (!validate) return produces;
-  const responses = declared.map(([status, content]): [string, Content] => [
-    status,
-    contentOf(content, spec.dialect, 'response', deps),
-  ]);
-  return { ...produces, validate_response: validate, responses: Object.fromEntries(responses) };
+  const responses = (): [string, Content][] =>
+    contents.map(([status, content]) => [status, contentOf(content, spec.dialect, 'response', deps)]);
+  return {
+    ...(types ? { produces: types } : {}),
+    ...(validate ? { validate_response: validate, responses: Object.fromEntries(responses()) } : {}),
+    ...(exemplary ? { described_responses: describedResponsesOf(declared, spec.dialect, deps) } : {}),
+  };
 }
 
-/** The `content` of each response, also where it has none. */
-function declaredContent(at: Located, { documents, diagnostics }: Deps): [status: string, content: Located][] {
+/** By status, upper case. */
+export type Declared = readonly [status: string, at: Located];
+
+function declaredResponses(at: Located, { documents, diagnostics }: Deps): readonly Declared[] {
   const responses = member(at, 'responses');
   const statuses = isObject(responses.value) ? Object.keys(responses.value) : [];
-  return statuses.flatMap((status): [string, Located][] => {
+  return statuses.flatMap((status): Declared[] => {
     const response = status.startsWith('x-') ? null : followed(member(responses, status), documents, diagnostics);
-    return response && isObject(response.value) ? [[status.toUpperCase(), member(response, 'content')]] : [];
+    return response && isObject(response.value) ? [[status.toUpperCase(), response]] : [];
   });
 }
 
 /** Undefined where some answer that is no error has no content, or any: then nothing that a client accepts is wrong. */
-function producesOf(declared: readonly [status: string, content: Located][]): readonly string[] | undefined {
+function producesOf(declared: readonly Declared[]): readonly string[] | undefined {
   const good = declared.filter(([status]) => /^[123]/.test(status));
   const decisive = good.length > 0 ? good : declared.filter(([status]) => status === 'DEFAULT');
   const types = decisive.map(([, { value }]) => (isObject(value) ? Object.keys(value).map(mediaTypeOf) : []));

@@ -1,9 +1,10 @@
 /** From declared operations to the operations of routes.json. */
+import { marked } from '../artifact/config-marks.ts';
 import type { Operation, Parameter } from '../artifact/format.ts';
 import { parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import { type Documents, member, placeOf } from '../spec/documents.ts';
-import { dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
+import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { type DeclaredUse, dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { isClimbing } from '../validation/limits.ts';
@@ -13,15 +14,21 @@ import { channelInputsOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
 import { checkDistinct } from './distinct.ts';
 import { parametersOf } from './parameters.ts';
+import { MOCK } from './project.ts';
 import { responsesOf } from './responses.ts';
 import type { SchemaTable } from './schema-table.ts';
 import { type Security, securityOf } from './security.ts';
+
+/** The host function that makes answers of a description. */
+const RESPONDS_BY_EXAMPLE = 'host_example_respond';
 
 export interface RouteDeps {
   readonly documents: Documents;
   readonly diagnostics: Diagnostics;
   readonly schemas: SchemaTable;
   readonly binder: Binder;
+  /** Every operation is answered by the plugin `mock` (`CompileFlags.mock`). */
+  readonly mock: boolean;
 }
 
 /**
@@ -31,7 +38,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const { documents, diagnostics, binder } = deps;
   const { at, path, method, operationId, spec } = declared;
   const pathIsGood = checkPath(declared, diagnostics);
-  const dispatch = dispatchOf(at, diagnostics);
+  const dispatch = dispatchedTo(at, deps);
   if (dispatch === undefined) {
     diagnostics.add('E1020', placeOf(at), `${method} ${path} has no x-gw-dispatch: it is not served`);
   }
@@ -50,7 +57,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const { parameters, requestBody } = declared.channel
     ? channelInputsOf(declared, declared.channel, deps)
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
-  const responses = responsesOf(declared, deps);
+  const responses = responsesOf(declared, deps, dispatcher !== null && answersByExample(dispatcher));
   if (!pathIsGood || !dispatcher) return null;
   checkParameters(declared, parameters, diagnostics);
   return {
@@ -72,6 +79,17 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     ...(get(at.value, 'deprecated') === true ? { deprecated: true } : {}),
     ...(sunset === undefined ? {} : { sunset }),
   };
+}
+
+function dispatchedTo(at: Located, { mock, diagnostics }: RouteDeps): DeclaredUse | null | undefined {
+  const declared = dispatchOf(at, diagnostics);
+  return mock && declared !== null && declared?.name !== MOCK ? { name: MOCK, config: {}, at } : declared;
+}
+
+/** Whether the dispatcher answers with what the description says (docs/reference/plugins.md#examples). */
+function answersByExample({ plugin, use }: BoundUse): boolean {
+  if (!plugin.manifest.host_functions.includes(RESPONDS_BY_EXAMPLE)) return false;
+  return plugin.marks.replacesExamples.every((pointer) => marked(use.config, pointer).length === 0);
 }
 
 /** The metric label `api` (docs/decisions.md#labels-closed). */

@@ -13,6 +13,7 @@ import type { Dialect } from '../spec/recognise.ts';
 import { discriminate } from './discriminator.ts';
 import { breakCycles } from './schema-cycles.ts';
 import { translate07, translate30 } from './schema-dialect.ts';
+import { withExamples } from './schema-examples.ts';
 import { isAssertion, keywordOf } from './schema-keywords.ts';
 import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
@@ -28,6 +29,8 @@ export interface Context {
   readonly scope: Scope;
   /** Names that an enclosing `allOf` says do not go in this direction. */
   readonly hidden: ReadonlySet<string>;
+  /** With what values are made by: `examples`, `default`, `writeOnly`. */
+  readonly exemplary: boolean;
 }
 
 interface Target {
@@ -58,20 +61,25 @@ export class SchemaTable {
 
   /** Undefined where everything is valid, so that there is nothing to check. */
   add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
-    return this.#keep(this.#outermost(located, dialect, direction));
+    return this.#keep(this.#outermost(located, dialect, direction, false));
+  }
+
+  /** Of a response, with the examples and defaults in it, as values are made by. */
+  addExemplary(located: Located, dialect: Dialect): SchemaRef | undefined {
+    return this.#keep(this.#outermost(located, dialect, 'response', true));
   }
 
   /** One schema that admits in a request what any of these does. */
   addAny(schemas: readonly { readonly located: Located; readonly dialect: Dialect }[]): SchemaRef | undefined {
-    const normal = schemas.map(({ located, dialect }) => this.#outermost(located, dialect, 'request'));
+    const normal = schemas.map(({ located, dialect }) => this.#outermost(located, dialect, 'request', false));
     const different = new Map(normal.map((each) => [canonicalJson(each), each]));
     const [only] = different.values();
     return this.#keep(different.size === 1 && only !== undefined ? only : { anyOf: [...different.values()] });
   }
 
-  #outermost(located: Located, dialect: Dialect, direction: Direction): Json {
+  #outermost(located: Located, dialect: Dialect, direction: Direction, exemplary: boolean): Json {
     const scope = this.#enter(this.#scopes.none, located);
-    return this.#normalise(located, { dialect, direction, scope, hidden: NOTHING });
+    return this.#normalise(located, { dialect, direction, scope, hidden: NOTHING, exemplary });
   }
 
   #keep(normal: Json): SchemaRef | undefined {
@@ -104,7 +112,7 @@ export class SchemaTable {
   /** The id of a `$ref`'s target, by where it stands: not by what else is in the project. */
   #target(located: Located, context: Context): string {
     const { file } = located.document;
-    const way = context.direction === 'request' ? '' : '\0response';
+    const way = (context.direction === 'request' ? '' : '\0response') + (context.exemplary ? '\0examples' : '');
     const scope = context.scope.key === '' ? '' : `\0${context.scope.key}`;
     const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}${way}${scope}`;
     const label = (located.pointer.split('/').pop() ?? '').replaceAll(/[^A-Za-z0-9]+/g, '').slice(0, 40) || 'schema';
@@ -116,7 +124,12 @@ export class SchemaTable {
     return id;
   }
 
-  #normalise(located: Located, outer: Context): Json {
+  #normalise(located: Located, context: Context): Json {
+    const schema = this.#translate(located, context);
+    return context.exemplary && isObject(located.value) ? withExamples(located.value, schema) : schema;
+  }
+
+  #translate(located: Located, outer: Context): Json {
     const { value } = located;
     if (typeof value === 'boolean') return value;
     if (!isObject(value)) {

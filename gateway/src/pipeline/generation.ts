@@ -1,9 +1,10 @@
 /** Everything that serving needs of one artifact, decided at load: routes, chains, validators, metric places. */
 
-import type { JsonObject, Operation, PluginUse } from '../artifact/format.ts';
+import type { JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import type { OpenCapabilities } from '../capabilities/capabilities.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
+import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation, Upstream } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
 import { StepBudget } from '../patterns/step-budget.ts';
@@ -122,11 +123,12 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
   );
   try {
     const binder = new PluginBinder(artifact, await loadModules(artifact, runtime), deps.secrets);
-    const schemas = new Schemas(artifact.routes.schemas, deps.dev, new StepBudget(deps.maxPatternSteps));
+    const { schemas: table } = artifact.routes;
+    const schemas = new Schemas(table, deps.dev, new StepBudget(deps.maxPatternSteps));
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
     for (const operation of artifact.routes.operations) {
-      const loaded = await loadOperation(operation, { binder, schemas, admissions, ...deps });
+      const loaded = await loadOperation(operation, { binder, schemas, table, admissions, ...deps });
       router.add(operation.method, operation.path, loaded);
     }
     deps.metrics.runtimes.add(runtime);
@@ -188,6 +190,8 @@ class PluginBinder {
 interface OperationDeps {
   readonly binder: PluginBinder;
   readonly schemas: Schemas;
+  /** What `schemas` is made from. */
+  readonly table: RoutesFile['schemas'];
   readonly admissions: Map<string, Admission>;
   readonly metrics: Metrics;
   readonly maxHeldResponse: number;
@@ -214,6 +218,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
       api,
       admitted: operation.admitted_headers,
       paramNames: names,
+      examples: ExampleResponses.of(operation, deps.table, deps.schemas),
     },
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),

@@ -1,4 +1,4 @@
-import { ANSWERED, Config, isJson, JSON_STRING, PLAIN, READY, Response, Text, text, TextTemplate } from "@gw/plugin-sdk/assembly";
+import { ANSWERED, Config, EMPTY, Examples, isJson, JSON_STRING, PLAIN, READY, Response, Text, text, TextTemplate } from "@gw/plugin-sdk/assembly";
 
 @unmanaged
 class Header {
@@ -14,12 +14,16 @@ let body: TextTemplate = new TextTemplate();
 /** How what is filled in is written. */
 let form: i32 = PLAIN;
 let headers: Header | null = null;
+let contentType: Text = EMPTY;
+/** No body is given: the API description says what to answer with. */
+let described = false;
 
 const CONTENT_TYPE = text("content-type");
 
 export function init(): i32 {
   status = <i32>Config.number("/status");
-  const contentType = Config.get("/content_type");
+  described = !Config.has("/body");
+  contentType = Config.get("/content_type");
   form = isJson(contentType) ? JSON_STRING : PLAIN;
   const count = Config.count("/headers");
   for (let i = count - 1; i >= 0; i--) {
@@ -28,18 +32,19 @@ export function init(): i32 {
     const value = Config.get("/headers/" + name.toString().replaceAll("~", "~0").replaceAll("/", "~1"));
     headers = new Header(name, value, headers);
   }
-  // A content type among the headers is set after this one, and wins.
-  if (!contentType.isEmpty) headers = new Header(CONTENT_TYPE, contentType, headers);
-  body = TextTemplate.parse(Config.get("/body"), false);
+  if (!described) body = TextTemplate.parse(Config.get("/body"), false);
   return READY;
 }
 
 export function dispatch(): i32 {
+  const answered = described && Examples.respond(status);
+  // A content type among the headers is set after this one, and wins.
+  if (!answered && !contentType.isEmpty) Response.setHeader(CONTENT_TYPE, contentType);
   let header = headers;
   while (header !== null) {
     Response.setHeader(header.name, header.value);
     header = header.next;
   }
-  Response.send(status, body.render(form));
+  if (!answered) Response.send(status, body.render(form));
   return ANSWERED;
 }

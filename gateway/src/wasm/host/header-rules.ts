@@ -19,7 +19,8 @@ export const transportHeaders: ReadonlySet<string> = new Set([
 ]);
 
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
+/** Characters that a header's value cannot hold. */
+export const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
 /** Longest value, and most entries of a header list, that a plugin may make. */
 export const MAX_VALUE = 32_768;
 export const MAX_HEADERS = 256;

@@ -1,0 +1,12 @@
+/** Answers out of the operation's API description; declare `host_example_respond`. */
+import * as host from "./host";
+
+export namespace Examples {
+  /**
+   * Answers with the response that the description has for this status: its examples, or values made from its schema.
+   * False where it has none: then nothing is answered yet.
+   */
+  export function respond(status: i32): bool {
+    return host.host_example_respond(status) != 0;
+  }
+}

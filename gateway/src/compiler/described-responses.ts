@@ -1,0 +1,57 @@
+/** Responses with all that an answer can be made of: examples, and schemas with the examples in them. */
+import type { DescribedResponse, DescribedValue, Json } from '../artifact/format.ts';
+import { type Located, member } from '../spec/documents.ts';
+import { followed } from '../spec/follow-object.ts';
+import { isObject } from '../spec/json.ts';
+import type { Dialect } from '../spec/recognise.ts';
+import { type Deps, mediaTypeOf } from './parameters.ts';
+
+/** Places in a document that say what a value is: media types and headers. */
+type Place = readonly [name: string, at: Located];
+
+export function describedResponsesOf(
+  declared: readonly Place[],
+  dialect: Dialect,
+  deps: Deps,
+): { readonly [status: string]: DescribedResponse } {
+  return Object.fromEntries(
+    declared.map(([status, response]) => {
+      const described = (keyword: string, nameOf: (name: string) => string) =>
+        Object.fromEntries(
+          placesOf(member(response, keyword), deps).map(([name, at]) => [
+            nameOf(name),
+            describedValue(at, dialect, deps),
+          ]),
+        );
+      const headers = described('headers', (name) => name.toLowerCase());
+      const content = described('content', mediaTypeOf);
+      return [status, { content, ...(Object.keys(headers).length > 0 ? { headers } : {}) }];
+    }),
+  );
+}
+
+/** Members that are objects, or lead to one. */
+function placesOf(all: Located, { documents, diagnostics }: Deps): readonly Place[] {
+  const names = isObject(all.value) ? Object.keys(all.value) : [];
+  return names.flatMap((name): Place[] => {
+    const found = followed(member(all, name), documents, diagnostics);
+    return found && isObject(found.value) ? [[name, found]] : [];
+  });
+}
+
+function describedValue(at: Located, dialect: Dialect, deps: Deps): DescribedValue {
+  const schema = member(at, 'schema');
+  const ref = schema.value === undefined ? undefined : deps.schemas.addExemplary(schema, dialect);
+  const examples = examplesOf(at, deps);
+  return { ...(ref ? { schema: ref } : {}), ...(Object.keys(examples).length > 0 ? { examples } : {}) };
+}
+
+/** `example`, and those of `examples` whose value stands in the document. */
+function examplesOf(at: Located, deps: Deps): Readonly<Record<string, Json>> {
+  const single = member(at, 'example').value;
+  const named = placesOf(member(at, 'examples'), deps).flatMap(([name, { value }]): [string, Json][] => {
+    const given = isObject(value) ? (value['value'] ?? value['dataValue'] ?? value['serializedValue']) : undefined;
+    return given === undefined ? [] : [[name, given as Json]];
+  });
+  return Object.fromEntries([...(single === undefined ? [] : [['', single as Json] as const]), ...named]);
+}

@@ -1,0 +1,40 @@
+/** Which of the responses of a description is answered with. */
+import type { DescribedResponse } from '../artifact/format.ts';
+
+export interface ChosenResponse {
+  readonly status: number;
+  readonly response: DescribedResponse;
+}
+
+/** By status code, `4XX` or `DEFAULT`. */
+export type Described = Readonly<Record<string, DescribedResponse>>;
+
+/** What a config has where it says nothing. */
+const USUAL = 200;
+
+/** The response that a status has; null where it has none. */
+export function responseOf(described: Described, status: number): ChosenResponse | null {
+  const response =
+    described[String(status)] ?? described[`${Math.floor(status / 100)}XX`] ?? described['DEFAULT'] ?? null;
+  return response && { status, response };
+}
+
+/** Where nobody names one: the lowest success, else what stands for all, else the lowest of all. */
+export function usualResponse(described: Described): ChosenResponse | null {
+  const statuses = Object.keys(described)
+    .map((name) => (name.endsWith('XX') ? `${name[0]}00` : name))
+    .filter((name) => /^[2-5]\d\d$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+  const success = statuses.find((status) => status < 300);
+  if (success !== undefined) return responseOf(described, success);
+  if (described['DEFAULT']) return { status: USUAL, response: described['DEFAULT'] };
+  return statuses[0] === undefined ? null : responseOf(described, statuses[0]);
+}
+
+/** Of the status in a config; 200 is also what one has that names none. */
+export function configuredResponse(described: Described, status: number): ChosenResponse | null {
+  const exact =
+    status === USUAL ? described[String(USUAL)] && responseOf(described, USUAL) : responseOf(described, status);
+  return exact ?? (status === USUAL ? usualResponse(described) : null);
+}

@@ -1,0 +1,128 @@
+/**
+ * Answers out of an operation's description (docs/reference/plugins.md#examples): the response by status, its media type
+ * by `Accept`, its body an example or a value made from the schema, the same for the same request.
+ */
+import type { DescribedValue, Json, JsonObject, Operation } from '../artifact/format.ts';
+import { type Answer, type Exchange, joinedHeader } from '../exchange.ts';
+import { problem } from '../problems.ts';
+import { isJson } from '../validation/media-type.ts';
+import type { Schemas } from '../validation/schemas.ts';
+import { type ChosenResponse, configuredResponse, type Described, responseOf } from './choose-response.ts';
+import { type ChosenType, chooseType } from './choose-type.ts';
+import { headersOf } from './header-values.ts';
+import { type Preference, preferenceOf } from './prefer.ts';
+import { renderBody } from './render.ts';
+import { ValueMaker } from './valid-value.ts';
+
+/** Statuses whose responses have no body. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+export class ExampleResponses {
+  readonly #described: Described;
+  readonly #maker: ValueMaker;
+  /** Of a media type, the example that its own schema admits; null where there is none. */
+  readonly #admitted = new WeakMap<DescribedValue, Given | null>();
+
+  constructor(described: Described, maker: ValueMaker) {
+    this.#described = described;
+    this.#maker = maker;
+  }
+
+  /** Null where the dispatcher does not answer with examples. */
+  static of(operation: Operation, table: JsonObject, schemas: Schemas): ExampleResponses | null {
+    const { described_responses: described } = operation;
+    return described ? new ExampleResponses(described, new ValueMaker(table, schemas)) : null;
+  }
+
+  /** `status`: that of the plugin's config. Null where the description has no response for it. */
+  answer(x: Exchange, status: number): Answer | null {
+    const preference = preferenceOf(joinedHeader(x.headers, 'prefer'));
+    const chosen = this.#choose(preference, status);
+    if (chosen === null)
+      return preference.code === undefined ? null : notThere('code', preference.code, this.#statuses);
+    const { response } = chosen;
+    const type = chooseType(Object.keys(response.content), joinedHeader(x.headers, 'accept'));
+    const media = type === null ? null : (response.content[type.range] ?? null);
+    const names = Object.keys(media?.examples ?? {});
+    if (preference.example !== undefined && !names.includes(preference.example)) {
+      return notThere(
+        'example',
+        preference.example,
+        names.filter((name) => name !== ''),
+      );
+    }
+    return this.#answerWith(x, chosen, type, preference);
+  }
+
+  #answerWith(x: Exchange, chosen: ChosenResponse, type: ChosenType | null, preference: Preference): Answer {
+    const { status, response } = chosen;
+    const seed = `${x.method} ${x.target} ${status}`;
+    const headers = headersOf(response.headers ?? {}, this.#maker, seed);
+    const applied = [preference.code !== undefined && 'code', preference.example !== undefined && 'example'];
+    const names = applied.filter((name) => name !== false);
+    if (names.length > 0) headers.push('preference-applied', names.join(', '));
+    if (type === null || WITHOUT_BODY.has(status)) return { status, headers, body: null };
+    const media = response.content[type.range] ?? {};
+    const given =
+      preference.example === undefined ? this.#exampleOf(media, type.type) : named(media, preference.example);
+    const body = given
+      ? renderBody(type.type, given.value, true)
+      : renderBody(type.type, this.#made(media, seed), false);
+    headers.push('content-type', type.type);
+    return { status, headers, body };
+  }
+
+  #choose({ code }: Preference, status: number): ChosenResponse | null {
+    if (code === undefined) return configuredResponse(this.#described, status);
+    return /^[2-5]\d\d$/.test(code) ? responseOf(this.#described, Number(code)) : null;
+  }
+
+  get #statuses(): readonly string[] {
+    return Object.keys(this.#described).map((name) => (name === 'DEFAULT' ? 'default' : name));
+  }
+
+  /** Documents hold examples that do not fit; what is answered with does. */
+  #exampleOf(media: DescribedValue, type: string): Given | null {
+    const known = this.#admitted.get(media);
+    if (known !== undefined) return known;
+    const values = Object.values(media.examples ?? {});
+    const admitted = values.map((value) => this.#admits(media, type, value)).find((each) => each !== null) ?? null;
+    this.#admitted.set(media, admitted);
+    return admitted;
+  }
+
+  #admits({ schema }: DescribedValue, type: string, value: Json): Given | null {
+    if (schema === undefined || !isJson(type) || this.#maker.isValid(schema, value)) return { value };
+    // Some write JSON as a text.
+    const parsed = typeof value === 'string' ? parsedOrNone(value) : undefined;
+    return parsed !== undefined && this.#maker.isValid(schema, parsed) ? { value: parsed } : null;
+  }
+
+  /** `{}` where the description says nothing of it. */
+  #made({ schema }: DescribedValue, seed: string): Json {
+    return schema === undefined ? {} : (this.#maker.make(schema, seed).value ?? null);
+  }
+}
+
+interface Given {
+  readonly value: Json;
+}
+
+function named({ examples = {} }: DescribedValue, name: string): Given | null {
+  const value = examples[name];
+  return value === undefined ? null : { value };
+}
+
+function parsedOrNone(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function notThere(what: 'code' | 'example', wanted: string, names: readonly string[]): Answer {
+  const there = names.length === 0 ? 'none' : names.slice(0, 20).join(', ');
+  const detail = `Prefer asks for ${what}=${wanted.slice(0, 60)}; the description has ${there}.`;
+  return { problem: problem('validation-failed', detail) };
+}

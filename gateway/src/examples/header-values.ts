@@ -1,0 +1,38 @@
+/** Headers of a described response, with examples or values made from their schemas. */
+import type { DescribedValue, Json } from '../artifact/format.ts';
+import type { HeaderList } from '../exchange.ts';
+import { STANDARD_NAMES } from '../headers/standard.ts';
+import { isObject } from '../spec/json.ts';
+import { notFieldValue, transportHeaders } from '../wasm/host/header-rules.ts';
+import type { ValueMaker } from './valid-value.ts';
+
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+
+/** Those that the gateway does not set itself. */
+export function headersOf(
+  described: { readonly [name: string]: DescribedValue },
+  maker: ValueMaker,
+  seed: string,
+): HeaderList {
+  const headers: HeaderList = [];
+  for (const [name, value] of Object.entries(described)) {
+    if (name === 'content-type' || !FIELD_NAME.test(name)) continue;
+    if (transportHeaders.has(name) || STANDARD_NAMES.has(name)) continue;
+    const text = simple(headerValueOf(value, maker, `${seed} ${name}`));
+    if (text !== null && !notFieldValue.test(text)) headers.push(name, text);
+  }
+  return headers;
+}
+
+function headerValueOf({ schema, examples = {} }: DescribedValue, maker: ValueMaker, seed: string): Json {
+  const given = Object.values(examples).find((value) => schema === undefined || maker.isValid(schema, value));
+  if (given !== undefined) return given;
+  return schema === undefined ? null : (maker.make(schema, seed).value ?? null);
+}
+
+/** As the style `simple` writes it (RFC 6570, section 3.2.2). */
+function simple(value: Json): string | null {
+  if (value === null) return null;
+  if (isObject(value)) return Object.entries(value).flat().map(String).join(',');
+  return Array.isArray(value) ? value.map(String).join(',') : String(value);
+}

@@ -1,0 +1,76 @@
+/** What making one value may take, and how it is made. */
+import type { Json } from '../spec/json.ts';
+import { Random } from './random.ts';
+
+/** No value can be made: of one member that is optional, the member is left out. */
+export class Unmakeable extends Error {}
+
+/** Which of the examples in a schema are taken: all, only those of values without members, none. */
+export type ExampleUse = 'all' | 'scalars' | 'none';
+
+export interface Manner {
+  readonly examples: ExampleUse;
+  /** Members that are not required are made down to this depth. */
+  readonly optionalDepth: number;
+  /** The first of several branches is taken, or any. */
+  readonly branches: 'first' | 'any';
+  /** What is made of `if`: often a value does not meet a condition that nobody has looked at. */
+  readonly conditions: 'ignored' | 'met' | 'not met';
+  /** A text that has both goes by its format, or its pattern. */
+  readonly text: 'format' | 'pattern';
+}
+
+/** Schemas that are visited for one value; the largest responses of GitHub and Stripe take 2,700 and 7,000. */
+const MOST_STEPS = 20_000;
+/** Characters of all texts that are made for it, and of the patterns that are read for them. */
+const MOST_TEXT = 1 << 18;
+/** Values in values. */
+const MOST_DEPTH = 64;
+
+type NameTest = (pattern: string, name: string) => boolean;
+
+/** What values are made from. */
+export interface Source {
+  /** The artifact's table. */
+  readonly schemas: { readonly [id: string]: Json };
+  /** Whether a name matches a pattern. */
+  readonly test: NameTest;
+}
+
+export class Making {
+  readonly manner: Manner;
+  readonly random: Random;
+  readonly #schemas: { readonly [id: string]: Json };
+  readonly #test: NameTest;
+  #steps = 0;
+  #text = 0;
+
+  constructor({ schemas, test }: Source, manner: Manner, seed: string) {
+    this.#schemas = schemas;
+    this.#test = test;
+    this.manner = manner;
+    this.random = new Random(seed);
+  }
+
+  /** Throws Unmakeable past a limit. */
+  step(depth: number): void {
+    if (++this.#steps > MOST_STEPS || depth > MOST_DEPTH) throw new Unmakeable('it is too large or too deep');
+  }
+
+  /** Throws Unmakeable past the limit. */
+  takeText(length: number): void {
+    this.#text += length;
+    if (this.#text > MOST_TEXT) throw new Unmakeable('its texts are too long');
+  }
+
+  /** `gw:<id>`. */
+  resolve(ref: string): Json {
+    return this.#schemas[ref.slice('gw:'.length)] ?? true;
+  }
+
+  /** Whether a name matches a pattern. Throws Unmakeable. */
+  matches(pattern: string, name: string): boolean {
+    this.step(0);
+    return this.#test(pattern, name);
+  }
+}

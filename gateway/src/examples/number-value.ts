@@ -1,0 +1,49 @@
+/** Numbers as a schema wants them. */
+import type { Making } from './making.ts';
+import { numbersOf, type Parts } from './parts.ts';
+
+/** Above the lower bound, or below the upper, where there is only one. */
+const REACH = 100;
+
+export function numberValue(parts: Parts, isWhole: boolean, { random }: Making): number {
+  const unit = numbersOf(parts, 'multipleOf').reduce(commonMultiple, isWhole ? 1 : 0) || (isWhole ? 1 : 0.01);
+  const { low, high } = bounds(parts, unit);
+  const [first, last] = [Math.ceil(low / unit - 1e-9), Math.floor(high / unit + 1e-9)];
+  const count = Math.max(0, last - first);
+  return rounded((first + random.below(count + 1)) * unit, unit);
+}
+
+function bounds(parts: Parts, unit: number): { readonly low: number; readonly high: number } {
+  const low = Math.max(
+    ...numbersOf(parts, 'minimum'),
+    ...numbersOf(parts, 'exclusiveMinimum').map((bound) => above(bound, unit)),
+  );
+  const high = Math.min(
+    ...numbersOf(parts, 'maximum'),
+    ...numbersOf(parts, 'exclusiveMaximum').map((bound) => -above(-bound, unit)),
+  );
+  const reach = REACH * Math.max(unit, 1);
+  if (low === Number.NEGATIVE_INFINITY) {
+    return high >= reach ? { low: Math.max(1, unit), high: reach } : { low: high - reach, high };
+  }
+  return { low, high: Math.min(high, low + reach) };
+}
+
+/** The next multiple. */
+const above = (bound: number, unit: number) => (Math.floor(bound / unit + 1e-9) + 1) * unit;
+
+function commonMultiple(a: number, b: number): number {
+  if (a === 0) return b;
+  const whole = Number.isInteger(a) && Number.isInteger(b);
+  return whole ? (a / divisor(a, b)) * b : Math.max(a, b);
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}
+
+/** Without what binary fractions add: 0.1 * 3 is 0.3. */
+function rounded(value: number, unit: number): number {
+  const digits = /e-(\d+)$/.exec(unit.toExponential())?.[1];
+  return digits === undefined ? value : Number(value.toFixed(Math.min(100, Number(digits) + 6)));
+}

@@ -1,0 +1,111 @@
+/** A text that a pattern matches. Look-around is passed over: whether it holds, validation tells. */
+import type { AST } from '@eslint-community/regexpp';
+import { type Ranges, rangesOf } from '../patterns/char-ranges.ts';
+import { readPattern } from '../patterns/read-pattern.ts';
+import type { Making } from './making.ts';
+import type { Random } from './random.ts';
+
+/** Characters of one text. */
+const MOST_TEXT = 65_536;
+
+export interface Lengths {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Null where there is none that is as long as this. Throws Unmakeable. */
+export function patternText(source: string, { least, most }: Lengths, making: Making): string | null {
+  making.takeText(source.length);
+  const read = readPattern(source);
+  if (read === null) return null;
+  // Of repetitions beyond the least of each quantifier: as few as make it long enough.
+  let tooFew = -1;
+  let tooMany = MOST_TEXT;
+  for (let more = 0; more > tooFew && more < tooMany; ) {
+    const text = new Writer(making.random, more).write(read.ast);
+    making.takeText(text.length);
+    const length = [...text].length;
+    if (length >= least && length <= most) return text;
+    if (length > most) tooMany = more;
+    else tooFew = more;
+    more = tooMany === MOST_TEXT ? 2 * more + 1 : Math.floor((tooFew + tooMany) / 2);
+  }
+  return null;
+}
+
+class Writer {
+  readonly #random: Random;
+  readonly #more: number;
+  readonly #groups = new Map<AST.CapturingGroup, string>();
+  #length = 0;
+
+  constructor(random: Random, more: number) {
+    this.#random = random;
+    this.#more = more;
+  }
+
+  write(node: AST.Pattern | AST.Element): string {
+    if (this.#length >= MOST_TEXT) return '';
+    switch (node.type) {
+      case 'Pattern':
+      case 'Group':
+        return this.#choose(node.alternatives);
+      case 'CapturingGroup': {
+        const text = this.#choose(node.alternatives);
+        this.#groups.set(node, text);
+        return text;
+      }
+      case 'Quantifier':
+        return this.#repeat(node);
+      case 'Backreference':
+        return Array.isArray(node.resolved) ? '' : (this.#groups.get(node.resolved) ?? '');
+      case 'Assertion':
+        return '';
+      default:
+        return this.#character(node);
+    }
+  }
+
+  #choose(alternatives: readonly AST.Alternative[]): string {
+    const elements = this.#random.pick(alternatives)?.elements ?? [];
+    return elements.map((element) => this.write(element)).join('');
+  }
+
+  #repeat({ min, max, element }: AST.Quantifier): string {
+    const times = Math.min(max, min + this.#more, MOST_TEXT);
+    let text = '';
+    for (let i = 0; i < times && this.#length < MOST_TEXT; i++) text += this.write(element);
+    return text;
+  }
+
+  #character(node: AST.Element): string {
+    this.#length++;
+    const ranges = rangesOf(node);
+    if (ranges !== null) return this.#among(ranges);
+    // Classes of Unicode's tables, which mostly ask for a letter or a digit.
+    const source = node.raw.toLowerCase();
+    return /^\\p\{(?:n|nd|decimal_number|gc=n)/.test(source) ? '1' : /^\\P/.test(node.raw) ? '-' : 'a';
+  }
+
+  /** Letters and digits before what else can be read, and that before the rest. */
+  #among(ranges: Ranges): string {
+    for (const wanted of READABLE) {
+      const found = ranges.flatMap(([from, to]) => {
+        const [low, high] = [Math.max(from, wanted[0]), Math.min(to, wanted[1])];
+        return low <= high ? [[low, high] as const] : [];
+      });
+      const [low, high] = this.#random.pick(found) ?? [1, 0];
+      if (low <= high) return String.fromCodePoint(low + this.#random.below(high - low + 1));
+    }
+    return '';
+  }
+}
+
+/** Small letters, digits, capital letters, ASCII, all of Unicode. */
+const READABLE: Ranges = [
+  [0x61, 0x7a],
+  [0x30, 0x39],
+  [0x41, 0x5a],
+  [0x20, 0x7e],
+  [0, 0x10ffff],
+];

@@ -1,0 +1,91 @@
+/** A value that a schema's validator admits, made in one manner after the other until one does. */
+import type { Json, SchemaRef } from '../artifact/format.ts';
+import { patternReader } from '../patterns/pattern.ts';
+import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
+import type { Schemas } from '../validation/schemas.ts';
+import { Making, type Manner, type Source, Unmakeable } from './making.ts';
+import { valueFor } from './value.ts';
+
+/** From what reads best to what is most likely to be valid. */
+const MANNERS: readonly Manner[] = [
+  { examples: 'all', optionalDepth: 4, branches: 'first', conditions: 'ignored', text: 'format' },
+  { examples: 'scalars', optionalDepth: 4, branches: 'first', conditions: 'ignored', text: 'format' },
+  { examples: 'none', optionalDepth: 4, branches: 'first', conditions: 'met', text: 'pattern' },
+  { examples: 'scalars', optionalDepth: 3, branches: 'any', conditions: 'ignored', text: 'format' },
+  { examples: 'none', optionalDepth: 2, branches: 'any', conditions: 'met', text: 'pattern' },
+  { examples: 'none', optionalDepth: 1, branches: 'any', conditions: 'not met', text: 'format' },
+  { examples: 'none', optionalDepth: -1, branches: 'first', conditions: 'met', text: 'pattern' },
+  { examples: 'none', optionalDepth: -1, branches: 'any', conditions: 'not met', text: 'format' },
+  { examples: 'none', optionalDepth: 0, branches: 'any', conditions: 'ignored', text: 'pattern' },
+  { examples: 'none', optionalDepth: -1, branches: 'any', conditions: 'met', text: 'pattern' },
+];
+
+/** `valid: false`: none was found, and this is the last that was made; undefined where none could be made. */
+export interface MadeValue {
+  readonly value: Json | undefined;
+  readonly valid: boolean;
+}
+
+export class ValueMaker {
+  readonly #source: Source;
+  readonly #schemas: Schemas;
+  /** By schema: the first manner that a valid value was made in, or what was made last where none was. */
+  readonly #known = new Map<string, number | MadeValue>();
+
+  /** `table`: what `schemas` compiles validators from. */
+  constructor(table: { readonly [id: string]: Json }, schemas: Schemas) {
+    const steps = new StepBudget(DEFAULT_STEPS);
+    const read = patternReader(steps);
+    const test = (pattern: string, name: string) => {
+      steps.begin(0, name.length);
+      return read(pattern).test(name);
+    };
+    this.#source = { schemas: table, test };
+    this.#schemas = schemas;
+  }
+
+  /** The same for the same seed. */
+  make(schema: SchemaRef, seed: string): MadeValue {
+    const known = this.#known.get(schema.$ref) ?? this.#explore(schema);
+    return typeof known === 'number' ? this.#make(schema, seed, known).made : known;
+  }
+
+  /** Manners that lead nowhere with a schema are tried once, and not for each request. */
+  #explore(schema: SchemaRef): number | MadeValue {
+    const { made, manner } = this.#make(schema, '', 0);
+    const known = made.valid ? manner : made;
+    this.#known.set(schema.$ref, known);
+    return known;
+  }
+
+  #make(schema: SchemaRef, seed: string, first: number): { readonly made: MadeValue; readonly manner: number } {
+    let value: Json | undefined;
+    for (let i = 0; i < MANNERS.length; i++) {
+      const manner = (first + i) % MANNERS.length;
+      const made = this.#attempt(schema, MANNERS[manner] as Manner, `${seed} ${manner}`);
+      if (made === undefined) continue;
+      if (this.isValid(schema, made)) return { made: { value: made, valid: true }, manner };
+      value = made;
+    }
+    return { made: { value, valid: false }, manner: 0 };
+  }
+
+  isValid(schema: SchemaRef, value: Json): boolean {
+    this.#schemas.steps.begin(0, 0);
+    try {
+      return this.#schemas.validator(schema)(value) === null;
+    } catch (error) {
+      if (!(error instanceof StepsExceeded)) throw error;
+      return false;
+    }
+  }
+
+  #attempt(schema: SchemaRef, manner: Manner, seed: string): Json | undefined {
+    try {
+      return valueFor([{ $ref: schema.$ref }], new Making(this.#source, manner, seed));
+    } catch (error) {
+      if (!(error instanceof Unmakeable || error instanceof StepsExceeded)) throw error;
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,235 @@
+/** What `mock` and `gw dev --mock` answer out of an API description (docs/reference/plugins.md#examples). */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GW } from '../programs/gw.ts';
+import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+
+const book = {
+  type: 'object',
+  required: ['id', 'title'],
+  properties: {
+    id: { type: 'string', format: 'uuid' },
+    title: { type: 'string', example: 'Dune' },
+    secret: { type: 'string', writeOnly: true },
+  },
+};
+const schema = { $ref: '#/components/schemas/Book' };
+const mock = (config: object = {}) => ({ 'x-gw-dispatch': { name: 'mock', config } });
+
+const paths = {
+  '/books/{id}': {
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+    get: {
+      responses: {
+        404: {
+          description: 'Not there',
+          content: { 'application/problem+json': { example: { title: 'Not there' } } },
+        },
+        200: {
+          description: 'The book',
+          headers: {
+            'X-Rate-Limit': { schema: { type: 'integer' }, example: 60 },
+            'Content-Type': { schema: { type: 'string' }, example: 'text/evil' },
+            'X-Request-Id': { schema: { type: 'string' }, example: 'of the document' },
+          },
+          content: {
+            'application/json': {
+              schema,
+              examples: {
+                broken: { value: { id: 5 } },
+                dune: { value: { id: '2b3cd2c6-9d4c-4a8b-8f0e-1b2a3c4d5e6f', title: 'Dune' } },
+                emma: { $ref: '#/components/examples/Emma' },
+              },
+            },
+            'text/csv': { schema: { type: 'string' }, example: 'id,title\n1,Dune\n' },
+          },
+        },
+      },
+      ...mock(),
+    },
+    put: { responses: { 204: { description: 'Done' } }, ...mock() },
+  },
+  '/made/{id}': {
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+    get: { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } }, ...mock() },
+    post: { responses: { 201: { description: 'Made', content: { 'application/json': { schema } } } }, ...mock() },
+  },
+  '/given': {
+    get: {
+      responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } },
+      ...mock({ body: 'as it is' }),
+    },
+    post: {
+      responses: { 201: { description: 'OK', content: { 'application/json': { schema } } } },
+      ...mock({ body: '' }),
+    },
+  },
+  '/failing': {
+    get: {
+      responses: { '5XX': { description: 'Bad', content: { 'text/plain': { example: 'broken' } } } },
+      ...mock({ status: 503, headers: { 'Retry-After': '5' } }),
+    },
+  },
+  '/silent': { get: { responses: { 200: { description: 'OK' } }, ...mock() } },
+};
+const document = {
+  openapi: '3.0.3',
+  info: { title: 'Books', version: '1' },
+  components: {
+    schemas: { Book: book },
+    examples: { Emma: { value: { id: '0e0f1f6e-8f6b-4b7e-9a55-0a9b8c7d6e5f', title: 'Emma' } } },
+  },
+  paths,
+};
+
+describe('mock without a body', () => {
+  let gw: Gateway;
+  beforeAll(async () => {
+    gw = await startGateway(await compileSpec(document, ['mock']));
+  });
+  afterAll(() => gw.stop());
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(`${gw.url}${path}`, { method, headers });
+
+  it('answers with the first example that its own schema admits, and the headers of the response', async () => {
+    const response = await get('/books/1');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('x-rate-limit')).toBe('60');
+    expect(response.headers.get('x-request-id')).not.toBe('of the document');
+    expect(await response.json()).toEqual({ id: '2b3cd2c6-9d4c-4a8b-8f0e-1b2a3c4d5e6f', title: 'Dune' });
+  });
+
+  it('answers in the media type that Accept asks for', async () => {
+    const response = await get('/books/1', { accept: 'text/csv' });
+    expect(response.headers.get('content-type')).toBe('text/csv');
+    expect(await response.text()).toBe('id,title\n1,Dune\n');
+    expect((await get('/books/1', { accept: 'image/png' })).status).toBe(406);
+  });
+
+  it('answers with the response and the example that Prefer names', async () => {
+    const missing = await get('/books/1', { prefer: 'code=404' });
+    expect([missing.status, missing.headers.get('preference-applied')]).toEqual([404, 'code']);
+    expect(missing.headers.get('content-type')).toBe('application/problem+json');
+    expect(await missing.json()).toEqual({ title: 'Not there' });
+    const emma = await get('/books/1', { prefer: 'example=emma, code=200' });
+    expect(emma.headers.get('preference-applied')).toBe('code, example');
+    expect(await emma.json()).toMatchObject({ title: 'Emma' });
+  });
+
+  it.each([
+    ['code=418', 'Prefer asks for code=418; the description has 200, 404.'],
+    ['code=9', 'Prefer asks for code=9; the description has 200, 404.'],
+    ['example=none', 'Prefer asks for example=none; the description has broken, dune, emma.'],
+  ])('refuses %s, which is not described', async (prefer, detail) => {
+    const response = await get('/books/1', { prefer });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ type: 'urn:gw:error:validation-failed', detail });
+  });
+
+  it('makes values from the schema: the same for the same request', async () => {
+    const [first, again, other] = await Promise.all(
+      ['/made/1', '/made/1', '/made/2'].map(async (path) => (await get(path)).json()),
+    );
+    expect(first).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), title: 'Dune' });
+    expect(first).not.toHaveProperty('secret');
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+  });
+
+  it('answers with the first success that is described, and with no body where that has none', async () => {
+    expect((await get('/made/1', {}, 'POST')).status).toBe(201);
+    const done = await get('/books/1', {}, 'PUT');
+    expect([done.status, await done.text()]).toEqual([204, '']);
+    const silent = await get('/silent');
+    expect([silent.status, await silent.text()]).toEqual([200, '']);
+  });
+
+  it('answers with the status of its config, by range too, and its headers', async () => {
+    const response = await get('/failing');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.text()).toBe('broken');
+  });
+
+  it('answers with a body that is given, also an empty one, as it is', async () => {
+    expect(await (await get('/given')).text()).toBe('as it is');
+    const empty = await get('/given', {}, 'POST');
+    expect([empty.status, await empty.text()]).toEqual([200, '']);
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const response = await get('/books/1', {}, 'HEAD');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(await response.text()).toBe('');
+  });
+});
+
+describe('gw dev --mock', () => {
+  let dir = '';
+  let child: ChildProcess | null = null;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'gw-mock-'));
+  });
+  afterEach(async () => {
+    const exited = new Promise((resolve) => child?.once('exit', resolve));
+    child?.kill('SIGTERM');
+    if (child !== null && child.exitCode === null) await exited;
+    child = null;
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** Where it serves. */
+  function start(...args: string[]): Promise<string> {
+    const started = spawn(
+      process.execPath,
+      [GW, 'dev', '--mock', '--listen', '127.0.0.1:0', '--admin-bind', 'off', ...args],
+      { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+    );
+    child = started;
+    let said = '';
+    return new Promise((resolve, reject) => {
+      started.stderr.on('data', (chunk) => {
+        said += chunk;
+        const url = /compiled in \d+ ms; (http:\S+)/.exec(said)?.[1];
+        if (url !== undefined) resolve(url);
+        if (said.includes('waiting for a change')) reject(new Error(said));
+      });
+      started.once('exit', () => reject(new Error(said)));
+    });
+  }
+
+  it('serves a document as it is, without a manifest', async () => {
+    const plain = JSON.parse(JSON.stringify(document, (key, value) => (key === 'x-gw-dispatch' ? undefined : value)));
+    writeFileSync(join(dir, 'openapi.json'), JSON.stringify(plain));
+    const url = await start('--spec', 'openapi.json');
+    expect(await (await fetch(`${url}/made/1`)).json()).toMatchObject({ title: 'Dune' });
+    expect((await fetch(`${url}/books/1`, { headers: { prefer: 'code=404' } })).status).toBe(404);
+  });
+
+  it('takes the place of other dispatchers of a project, and leaves mocks as they are', async () => {
+    const upstream = { 'x-gw-dispatch': { name: 'http-upstream', config: { url: 'https://books.example' } } };
+    const get = { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } } };
+    const annotated = { ...document, paths: { '/up': { get: { ...get, ...upstream } }, '/given': paths['/given'] } };
+    writeFileSync(join(dir, 'api.json'), JSON.stringify(annotated));
+    writeFileSync(join(dir, 'gw.yaml'), 'plugins:\n  http-upstream: {}\n');
+    const url = await start('--spec', 'api.json');
+    expect(await (await fetch(`${url}/up`)).json()).toMatchObject({ title: 'Dune' });
+    expect(await (await fetch(`${url}/given`)).text()).toBe('as it is');
+  });
+
+  const folder = process.env['GW_DOCUMENTS'] ?? '';
+  const documents = folder === '' ? ['(no folder)'] : readdirSync(folder).filter((name) => name.endsWith('.json'));
+  it.skipIf(folder === '').each(documents)('serves %s as it is (needs GW_DOCUMENTS)', async (name) => {
+    const { paths: all } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    const path = Object.keys(all).find((each) => !each.includes('{') && all[each].get);
+    const began = performance.now();
+    const url = await start('--spec', join(folder, name));
+    const response = await fetch(`${url}${path}`);
+    console.log(`${name}: first answer (${response.status}) after ${Math.round(performance.now() - began)} ms`);
+    // Without the credentials and parameters that it may ask for, a refusal of ours is an answer, too.
+    expect([200, 400]).toContain(response.status);
+  });
+});
