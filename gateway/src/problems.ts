@@ -69,7 +69,7 @@ const table = {
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream could not be reached, or its answer was not valid',
+    when: 'the upstream could not be reached, or its answer was not valid; a function of `function-url` failed, or its answer describes no response',
   },
   'response-invalid': {
     status: 502,

@@ -58,6 +58,14 @@
 @external("gw_abi_1", "host_client_certificate_get") export declare function host_client_certificate_get(field: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_client_certificate_name") export declare function host_client_certificate_name(kind: i32, index: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstream_len: i32, path: usize, path_len: i32, timeout_ms: i32): i32;
+@external("gw_abi_1", "http_call_body_pass") export declare function http_call_body_pass(): i32;
+@external("gw_abi_1", "http_call_headers_pass") export declare function http_call_headers_pass(): i32;
+@external("gw_abi_1", "http_call_json_type") export declare function http_call_json_type(pointer: usize, pointer_len: i32): i32;
+@external("gw_abi_1", "http_call_json_get") export declare function http_call_json_get(pointer: usize, pointer_len: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "http_call_json_count") export declare function http_call_json_count(pointer: usize, pointer_len: i32): i32;
+@external("gw_abi_1", "http_call_json_key") export declare function http_call_json_key(pointer: usize, pointer_len: i32, index: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "http_call_respond_header") export declare function http_call_respond_header(op: i32, name: usize, name_len: i32, value: usize, value_len: i32): i32;
+@external("gw_abi_1", "http_call_respond") export declare function http_call_respond(status: i32, pointer: usize, pointer_len: i32, base64: i32): i32;
 @external("gw_abi_1", "host_http_call") export declare function host_http_call(method: usize, method_len: i32, url: usize, url_len: i32, headers: usize, headers_len: i32, body: usize, body_len: i32, timeout_ms: i32, max_bytes: i32, redirects: i32): i32;
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(name: usize, name_len: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "http_call_body_length") export declare function http_call_body_length(): i32;

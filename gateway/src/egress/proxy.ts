@@ -5,20 +5,14 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { atEndOfTick } from '../end-of-tick.ts';
-import {
-  type Exchange,
-  type HandOff,
-  type HeaderList,
-  headerOf,
-  joinedHeader,
-  type ResponseSink,
-} from '../exchange.ts';
+import type { Exchange, HandOff, HeaderList, ResponseSink } from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
+import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
@@ -35,20 +29,11 @@ export interface ProxyEvents {
   done(x: Exchange, bytes: number): void;
 }
 
-/** Not forwarded in either direction (RFC 9110 section 7.6.1), nor what is set anew. */
-const HOP_BY_HOP = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade'],
-]);
-const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
 const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
 const NOT_IN_TRAILERS = new Set([
   ...['content-encoding', 'content-length', 'content-range', 'content-type', 'host', 'cache-control', 'location'],
   ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
 ]);
-/** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
-const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
-
 export interface ProxyRequest {
   readonly x: Exchange;
   readonly handOff: HandOff;
@@ -321,22 +306,8 @@ function problemOf(error: Error): Problem {
 
 function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest, span: Span | null): string[] {
   const headers: string[] = ['host', upstream.authority];
-  const from = x.headers;
-  for (let i = 0; i < from.length; i += 2) {
-    const name = from[i] as string;
-    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent' || name === HOPS) continue;
-    if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
-    headers.push(name, from[i + 1] as string);
-  }
-  const chain = joinedHeader(from, 'x-forwarded-for');
-  headers.push('x-forwarded-for', chain === undefined ? x.peer : `${chain}, ${x.peer}`);
-  if (!trustedPeer) {
-    headers.push('x-forwarded-proto', x.scheme);
-    const host = headerOf(from, 'host');
-    if (host !== undefined) headers.push('x-forwarded-host', host);
-    headers.push('x-real-ip', x.clientIp);
-  }
-  headers.push('x-request-id', x.requestId, HOPS, String(x.hops + 1));
+  addForwarded(headers, x, trustedPeer);
+  headers.push(HOPS, String(x.hops + 1));
   const traceparent = traceparentOf(x, span === null ? null : span.id);
   if (traceparent !== null) headers.push('traceparent', traceparent);
   if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
