@@ -70,6 +70,8 @@
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(name: usize, name_len: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "http_call_body_length") export declare function http_call_body_length(): i32;
 @external("gw_abi_1", "http_call_body_read") export declare function http_call_body_read(offset: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_object_store_open") export declare function host_object_store_open(): i32;
+@external("gw_abi_1", "host_object_store_stream") export declare function host_object_store_stream(bucket: usize, bucket_len: i32, key: usize, key_len: i32): i32;
 @external("gw_abi_1", "host_token_open") export declare function host_token_open(rules: usize, rules_len: i32): i32;
 @external("gw_abi_1", "host_token_verify") export declare function host_token_verify(verifier: i32, token: usize, token_len: i32): i32;
 @external("gw_abi_1", "token_claim_get") export declare function token_claim_get(pointer: usize, pointer_len: i32, buf: usize, cap: i32): i32;

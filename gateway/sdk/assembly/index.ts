@@ -20,6 +20,7 @@ export { HmacKeys } from "./hmac-keys";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
 export { Log } from "./log";
 export { climbs, encoded, PathTemplate } from "./path-template";
+export { ObjectStore, STORE_BAD_QUERY, STORE_NO_BUCKET, STORE_NO_KEY } from "./object-store";
 export { PASSWORDS_BUSY, Passwords } from "./passwords";
 export { randomBytes, Uuid } from "./random";
 export { RawRequest } from "./raw-request";

@@ -5,7 +5,14 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { atEndOfTick } from '../end-of-tick.ts';
-import type { Exchange, HandOff, HeaderList, ResponseSink } from '../exchange.ts';
+import {
+  type Exchange,
+  type HandOff,
+  type HeaderList,
+  NotSendable,
+  type ResponseSink,
+  type UpstreamRequest,
+} from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
@@ -22,6 +29,8 @@ export interface ProxyEvents {
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
   failed(x: Exchange, answer: Problem, cause: string): void;
+  /** The request is not one that can be sent: this is the answer. */
+  refused(x: Exchange, answer: Problem): void;
   /** The request's own body broke off on its way to the upstream, before there was an answer. */
   bodyFailed(x: Exchange, error: Error): void;
   /** The head was sent, but the body broke off. */
@@ -86,6 +95,13 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #headSent = false;
   #finished = false;
   #retried = false;
+  /** What is sent now: the hand-off, or its fallback. */
+  #handOff: HandOff;
+  /** The body that is sent now. */
+  #body: UpstreamRequest['body'] = null;
+  /** The answer that comes is not the response: the fallback follows it. */
+  #discards = false;
+  #discarded = 0;
   #bytes = 0;
   #offClose: (() => void) | null = null;
   /** Of the call under way; null where the request is not traced. */
@@ -96,6 +112,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#events = events;
     this.#x = request.x;
     this.#upstream = request.upstream;
+    this.#handOff = request.handOff;
     this.#timer = new StallTimer(request.handOff.timeoutMs, this);
   }
 
@@ -109,23 +126,47 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { handOff, body } = this.#request;
     if (this.#x.closed) return this.#leave();
     this.#controller = null;
-    const path = this.#upstream.basePath + handOff.path;
+    const { compose } = this.#handOff;
+    const asItIs = this.#asItIs();
+    if (compose === undefined) return this.#send(asItIs);
+    compose(asItIs).then(
+      (request) => {
+        if (this.#finished) return;
+        if (this.#x.closed) this.#leave();
+        else this.#send(request);
+      },
+      (error: unknown) => this.onResponseError(null, error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  #asItIs(): UpstreamRequest {
+    const path = this.#upstream.basePath + this.#handOff.path;
     if (this.#x.trace !== null) {
       this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
       if (this.#retried) this.#span.attributes['http.request.resend_count'] = 1;
     }
-    this.#upstream.pool.dispatch(
+    const sent = this.#isFallback ? { ...this.#request, body: null, contentLength: undefined } : this.#request;
+    return { path, headers: requestHeaders(sent, this.#span), body: sent.body };
+  }
+
+  get #isFallback(): boolean {
+    return this.#handOff !== this.#request.handOff;
+  }
+
+  #send({ path, headers, body, origin }: UpstreamRequest): void {
+    this.#body = body;
+    this.#upstream.dispatch(
       {
         method: this.#x.method as Dispatcher.HttpMethod,
         path,
-        headers: requestHeaders(this.#request, this.#span),
+        headers,
         body: body as Uint8Array | Readable | null,
         // undici's timers tick twice a second: ours takes their place (docs/decisions.md#timeouts-exact).
         headersTimeout: 0,
         bodyTimeout: 0,
+        ...(origin === undefined ? {} : { origin }),
       },
       this,
     );
@@ -136,8 +177,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
     this.#offClose ??= this.#x.onClose(() => this.#leave());
-    const { body } = this.#request;
-    if (body instanceof Readable && !this.#retried) this.#follow(body);
+    if (this.#body instanceof Readable && !this.#retried) this.#follow(this.#body);
   }
 
   /** The upstream's time begins anew with each piece of the request that it gets. */
@@ -158,8 +198,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   /** The request's body streams, and has not all gone out. */
   get #sendsBody(): boolean {
-    const { body } = this.#request;
-    return body instanceof Readable && !body.readableEnded;
+    return this.#body instanceof Readable && !this.#body.readableEnded;
   }
 
   onResponseStart(
@@ -173,6 +212,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#timer.progressed();
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
+    if (status === 404 && this.#handOff.fallback !== undefined) {
+      this.#discards = true;
+      return;
+    }
     const length = parsed['content-length'];
     this.#expected = typeof length === 'string' && this.#x.method !== 'HEAD' ? Number(length) : -1;
     this.#bodiless = status === 204 || status === 304 || this.#x.method === 'HEAD' || length === '0';
@@ -205,6 +248,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#discards) return this.#discard(chunk, controller);
     this.#bytes += chunk.length;
     const sink = this.#sink;
     if (sink === null) return;
@@ -213,6 +257,22 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       this.#whole = true;
       sink.endWith(chunk);
     } else if (!sink.write(chunk)) this.#pause(controller);
+  }
+
+  /** A short one is read, so that its connection is kept. */
+  #discard(chunk: Uint8Array, controller: Dispatcher.DispatchController): void {
+    this.#discarded += chunk.length;
+    if (this.#discarded > MOST_DISCARDED) controller.abort(new Error('the answer is not wanted'));
+  }
+
+  /** The answer that is not the response has ended, one way or another. */
+  #fallBack(): void {
+    this.#discards = false;
+    this.#retried = false;
+    this.#span?.end();
+    this.#handOff = this.#handOff.fallback ?? this.#handOff;
+    this.#timer.progressed();
+    this.begin();
   }
 
   /** Until whoever takes the body wants more of it, the upstream is not waited for. */
@@ -232,6 +292,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     trailers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#finished) return;
+    if (this.#discards) return this.#fallBack();
     if (this.#waits) {
       this.#endedEarly = trailers;
       return;
@@ -244,6 +305,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#finished) return;
+    if (this.#discards && !this.#x.closed && !(error instanceof UpstreamStalled)) return this.#fallBack();
+    if (error instanceof NotSendable) return this.#refuse(error);
     this.#span?.failed(this.#x.closed ? 'client-closed' : (codeOf(error) ?? error.name));
     if (this.#mayRetry(error)) {
       this.#retried = true;
@@ -262,11 +325,17 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
   }
 
+  #refuse({ problem }: NotSendable): void {
+    this.#finish();
+    this.#upstream.breaker.abandoned();
+    this.#events.refused(this.#x, problem);
+  }
+
   /** Once, where a kept-alive connection had been closed by the upstream and nothing of a body was sent (RFC 9110, 9.2.2). */
   #mayRetry(error: Error): boolean {
     const { method } = this.#x;
     if (this.#retried || this.#headSent || this.#x.closed) return false;
-    if (this.#request.body !== null || !IDEMPOTENT.has(method)) return false;
+    if (this.#body !== null || !IDEMPOTENT.has(method)) return false;
     const code = codeOf(error);
     return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
   }
@@ -288,6 +357,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 }
 
+/** Bytes of an answer that is not wanted; past it its connection is closed. */
+const MOST_DISCARDED = 65_536;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
 
 function codeOf(error: Error): string | undefined {
