@@ -1,6 +1,6 @@
 /**
  * Paths of objects: a key is decoded once and encoded again as SigV4 wants it of S3, so that the store reads exactly this
- * key, and signs what it reads (docs/decisions.md#request-smuggling-paths).
+ * key, and signs what it reads (docs/decisions.md#object-keys).
  */
 
 /** What bucket names have in common, at all stores and in all their years; nothing that a URL could read as more than a name. */

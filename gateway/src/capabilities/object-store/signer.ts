@@ -1,4 +1,4 @@
-/** Signature version 4 of requests to a store, and of the chunks of a body that streams (docs/decisions.md#own-chunk-signing). */
+/** Signature version 4 of requests to a store, and of the chunks of a body that streams (docs/decisions.md#store-bodies). */
 import type { SignatureV4 } from '@smithy/signature-v4';
 import type { HeaderList } from '../../exchange.ts';
 import { Sha256, sha256Hex } from './sha256.ts';
