@@ -39,7 +39,8 @@ const answers: Readonly<Record<string, unknown>> = {
     body: ALL_BYTES.toString('base64'),
     isBase64Encoded: true,
   },
-  '/bare': { statusCode: 204 },
+  '/with-body': { statusCode: 304, body: 'none' },
+  '/bare': { statusCode: 204, body: 'none' },
   '/no-body': { statusCode: 200, headers: null, body: null },
   '/status-text': { statusCode: '200', body: '' },
   '/status-100': { statusCode: 100, body: '' },
@@ -67,9 +68,15 @@ const answers: Readonly<Record<string, unknown>> = {
     body: '',
   },
   '/multi-text': { statusCode: 200, multiValueHeaders: { 'x-a': 'b' }, body: '' },
+  '/headers-thousands': {
+    statusCode: 200,
+    headers: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`x-${i}`, 'v'])),
+  },
+  '/name-huge': { statusCode: 200, headers: { ['x'.repeat(2_000_000)]: 'v' } },
+  '/value-huge': { statusCode: 200, headers: { x: 'v'.repeat(2_000_000) } },
   '/cookies-text': { statusCode: 200, cookies: 'a=1', body: '' },
 };
-const invalid = Object.keys(answers).slice(4);
+const invalid = Object.keys(answers).slice(5);
 const texts: Readonly<Record<string, string>> = {
   '/nonsense': 'not JSON',
   '/empty': '',
@@ -232,6 +239,8 @@ describe('what a function answers', () => {
   it('has binary bodies, and none', async () => {
     expect(Buffer.from(await (await call('/binary')).arrayBuffer())).toEqual(ALL_BYTES);
     expect([(await call('/bare')).status, (await call('/no-body')).status]).toEqual([204, 200]);
+    const unchanged = await call('/with-body');
+    expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
   });
 
   it('may be a megabyte, which passes through no plugin', async () => {

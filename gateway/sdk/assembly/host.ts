@@ -64,7 +64,8 @@
 @external("gw_abi_1", "http_call_json_get") export declare function http_call_json_get(pointer: usize, pointer_len: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "http_call_json_count") export declare function http_call_json_count(pointer: usize, pointer_len: i32): i32;
 @external("gw_abi_1", "http_call_json_key") export declare function http_call_json_key(pointer: usize, pointer_len: i32, index: i32, buf: usize, cap: i32): i32;
-@external("gw_abi_1", "http_call_respond_header") export declare function http_call_respond_header(op: i32, name: usize, name_len: i32, value: usize, value_len: i32): i32;
+@external("gw_abi_1", "http_call_respond_headers") export declare function http_call_respond_headers(pointer: usize, pointer_len: i32, lists: i32): i32;
+@external("gw_abi_1", "http_call_respond_header") export declare function http_call_respond_header(name: usize, name_len: i32, pointer: usize, pointer_len: i32): i32;
 @external("gw_abi_1", "http_call_respond") export declare function http_call_respond(status: i32, pointer: usize, pointer_len: i32, base64: i32): i32;
 @external("gw_abi_1", "host_http_call") export declare function host_http_call(method: usize, method_len: i32, url: usize, url_len: i32, headers: usize, headers_len: i32, body: usize, body_len: i32, timeout_ms: i32, max_bytes: i32, redirects: i32): i32;
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(name: usize, name_len: i32, buf: usize, cap: i32): i32;

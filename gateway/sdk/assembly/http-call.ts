@@ -116,11 +116,17 @@ export class HttpCall {
   }
 
   /**
-   * A header of the answer that `respond` makes, in the place of others of its name where it `replaces` them; one of the
-   * connection is left out. False where name or value are not valid, or there are too many.
+   * Headers of the answer that `respond` makes, in the place of others of their names: the members of the object at a
+   * pointer of the last answer, each a string, number or boolean, or, with `lists`, a list of them. Those of the
+   * connection are left out. False where there is something else, one is not valid, or there are too many.
    */
-  static respondHeader(name: Text, value: Text, replaces: bool): bool {
-    return host.http_call_respond_header(replaces ? 0 : 1, name.ptr, name.length, value.ptr, value.length) >= 0;
+  static respondHeaders(pointer: Text, lists: bool): bool {
+    return host.http_call_respond_headers(pointer.ptr, pointer.length, lists ? 1 : 0) >= 0;
+  }
+
+  /** The same for one header, whose values are in the list at a pointer. */
+  static respondHeader(name: Text, pointer: Text): bool {
+    return host.http_call_respond_header(name.ptr, name.length, pointer.ptr, pointer.length) >= 0;
   }
 
   /**

@@ -99,6 +99,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #handOff: HandOff;
   /** The body that is sent now. */
   #body: UpstreamRequest['body'] = null;
+  /** What is sent is being made, for which the client's body may be waited for. */
+  #composes = false;
   /** The answer that comes is not the response: the fallback follows it. */
   #discards = false;
   #discarded = 0;
@@ -121,7 +123,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     try {
       this.start();
     } catch (error) {
-      this.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      this.onResponseError(null, errorOf(error));
     }
   }
 
@@ -131,14 +133,24 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     const { compose } = this.#handOff;
     const asItIs = this.#asItIs();
     if (compose === undefined) return this.#send(asItIs);
+    this.#composes = true;
     compose(asItIs).then(
-      (request) => {
-        if (this.#finished) return;
-        if (this.#x.closed) this.#leave();
-        else this.#send(request);
-      },
-      (error: unknown) => this.onResponseError(null, error instanceof Error ? error : new Error(String(error))),
+      (request) => this.#composed(() => this.#send(request)),
+      (error: unknown) => this.#composed(() => this.onResponseError(null, errorOf(error))),
     );
+  }
+
+  /** The request is made, or cannot be; its client may have left meanwhile. */
+  #composed(next: () => void): void {
+    this.#composes = false;
+    if (this.#finished) return;
+    if (this.#x.closed) return this.#leave();
+    this.#timer.progressed();
+    try {
+      next();
+    } catch (error) {
+      this.onResponseError(null, errorOf(error));
+    }
   }
 
   #asItIs(): UpstreamRequest {
@@ -189,7 +201,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   /** The upstream has let its time pass; what comes after a wait for the client starts it again. */
   stalled(timeoutMs: number): void {
     // The client has yet to send, or to read; `--body-timeout` and `--send-timeout` are for that.
-    if (this.#paused || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
+    if (this.#paused || this.#composes || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
     const error = new UpstreamStalled(`nothing came for ${timeoutMs} ms`);
     const controller = this.#controller;
     this.onResponseError(controller, error);
@@ -226,7 +238,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       this.#pause(controller);
       sink.then(
         (ready) => this.#ready(ready, controller),
-        (error: unknown) => controller.abort(error instanceof Error ? error : new Error(String(error))),
+        (error: unknown) => controller.abort(errorOf(error)),
       );
     } else this.#ready(sink, null);
   }
@@ -360,6 +372,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 /** Bytes of an answer that is not wanted; past it its connection is closed. */
 const MOST_DISCARDED = 65_536;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
 
 function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -25,6 +25,8 @@ export interface UpstreamOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Of connections to hosts that clients may name: each has its own. */
+const OTHERS_IDLE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
 export class HttpUpstream implements Upstream {
@@ -66,7 +68,7 @@ export class HttpUpstream implements Upstream {
       this.#pool.dispatch(request, handler);
       return;
     }
-    this.#others ??= new Agent(this.#poolOptions);
+    this.#others ??= new Agent({ ...this.#poolOptions, keepAliveTimeout: OTHERS_IDLE_MS });
     this.#others.dispatch(request, handler);
   }
 

@@ -4,39 +4,40 @@ import type { CapabilityFunction } from '../../capability/capability.ts';
 import { HOP_BY_HOP } from '../../egress/forwarded-headers.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import { changeHeader, type HeaderList, joinedHeader } from '../../exchange.ts';
-import {
-  changeOp,
-  isFieldValue,
-  isToken,
-  MAX_HEADERS,
-  MAX_VALUE,
-  transportHeaders,
-} from '../../wasm/host/header-rules.ts';
+import { isFieldValue, isToken, MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../wasm/host/header-rules.ts';
 import { answerWith, finalStatus, MAX_HEADER_BYTES } from '../../wasm/host/response.ts';
-import type { HttpCallOwn } from './call-of-plugin.ts';
+import type { CallOfPlugin, HttpCallOwn } from './call-of-plugin.ts';
 import { at } from './json-functions.ts';
 
 type RespondFunction = CapabilityFunction<HttpCallOwn, HttpCaller>;
 
 const INVALID = -1;
-const LEFT_OUT = 1;
 
-const http_call_respond_header: RespondFunction = {
-  signature: 'iiiii:i',
-  parameters: '(op, name, len, value, len) -> result',
+const http_call_respond_headers: RespondFunction = {
+  signature: 'iii:i',
+  parameters: '(pointer, len, lists) -> result',
   meaning:
-    "a header of the answer that `http_call_respond` makes, op 0 set or 1 add; what plugins have staged changes it as it changes an upstream's. 0; 1 if it belongs to the connection or to framing, and is left out; -1 if name or value are not valid, or there are too many",
+    "headers of the answer that `http_call_respond` makes, in place of others of their names: the members of the object at a JSON pointer of the last response's body, each a string, number or boolean, with `lists` 1 a list of them. Those of the connection and of framing are left out; what plugins have staged changes them as it changes an upstream's. 0; -1 if there is something else, a name or value is not valid, or there are too many",
   make:
     (call, { state }) =>
-    (op, name, nameLength, value, valueLength) => {
-      const field = call.memory.latin1(name, nameLength).toLowerCase();
-      const text = call.memory.text(value, valueLength);
-      if (!isToken(field) || !isFieldValue(text) || text.length > MAX_VALUE) return INVALID;
-      const { headers } = state.response;
-      state.response.bytes += field.length + text.length;
-      if (headers.length >= MAX_HEADERS * 2 || state.response.bytes > MAX_HEADER_BYTES) return INVALID;
-      changeHeader(headers, changeOp(op), field, text);
-      return isHop(field) ? LEFT_OUT : 0;
+    (pointer, length, lists) => {
+      const value = at(call, state, pointer, length);
+      if (value === undefined || value === null) return 0;
+      if (typeof value !== 'object' || Array.isArray(value)) return INVALID;
+      const all = Object.entries(value);
+      return all.every(([name, each]) => addHeader(state.response, name, lists === 0 ? [each] : each)) ? 0 : INVALID;
+    },
+};
+
+const http_call_respond_header: RespondFunction = {
+  signature: 'iiii:i',
+  parameters: '(name, len, pointer, len) -> result',
+  meaning: 'the same for one header: the list at a JSON pointer has its values',
+  make:
+    (call, { state }) =>
+    (name, nameLength, pointer, length) => {
+      const values = at(call, state, pointer, length) ?? [];
+      return addHeader(state.response, call.memory.latin1(name, nameLength), values) ? 0 : INVALID;
     },
 };
 
@@ -57,7 +58,26 @@ const http_call_respond: RespondFunction = {
     },
 };
 
-export const respondFunctions = { http_call_respond_header, http_call_respond };
+export const respondFunctions = { http_call_respond_headers, http_call_respond_header, http_call_respond };
+
+/** False where it is none, or there are too many. */
+function addHeader(response: CallOfPlugin['response'], spelt: string, values: unknown): boolean {
+  const name = spelt.toLowerCase();
+  if (!Array.isArray(values) || !isToken(name)) return false;
+  changeHeader(response.headers, 'remove', name, '');
+  return values.every((value) => {
+    const text = textOf(value);
+    if (text === null || text.length > MAX_VALUE || !isFieldValue(text)) return false;
+    response.bytes += name.length + text.length;
+    response.headers.push(name, text);
+    return response.headers.length <= MAX_HEADERS * 2 && response.bytes <= MAX_HEADER_BYTES;
+  });
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
 
 const NO_BODY = Buffer.alloc(0);
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;

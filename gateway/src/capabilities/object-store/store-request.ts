@@ -99,9 +99,12 @@ function whole(body: Uint8Array | null, length: string | undefined): Payload {
   return { hash: body === null ? OF_NOTHING : sha256Hex(body), headers, body: () => body };
 }
 
+/** Parameters of requests that carry an object; `x-id` is what AWS's clients call the operation. */
+const OF_DATA = new Set(['partNumber', 'uploadId', 'x-id']);
+
 /** What S3 takes in chunks: an object, or a part of one. Other bodies are documents about objects. */
 function isData(method: string, { values }: StoreQuery): boolean {
-  return method === 'PUT' && Object.keys(values).every((name) => name === 'partNumber' || name === 'uploadId');
+  return method === 'PUT' && Object.keys(values).every((name) => OF_DATA.has(name));
 }
 
 /** Within the gateway's limits of bodies that are held. */
@@ -123,6 +126,8 @@ function inChunks(body: Readable, signer: Signer, { signature, signedAt }: Signe
   chunks.on('close', () => {
     if (!body.readableEnded) body.destroy();
   });
+  // Whoever sends it may have let go of it before the client breaks off.
+  chunks.on('error', () => {});
   return body.on('error', (error) => chunks.destroy(error)).pipe(chunks);
 }
 
