@@ -86,6 +86,7 @@ beforeAll(async () => {
     ...Object.fromEntries(kinds.map((kind) => [`/${kind}`, operation(at(kind))])),
     '/silent': operation(at('silent'), { timeout: 0.3 }),
     '/hanging': operation(at('hanging'), { timeout: 0.3 }),
+    '/patient': operation(at('patient'), { timeout: 0.3 }),
     '/dead': operation('http://127.0.0.1:1'),
     '/again': operation('http://127.0.0.1:1/again'),
     '/private': operation(at('private').replace('127.0.0.1', '127.0.0.2')),
@@ -177,8 +178,23 @@ describe('a store that fails', () => {
   });
 
   it('may answer before it has the body', async () => {
-    const [response] = await once(halfSent('/refusing/key'), 'response');
+    const request = halfSent('/refusing/key');
+    const [response] = await once(request, 'response');
     expect(response.statusCode).toBe(403);
+    request.destroy();
+    expect((await call('/echo/key')).status).toBe(200);
+  });
+
+  it('is not waited for while the client has yet to send what is hashed whole', async () => {
+    const { hostname, port } = new URL(gw.url);
+    const headers = { 'content-length': 10 };
+    const request = send({ hostname, port, path: '/patient/key?tagging', method: 'PUT', headers });
+    request.write('first');
+    // It began later, and has run out.
+    expect((await call('/silent/key')).status).toBe(504);
+    request.end('last.');
+    const [response] = await once(request, 'response');
+    expect([response.statusCode, seen.at(-1)?.headers['content-length']]).toEqual([200, '10']);
   });
 });
 
@@ -248,6 +264,23 @@ describe('a client that leaves', () => {
     await eventually(() => [...sockets].length <= open);
     await eventually(idle);
     expect((await call('/echo/key')).status).toBe(200);
+  });
+
+  it('is counted where it leaves before there is anything to send', async () => {
+    const { hostname, port } = new URL(gw.url);
+    const upload = send({
+      hostname,
+      port,
+      path: '/echo/left?tagging',
+      method: 'PUT',
+      headers: { 'content-length': 10 },
+    });
+    upload.on('error', () => {});
+    await new Promise((written) => upload.write('first', written));
+    await call('/echo/key');
+    upload.destroy();
+    const line = await gw.logged(({ msg, path }) => msg === 'request' && path === '/echo/left');
+    expect(line['status']).toBe(499);
   });
 
   it('leaves nothing of credentials behind', async () => {
