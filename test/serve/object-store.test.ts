@@ -21,8 +21,8 @@ const {
 
 const MIB = 1 << 20;
 /** Bytes of the object that streams, and what the gateway may need for it. */
-const LARGE = 64 * MIB;
-const ROOM_KIB = 60 * 1024;
+const LARGE = 192 * MIB;
+const ROOM_KIB = 120 * 1024;
 
 const credentials = {
   access_key_id: 'env://STORE_KEY_ID',
