@@ -13,13 +13,10 @@ import {
   type ResponseSink,
   type UpstreamRequest,
 } from '../exchange.ts';
-import { HOPS } from '../headers/hops.ts';
-import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
-import { traceparentOf } from '../telemetry/trace-context.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
-import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
+import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
@@ -36,27 +33,6 @@ export interface ProxyEvents {
   /** The head was sent, but the body broke off. */
   broken(x: Exchange, cause: string): void;
   done(x: Exchange, bytes: number): void;
-}
-
-const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
-const NOT_IN_TRAILERS = new Set([
-  ...['content-encoding', 'content-length', 'content-range', 'content-type', 'host', 'cache-control', 'location'],
-  ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
-]);
-export interface ProxyRequest {
-  readonly x: Exchange;
-  readonly handOff: HandOff;
-  /** The same as in the hand-off. */
-  readonly upstream: HttpUpstream;
-  /**
-   * Whether the connection comes from a trusted proxy, whose forwarding headers hold
-   * (docs/decisions.md#client-address).
-   */
-  readonly trustedPeer: boolean;
-  /** The body to send: what was read into memory, or what still streams. */
-  readonly body: Uint8Array | Readable | null;
-  /** Content-Length of a streaming body, where it is known and stays true. */
-  readonly contentLength: string | undefined;
 }
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
@@ -160,6 +136,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       if (this.#retried) this.#span.attributes['http.request.resend_count'] = 1;
     }
     const sent = this.#isFallback ? { ...this.#request, body: null, contentLength: undefined } : this.#request;
+    this.#body = sent.body;
     return { path, headers: requestHeaders(sent, this.#span), body: sent.body };
   }
 
@@ -389,38 +366,4 @@ function problemOf(error: Error): Problem {
     return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');
   }
   return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
-}
-
-function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest, span: Span | null): string[] {
-  const headers: string[] = ['host', upstream.authority];
-  addForwarded(headers, x, trustedPeer);
-  headers.push(HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span === null ? null : span.id);
-  if (traceparent !== null) headers.push('traceparent', traceparent);
-  if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
-  else if (contentLength !== undefined) headers.push('content-length', contentLength);
-  return headers;
-}
-
-function responseHeaders(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  const headers: string[] = [];
-  const connection = parsed['connection'];
-  const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
-  for (const name in parsed) {
-    if (NOT_TO_CLIENT.has(name) || hops?.has(name)) continue;
-    const value = parsed[name];
-    if (typeof value === 'string') headers.push(name, value);
-    else if (value) for (const each of value) headers.push(name, each);
-  }
-  return headers;
-}
-
-/** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
-function trailerFields(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
-  return responseHeaders(Object.fromEntries(kept));
-}
-
-function tokens(list: string): Set<string> {
-  return new Set(list.split(',').map((token) => token.trim().toLowerCase()));
 }

@@ -68,7 +68,10 @@ describe('signatures', () => {
     await once(chunks, 'end');
     const body = Buffer.concat(out).toString();
     expect(
-      [...body.matchAll(/(?<![0-9a-f])([0-9a-f]+);chunk-signature=([0-9a-f]+)\r\n/g)].map(([, size, each]) => [size, each]),
+      [...body.matchAll(/(?<![0-9a-f])([0-9a-f]+);chunk-signature=([0-9a-f]+)\r\n/g)].map(([, size, each]) => [
+        size,
+        each,
+      ]),
     ).toEqual([
       ['10000', 'ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648'],
       ['400', '0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497'],
