@@ -75,6 +75,17 @@ export interface Upstream {
   readonly name: string;
 }
 
+/** What one attempt at an upstream sends. */
+export interface UpstreamRequest {
+  /** Path and query, that of the base URL included. */
+  readonly path: string;
+  /** Lower-case name and value in turn, with `host` and the body's framing. */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array | Readable | null;
+  /** Scheme and authority to connect to. Default: those of the upstream. */
+  readonly origin?: string;
+}
+
 /** A dispatcher's wish that the host proxies the request; the host owns both streams from then on. */
 export interface HandOff {
   readonly upstream: Upstream;
@@ -82,6 +93,23 @@ export interface HandOff {
   readonly path: string;
   /** Milliseconds until the upstream's response head must have arrived. */
   readonly timeoutMs: number;
+  /**
+   * Makes what is sent out of what would be, anew for each attempt. Default: as it is. Rejects with NotSendable where the
+   * request cannot be sent so.
+   */
+  readonly compose?: (request: UpstreamRequest) => Promise<UpstreamRequest>;
+  /** Sent once, without a body, in place of an answer 404. Default: that is the answer. */
+  readonly fallback?: HandOff;
+}
+
+/** Why the gateway does not send a request to its upstream; its client gets the problem. */
+export class NotSendable extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.title);
+    this.problem = problem;
+  }
 }
 
 /** How a plugin ended a request: with an answer of its own, by failing, or because there was no instance of it. */

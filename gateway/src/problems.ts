@@ -48,6 +48,11 @@ const table = {
     title: 'Not acceptable',
     when: '`Accept` admits none of the content types that the operation answers with',
   },
+  'length-required': {
+    status: 411,
+    title: 'Length Required',
+    when: '`object-store` cannot stream a body whose length the request does not announce',
+  },
   'payload-too-large': { status: 413, title: 'Payload Too Large', when: 'a plugin refused the size of the body' },
   'unsupported-media-type': {
     status: 415,
@@ -69,7 +74,7 @@ const table = {
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream could not be reached, or its answer was not valid',
+    when: 'the upstream could not be reached, or its answer was not valid; a function of `function-url` failed, or its answer describes no response',
   },
   'response-invalid': {
     status: 502,

@@ -11,6 +11,15 @@ export const CALL_REFUSED: i32 = -3;
 /** The answer's body is longer than allowed. */
 export const CALL_TOO_LARGE: i32 = -4;
 
+/** Types of `HttpCall.jsonType`. */
+export const JSON_ABSENT: i32 = -1;
+export const JSON_NULL: i32 = 0;
+export const JSON_BOOLEAN: i32 = 1;
+export const JSON_NUMBER: i32 = 2;
+export const JSON_TEXT: i32 = 3;
+export const JSON_ARRAY: i32 = 4;
+export const JSON_OBJECT: i32 = 5;
+
 export class HttpCall {
   private fields: TextBuilder = new TextBuilder();
   /** Sent with the call. */
@@ -31,6 +40,16 @@ export class HttpCall {
   header(name: Text, value: Text): HttpCall {
     this.fields.add(name).byte(0x3a).byte(0x20).add(value).byte(0x0a);
     return this;
+  }
+
+  /** Sends the request's body, which stays in the host, in place of `body`. Needs `request_body = "buffer"`. */
+  static passBody(): void {
+    host.http_call_body_pass();
+  }
+
+  /** Sends the request's headers, too, as `Upstream.stream` does; those of the call replace them. */
+  static passHeaders(): void {
+    host.http_call_headers_pass();
   }
 
   /** Waits for the answer: its status, or one of the failures above. */
@@ -60,5 +79,62 @@ export class HttpCall {
     const ptr = heap.alloc(length + 1);
     host.http_call_body_read(0, ptr, length);
     return new Text(ptr, length);
+  }
+
+  /** Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also where that is not JSON, or repeats a member. */
+  static jsonType(pointer: Text): i32 {
+    return host.http_call_json_type(pointer.ptr, pointer.length);
+  }
+
+  /** The value there: strings as they are, all else as JSON text; null where there is none. */
+  static json(pointer: Text): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.http_call_json_get(pointer.ptr, pointer.length, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.http_call_json_get(pointer.ptr, pointer.length, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /** Elements of an array or members of an object there; 0 where there is neither. */
+  static jsonCount(pointer: Text): i32 {
+    return max(0, host.http_call_json_count(pointer.ptr, pointer.length));
+  }
+
+  /** Name of a member of the object there; null past the last. */
+  static jsonKey(pointer: Text, index: i32): Text | null {
+    let ptr = heap.alloc(ROOM);
+    const length = host.http_call_json_key(pointer.ptr, pointer.length, index, ptr, ROOM);
+    if (length < 0) return null;
+    if (length > ROOM) {
+      ptr = heap.alloc(length);
+      host.http_call_json_key(pointer.ptr, pointer.length, index, ptr, length);
+    }
+    return new Text(ptr, length);
+  }
+
+  /**
+   * Headers of the answer that `respond` makes, in the place of others of their names: the members of the object at a
+   * pointer of the last answer, each a string, number or boolean, or, with `lists`, a list of them. Those of the
+   * connection are left out. False where there is something else, one is not valid, or there are too many.
+   */
+  static respondHeaders(pointer: Text, lists: bool): bool {
+    return host.http_call_respond_headers(pointer.ptr, pointer.length, lists ? 1 : 0) >= 0;
+  }
+
+  /** The same for one header, whose values are in the list at a pointer. */
+  static respondHeader(name: Text, pointer: Text): bool {
+    return host.http_call_respond_header(name.ptr, name.length, pointer.ptr, pointer.length) >= 0;
+  }
+
+  /**
+   * Answers with those headers, and the string at a pointer of the last answer as the body, decoded where it is `base64`;
+   * without a body where there is nothing, or null. Return `ANSWERED` then. False where there is something else, or the
+   * string is not Base64.
+   */
+  static respond(status: i32, pointer: Text, base64: bool): bool {
+    return host.http_call_respond(status, pointer.ptr, pointer.length, base64 ? 1 : 0) == 0;
   }
 }

@@ -10,14 +10,18 @@ export { now } from "./clock";
 export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
-export { CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall } from "./http-call";
+export {
+  CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall, JSON_ABSENT, JSON_ARRAY, JSON_BOOLEAN, JSON_NULL, JSON_NUMBER,
+  JSON_OBJECT, JSON_TEXT,
+} from "./http-call";
 export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Directory } from "./directory";
 export { Examples } from "./examples";
 export { addGroup, groupsAt } from "./groups";
 export { HmacKeys } from "./hmac-keys";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
 export { Log } from "./log";
-export { encoded, PathTemplate } from "./path-template";
+export { climbs, encoded, PathTemplate } from "./path-template";
+export { ObjectStore, STORE_BAD_QUERY, STORE_NO_BUCKET, STORE_NO_KEY } from "./object-store";
 export { PASSWORDS_BUSY, Passwords } from "./passwords";
 export { randomBytes, Uuid } from "./random";
 export { RawRequest } from "./raw-request";

@@ -124,3 +124,27 @@ function addParam(out: TextBuilder, value: Text, greedy: bool): void {
   const letter = byte | 0x20;
   return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2d || byte == 0x2e || byte == 0x5f || byte == 0x7e;
 }
+
+/** Whether a segment of the path is `.` or `..`, also percent-encoded, which upstreams resolve. */
+export function climbs(path: Text): bool {
+  const mark = path.indexOf(0x3f);
+  const end = mark < 0 ? path.length : mark;
+  let dots = 0;
+  let others = false;
+  for (let i = 0; i <= end; i++) {
+    const byte = i < end ? path.byteAt(i) : 0x2f;
+    if (byte == 0x2f) {
+      if (!others && (dots == 1 || dots == 2)) return true;
+      dots = 0;
+      others = false;
+    } else if (byte == 0x2e) {
+      dots++;
+    } else if (byte == 0x25 && i + 2 < end && path.byteAt(i + 1) == 0x32 && (path.byteAt(i + 2) | 0x20) == 0x65) {
+      dots++;
+      i += 2;
+    } else {
+      others = true;
+    }
+  }
+  return false;
+}

@@ -12,6 +12,7 @@ import { httpCall } from './http-call/capability.ts';
 import { httpStream } from './http-stream/capability.ts';
 import { log } from './log/capability.ts';
 import { nonces } from './nonces/capability.ts';
+import { objectStore } from './object-store/capability.ts';
 import { passwords } from './passwords/capability.ts';
 import { rateLimits } from './rate-limits/capability.ts';
 import { rawRequest } from './raw-request/capability.ts';
@@ -33,6 +34,7 @@ export const CAPABILITIES: readonly Capability[] = [
   examples,
   httpStream,
   httpCall,
+  objectStore,
   tokens,
   signatures,
 ];

@@ -43,7 +43,8 @@ interface FunctionText {
 
 export interface CapabilityFunctionInfo extends HostFunctionInfo, FunctionText {}
 
-interface CapabilityFunction<Own, Loaded> extends HostFunction<Own, Loaded>, FunctionText {}
+/** A function of a capability whose functions are in several files. */
+export interface CapabilityFunction<Own, Loaded> extends HostFunction<Own, Loaded>, FunctionText {}
 
 /** What its functions have in an instance. */
 export interface Own<Loaded, Bound = undefined, State = undefined> {

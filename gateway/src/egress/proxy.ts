@@ -9,16 +9,14 @@ import {
   type Exchange,
   type HandOff,
   type HeaderList,
-  headerOf,
-  joinedHeader,
+  NotSendable,
   type ResponseSink,
+  type UpstreamRequest,
 } from '../exchange.ts';
-import { HOPS } from '../headers/hops.ts';
-import { STANDARD_NAMES } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
-import { traceparentOf } from '../telemetry/trace-context.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
+import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
@@ -28,41 +26,13 @@ export interface ProxyEvents {
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
   failed(x: Exchange, answer: Problem, cause: string): void;
+  /** The request is not one that can be sent: this is the answer. */
+  refused(x: Exchange, answer: Problem): void;
   /** The request's own body broke off on its way to the upstream, before there was an answer. */
   bodyFailed(x: Exchange, error: Error): void;
   /** The head was sent, but the body broke off. */
   broken(x: Exchange, cause: string): void;
   done(x: Exchange, bytes: number): void;
-}
-
-/** Not forwarded in either direction (RFC 9110 section 7.6.1), nor what is set anew. */
-const HOP_BY_HOP = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade'],
-]);
-const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
-const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
-const NOT_IN_TRAILERS = new Set([
-  ...['content-encoding', 'content-length', 'content-range', 'content-type', 'host', 'cache-control', 'location'],
-  ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
-]);
-/** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
-const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
-
-export interface ProxyRequest {
-  readonly x: Exchange;
-  readonly handOff: HandOff;
-  /** The same as in the hand-off. */
-  readonly upstream: HttpUpstream;
-  /**
-   * Whether the connection comes from a trusted proxy, whose forwarding headers hold
-   * (docs/decisions.md#client-address).
-   */
-  readonly trustedPeer: boolean;
-  /** The body to send: what was read into memory, or what still streams. */
-  readonly body: Uint8Array | Readable | null;
-  /** Content-Length of a streaming body, where it is known and stays true. */
-  readonly contentLength: string | undefined;
 }
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
@@ -101,6 +71,15 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #headSent = false;
   #finished = false;
   #retried = false;
+  /** What is sent now: the hand-off, or its fallback. */
+  #handOff: HandOff;
+  /** The body that is sent now. */
+  #body: UpstreamRequest['body'] = null;
+  /** What is sent is being made, for which the client's body may be waited for. */
+  #composes = false;
+  /** The answer that comes is not the response: the fallback follows it. */
+  #discards = false;
+  #discarded = 0;
   #bytes = 0;
   #offClose: (() => void) | null = null;
   /** Of the call under way; null where the request is not traced. */
@@ -111,6 +90,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#events = events;
     this.#x = request.x;
     this.#upstream = request.upstream;
+    this.#handOff = request.handOff;
     this.#timer = new StallTimer(request.handOff.timeoutMs, this);
   }
 
@@ -119,28 +99,63 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     try {
       this.start();
     } catch (error) {
-      this.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      this.onResponseError(null, errorOf(error));
     }
   }
 
   start(): void {
-    const { handOff, body } = this.#request;
     if (this.#x.closed) return this.#leave();
     this.#controller = null;
-    const path = this.#upstream.basePath + handOff.path;
+    const { compose } = this.#handOff;
+    const asItIs = this.#asItIs();
+    if (compose === undefined) return this.#send(asItIs);
+    this.#composes = true;
+    compose(asItIs).then(
+      (request) => this.#composed(() => this.#send(request)),
+      (error: unknown) => this.#composed(() => this.onResponseError(null, errorOf(error))),
+    );
+  }
+
+  /** The request is made, or cannot be; its client may have left meanwhile. */
+  #composed(next: () => void): void {
+    this.#composes = false;
+    if (this.#finished) return;
+    if (this.#x.closed) return this.#leave();
+    this.#timer.progressed();
+    try {
+      next();
+    } catch (error) {
+      this.onResponseError(null, errorOf(error));
+    }
+  }
+
+  #asItIs(): UpstreamRequest {
+    const path = this.#upstream.basePath + this.#handOff.path;
     if (this.#x.trace !== null) {
       this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
       if (this.#retried) this.#span.attributes['http.request.resend_count'] = 1;
     }
-    this.#upstream.pool.dispatch(
+    const sent = this.#isFallback ? { ...this.#request, body: null, contentLength: undefined } : this.#request;
+    this.#body = sent.body;
+    return { path, headers: requestHeaders(sent, this.#span), body: sent.body };
+  }
+
+  get #isFallback(): boolean {
+    return this.#handOff !== this.#request.handOff;
+  }
+
+  #send({ path, headers, body, origin }: UpstreamRequest): void {
+    this.#body = body;
+    this.#upstream.dispatch(
       {
         method: this.#x.method as Dispatcher.HttpMethod,
         path,
-        headers: requestHeaders(this.#request, this.#span),
+        headers,
         body: body as Uint8Array | Readable | null,
         // undici's timers tick twice a second: ours takes their place (docs/decisions.md#timeouts-exact).
         headersTimeout: 0,
         bodyTimeout: 0,
+        ...(origin === undefined ? {} : { origin }),
       },
       this,
     );
@@ -151,8 +166,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
     this.#offClose ??= this.#x.onClose(() => this.#leave());
-    const { body } = this.#request;
-    if (body instanceof Readable && !this.#retried) this.#follow(body);
+    if (this.#body instanceof Readable && !this.#retried) this.#follow(this.#body);
   }
 
   /** The upstream's time begins anew with each piece of the request that it gets. */
@@ -164,7 +178,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   /** The upstream has let its time pass; what comes after a wait for the client starts it again. */
   stalled(timeoutMs: number): void {
     // The client has yet to send, or to read; `--body-timeout` and `--send-timeout` are for that.
-    if (this.#paused || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
+    if (this.#paused || this.#composes || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
     const error = new UpstreamStalled(`nothing came for ${timeoutMs} ms`);
     const controller = this.#controller;
     this.onResponseError(controller, error);
@@ -173,8 +187,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   /** The request's body streams, and has not all gone out. */
   get #sendsBody(): boolean {
-    const { body } = this.#request;
-    return body instanceof Readable && !body.readableEnded;
+    return this.#body instanceof Readable && !this.#body.readableEnded;
   }
 
   onResponseStart(
@@ -188,6 +201,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#timer.progressed();
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
+    if (status === 404 && this.#handOff.fallback !== undefined) {
+      this.#discards = true;
+      return;
+    }
     const length = parsed['content-length'];
     this.#expected = typeof length === 'string' && this.#x.method !== 'HEAD' ? Number(length) : -1;
     this.#bodiless = status === 204 || status === 304 || this.#x.method === 'HEAD' || length === '0';
@@ -198,7 +215,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       this.#pause(controller);
       sink.then(
         (ready) => this.#ready(ready, controller),
-        (error: unknown) => controller.abort(error instanceof Error ? error : new Error(String(error))),
+        (error: unknown) => controller.abort(errorOf(error)),
       );
     } else this.#ready(sink, null);
   }
@@ -220,6 +237,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#discards) return this.#discard(chunk, controller);
     this.#bytes += chunk.length;
     const sink = this.#sink;
     if (sink === null) return;
@@ -228,6 +246,22 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       this.#whole = true;
       sink.endWith(chunk);
     } else if (!sink.write(chunk)) this.#pause(controller);
+  }
+
+  /** A short one is read, so that its connection is kept. */
+  #discard(chunk: Uint8Array, controller: Dispatcher.DispatchController): void {
+    this.#discarded += chunk.length;
+    if (this.#discarded > MOST_DISCARDED) controller.abort(new Error('the answer is not wanted'));
+  }
+
+  /** The answer that is not the response has ended, one way or another. */
+  #fallBack(): void {
+    this.#discards = false;
+    this.#retried = false;
+    this.#span?.end();
+    this.#handOff = this.#handOff.fallback ?? this.#handOff;
+    this.#timer.progressed();
+    this.begin();
   }
 
   /** Until whoever takes the body wants more of it, the upstream is not waited for. */
@@ -247,6 +281,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     trailers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#finished) return;
+    if (this.#discards) return this.#fallBack();
     if (this.#waits) {
       this.#endedEarly = trailers;
       return;
@@ -259,6 +294,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#finished) return;
+    if (this.#discards && !this.#x.closed && !(error instanceof UpstreamStalled)) return this.#fallBack();
+    if (error instanceof NotSendable) return this.#refuse(error);
     this.#span?.failed(this.#x.closed ? 'client-closed' : (codeOf(error) ?? error.name));
     if (this.#mayRetry(error)) {
       this.#retried = true;
@@ -277,11 +314,17 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
   }
 
+  #refuse({ problem }: NotSendable): void {
+    this.#finish();
+    this.#upstream.breaker.abandoned();
+    this.#events.refused(this.#x, problem);
+  }
+
   /** Once, where a kept-alive connection had been closed by the upstream and nothing of a body was sent (RFC 9110, 9.2.2). */
   #mayRetry(error: Error): boolean {
     const { method } = this.#x;
     if (this.#retried || this.#headSent || this.#x.closed) return false;
-    if (this.#request.body !== null || !IDEMPOTENT.has(method)) return false;
+    if (this.#body !== null || !IDEMPOTENT.has(method)) return false;
     const code = codeOf(error);
     return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
   }
@@ -303,7 +346,13 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 }
 
+/** Bytes of an answer that is not wanted; past it its connection is closed. */
+const MOST_DISCARDED = 65_536;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
 
 function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -317,52 +366,4 @@ function problemOf(error: Error): Problem {
     return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');
   }
   return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
-}
-
-function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest, span: Span | null): string[] {
-  const headers: string[] = ['host', upstream.authority];
-  const from = x.headers;
-  for (let i = 0; i < from.length; i += 2) {
-    const name = from[i] as string;
-    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent' || name === HOPS) continue;
-    if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
-    headers.push(name, from[i + 1] as string);
-  }
-  const chain = joinedHeader(from, 'x-forwarded-for');
-  headers.push('x-forwarded-for', chain === undefined ? x.peer : `${chain}, ${x.peer}`);
-  if (!trustedPeer) {
-    headers.push('x-forwarded-proto', x.scheme);
-    const host = headerOf(from, 'host');
-    if (host !== undefined) headers.push('x-forwarded-host', host);
-    headers.push('x-real-ip', x.clientIp);
-  }
-  headers.push('x-request-id', x.requestId, HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span === null ? null : span.id);
-  if (traceparent !== null) headers.push('traceparent', traceparent);
-  if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
-  else if (contentLength !== undefined) headers.push('content-length', contentLength);
-  return headers;
-}
-
-function responseHeaders(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  const headers: string[] = [];
-  const connection = parsed['connection'];
-  const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
-  for (const name in parsed) {
-    if (NOT_TO_CLIENT.has(name) || hops?.has(name)) continue;
-    const value = parsed[name];
-    if (typeof value === 'string') headers.push(name, value);
-    else if (value) for (const each of value) headers.push(name, each);
-  }
-  return headers;
-}
-
-/** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
-function trailerFields(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
-  return responseHeaders(Object.fromEntries(kept));
-}
-
-function tokens(list: string): Set<string> {
-  return new Set(list.split(',').map((token) => token.trim().toLowerCase()));
 }

@@ -1,6 +1,6 @@
 /** An upstream: base URL, pooled connections through the guard, mutual TLS, circuit breaker. Made at load. */
 import { createSecureContext, rootCertificates } from 'node:tls';
-import { Pool } from 'undici';
+import { Agent, type Dispatcher, Pool } from 'undici';
 import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import type { Upstream } from '../exchange.ts';
@@ -25,6 +25,8 @@ export interface UpstreamOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Of connections to hosts that clients may name: each has its own. */
+const OTHERS_IDLE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
 export class HttpUpstream implements Upstream {
@@ -34,8 +36,11 @@ export class HttpUpstream implements Upstream {
   readonly authority: string;
   /** Path of the base URL, without a slash at its end. */
   readonly basePath: string;
-  readonly pool: Pool;
   readonly breaker = new CircuitBreaker();
+  readonly #pool: Pool;
+  /** To other hosts of the same service; each origin's goes when its last connection has closed. */
+  #others: Agent | null = null;
+  readonly #poolOptions: Pool.Options;
 
   constructor(url: URL, tls: Obj | undefined, timeoutMs: number, options: UpstreamOptions) {
     this.name = url.origin + url.pathname;
@@ -43,7 +48,7 @@ export class HttpUpstream implements Upstream {
     this.authority = url.host;
     this.basePath = url.pathname.replace(/\/+$/, '');
     const secureContext = tls ? clientContext(tls, options.readPem) : undefined;
-    this.pool = new Pool(url.origin, {
+    this.#poolOptions = {
       connect: createConnector({
         guard: options.guard,
         timeoutMs: Math.min(timeoutMs, CONNECT_TIMEOUT_MS),
@@ -53,7 +58,23 @@ export class HttpUpstream implements Upstream {
       pipelining: 1,
       keepAliveTimeout: 60_000,
       maxHeaderSize: 64 << 10,
-    });
+    };
+    this.#pool = new Pool(url.origin, this.#poolOptions);
+  }
+
+  /** Sends a request, to another host of the same service where it names an origin. */
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    if (request.origin === undefined) {
+      this.#pool.dispatch(request, handler);
+      return;
+    }
+    this.#others ??= new Agent({ ...this.#poolOptions, keepAliveTimeout: OTHERS_IDLE_MS });
+    this.#others.dispatch(request, handler);
+  }
+
+  /** Closes idle connections; those in use end with their requests. */
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#pool.close(), this.#others?.close()]);
   }
 }
 
@@ -98,7 +119,7 @@ export class Upstreams {
 
   /** Closes idle connections; those in use end with their requests. */
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#open.values()].map(({ pool }) => pool.close()));
+    await Promise.allSettled([...this.#open.values()].map((upstream) => upstream.close()));
   }
 }
 

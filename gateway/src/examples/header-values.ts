@@ -3,10 +3,8 @@ import type { DescribedValue, Json } from '../artifact/format.ts';
 import type { HeaderList } from '../exchange.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import { isObject } from '../spec/json.ts';
-import { notFieldValue, transportHeaders } from '../wasm/host/header-rules.ts';
+import { isFieldValue, isToken, transportHeaders } from '../wasm/host/header-rules.ts';
 import type { ValueMaker } from './valid-value.ts';
-
-const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
 /** Those that the gateway does not set itself. */
 export function headersOf(
@@ -16,10 +14,10 @@ export function headersOf(
 ): HeaderList {
   const headers: HeaderList = [];
   for (const [name, value] of Object.entries(described)) {
-    if (name === 'content-type' || !FIELD_NAME.test(name)) continue;
+    if (name === 'content-type' || !isToken(name)) continue;
     if (transportHeaders.has(name) || STANDARD_NAMES.has(name)) continue;
     const text = simple(headerValueOf(value, maker, `${seed} ${name}`));
-    if (text !== null && !notFieldValue.test(text)) headers.push(name, text);
+    if (text !== null && isFieldValue(text)) headers.push(name, text);
   }
   return headers;
 }

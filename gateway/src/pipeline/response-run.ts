@@ -201,6 +201,10 @@ export class ResponseRun implements ProxyEvents {
     this.answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
   }
 
+  refused(_x: Exchange, answer: Problem): void {
+    this.answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
+  }
+
   bodyFailed(_x: Exchange, error: Error): void {
     if (!(error instanceof BodyTooLarge)) return this.record(CLIENT_CLOSED, 0);
     const { received, limit } = error;

@@ -1,4 +1,4 @@
-import { ANSWERED, Config, EMPTY, HANDED_OFF, PathTemplate, READY, Request, Response, Text, text, TextBuilder, Upstream } from "@gw/plugin-sdk/assembly";
+import { ANSWERED, climbs, Config, EMPTY, HANDED_OFF, PathTemplate, READY, Request, Response, Text, text, TextBuilder, Upstream } from "@gw/plugin-sdk/assembly";
 
 const URL = text("/url");
 const VALIDATION_FAILED = text("validation-failed");
@@ -40,28 +40,4 @@ function fill(template: PathTemplate): Text | null {
   const query = Request.query();
   if (!query) return path;
   return new TextBuilder(path.length + query.length + 1).add(path).byte(hasQuery ? 0x26 : 0x3f).add(query).take();
-}
-
-/** Whether a segment of the path is `.` or `..`, also percent-encoded, which upstreams resolve. */
-function climbs(path: Text): bool {
-  const mark = path.indexOf(0x3f);
-  const end = mark < 0 ? path.length : mark;
-  let dots = 0;
-  let others = false;
-  for (let i = 0; i <= end; i++) {
-    const byte = i < end ? path.byteAt(i) : 0x2f;
-    if (byte == 0x2f) {
-      if (!others && (dots == 1 || dots == 2)) return true;
-      dots = 0;
-      others = false;
-    } else if (byte == 0x2e) {
-      dots++;
-    } else if (byte == 0x25 && i + 2 < end && path.byteAt(i + 1) == 0x32 && (path.byteAt(i + 2) | 0x20) == 0x65) {
-      dots++;
-      i += 2;
-    } else {
-      others = true;
-    }
-  }
-  return false;
 }

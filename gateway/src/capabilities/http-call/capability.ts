@@ -1,13 +1,16 @@
 /** `host_http_call`: a whole HTTP call, and the small calls that read its answer. */
 
 import { capability } from '../../capability/capability.ts';
-import { type HttpAnswer, HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
+import { HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import type { Binding } from '../../wasm/call/call.ts';
-import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../wasm/host/header-rules.ts';
 import { readHeader } from '../../wasm/host/request-headers.ts';
+import { CallOfPlugin } from './call-of-plugin.ts';
+import { jsonFunctions } from './json-functions.ts';
+import { passFunctions } from './pass-functions.ts';
+import { respondFunctions } from './respond-functions.ts';
 
 /** Results below 0; a status otherwise. */
 const FAILURES: Readonly<Record<HttpCallFailure, number>> = { failed: -1, timeout: -2, refused: -3, 'too-large': -4 };
@@ -18,18 +21,13 @@ const GRACE_MS = 1_000;
 const METHOD = /^[A-Z]{1,20}$/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
-class LastAnswer implements CallState {
-  answer: HttpAnswer | null = null;
-
-  end(): void {
-    this.answer = null;
-  }
-}
-
 export const httpCall = capability({
   open: ({ http }) => http,
-  call: () => new LastAnswer(),
+  call: () => new CallOfPlugin(),
   functions: {
+    ...passFunctions,
+    ...jsonFunctions,
+    ...respondFunctions,
     host_http_call: {
       signature: 'iiiiiiiiiii:i',
       parameters: '(method, len, url, len, headers, len, body, len, timeout_ms, max_bytes, redirects) -> status',
@@ -62,14 +60,14 @@ export const httpCall = capability({
           const answer = loaded.call({
             method: verb,
             url: memory.text(url, urlLength),
-            headers: fieldsOf(memory.text(headers, headersLength)),
-            body: bodyLength === 0 ? null : memory.copy(body, bodyLength),
+            headers: state.headers(x, fieldsOf(memory.text(headers, headersLength))),
+            body: state.passedBody ?? (bodyLength === 0 ? null : memory.copy(body, bodyLength)),
             timeoutMs: limit,
             redirects: Math.max(redirects, 0),
             ...(maxBytes > 0 ? { maxBytes } : {}),
             exchange: x,
           });
-          state.answer = null;
+          state.begin();
           const { binding } = call;
           const settled = answer.catch((error: unknown) => failureOf(binding, x, error));
           return call.wait(settled, limit + GRACE_MS, (result) => {
@@ -87,7 +85,7 @@ export const httpCall = capability({
       make:
         (call, { state }) =>
         (name, length, buf, cap) =>
-          readHeader(call, answerOf(state).headers, name, length, buf, cap),
+          readHeader(call, state.answered().headers, name, length, buf, cap),
     },
     http_call_body_length: {
       signature: ':i',
@@ -96,7 +94,7 @@ export const httpCall = capability({
       make:
         (_, { state }) =>
         () =>
-          answerOf(state).body.length,
+          state.answered().body.length,
     },
     http_call_body_read: {
       signature: 'iii:i',
@@ -106,16 +104,11 @@ export const httpCall = capability({
         (call, { state }) =>
         (offset, buf, cap) => {
           call.charge(cap);
-          return call.memory.writeFrom(answerOf(state).body, offset, buf, cap);
+          return call.memory.writeFrom(state.answered().body, offset, buf, cap);
         },
     },
   },
 });
-
-function answerOf({ answer }: LastAnswer): HttpAnswer {
-  if (answer === null) throw new HostCallError('there is no answer of host_http_call to read');
-  return answer;
-}
 
 /** The plugin decides what a failure means for the request; the log says what it was. */
 function failureOf({ services, name }: Binding, x: Exchange, error: unknown): number {

@@ -19,8 +19,20 @@ export const transportHeaders: ReadonlySet<string> = new Set([
 ]);
 
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** Characters that a header's value cannot hold. */
-export const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
+const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Whether it is a header name in lower case. */
+export function isToken(name: string): boolean {
+  return name.length <= MAX_NAME && token.test(name);
+}
+
+/** Whether it is a header's value, of any length. */
+export function isFieldValue(value: string): boolean {
+  return !notFieldValue.test(value);
+}
+
+/** Bytes of the longest header name. */
+const MAX_NAME = 256;
 /** Longest value, and most entries of a header list, that a plugin may make. */
 export const MAX_VALUE = 32_768;
 export const MAX_HEADERS = 256;
@@ -39,7 +51,7 @@ const MAX_KNOWN = 1_000;
 
 /** The name in lower case; an error where it is not a token, or belongs to the transport. */
 export function headerName(call: Call, pointer: number, length: number): string {
-  if (length >>> 0 > 256) throw new HostCallError('a header name of more than 256 bytes');
+  if (length >>> 0 > MAX_NAME) throw new HostCallError(`a header name of more than ${MAX_NAME} bytes`);
   const spelt = call.memory.latin1(pointer, length);
   const before = known.get(spelt);
   if (before !== undefined) return before;

@@ -8,12 +8,12 @@ import { changeOp, headerName, headerValue, MAX_HEADERS } from './header-rules.t
 import { readHeader } from './request-headers.ts';
 
 /** A final status (RFC 9110, section 15); informational ones are the transport's. */
-function finalStatus(status: number): number {
+export function finalStatus(status: number): number {
   if (status < 200 || status > 599) throw new HostCallError(`${status} is not the status of a response`);
   return status;
 }
 
-function answerWith(call: Call, answer: Answer): void {
+export function answerWith(call: Call, answer: Answer): void {
   const { hook } = call;
   if (hook !== 'on_request' && hook !== 'on_response' && hook !== 'dispatch') {
     throw new HostCallError(`a plugin cannot answer in ${hook}`);
@@ -123,7 +123,7 @@ function responseBody(x: Exchange): Uint8Array {
 }
 
 /** Plugins of one request together: a client takes no more, and what waits to be sent is held in memory. */
-const MAX_HEADER_BYTES = 65_536;
+export const MAX_HEADER_BYTES = 65_536;
 
 function countHeader(x: Exchange, name: string, value: string): void {
   x.responseHeaderBytes += name.length + value.length;

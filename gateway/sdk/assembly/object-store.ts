@@ -1,0 +1,25 @@
+/** An S3-compatible object store; declare `host_object_store_open` and `host_object_store_stream`. */
+import * as host from "./host";
+import { Text } from "./text";
+
+/** What was given is no name of a bucket. */
+export const STORE_NO_BUCKET: i32 = -1;
+/** What was given is no key. */
+export const STORE_NO_KEY: i32 = -2;
+/** The request's query is not UTF-8. */
+export const STORE_BAD_QUERY: i32 = -3;
+
+export namespace ObjectStore {
+  /** In `init`: reads the whole config as `object-store` has it. */
+  export function open(): void {
+    host.host_object_store_open();
+  }
+
+  /**
+   * The host signs the request and proxies it to the object; return `HANDED_OFF` from `dispatch` where the result is 0.
+   * Bucket and key are percent-encoded, as `Request.pathParamSent` has them. Below 0: one of the failures above.
+   */
+  export function stream(bucket: Text, key: Text): i32 {
+    return host.host_object_store_stream(bucket.ptr, bucket.length, key.ptr, key.length);
+  }
+}

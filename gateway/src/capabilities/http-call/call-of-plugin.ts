@@ -1,0 +1,71 @@
+/** What a call of a plugin has staged for its next HTTP call, and what the last one brought. */
+
+import type { Own } from '../../capability/capability.ts';
+import { addForwarded } from '../../egress/forwarded-headers.ts';
+import type { HttpAnswer, HttpCaller } from '../../egress/http-client.ts';
+import type { Exchange, HeaderList } from '../../exchange.ts';
+import { parseOnce } from '../../json/parse-once.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import type { CallState } from '../../wasm/call/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+
+/** What the functions of this capability have in an instance. */
+export type HttpCallOwn = Own<HttpCaller, undefined, CallOfPlugin>;
+
+export class CallOfPlugin implements CallState {
+  /** Goes with the next call; it never was in the plugin's memory. */
+  passedBody: Uint8Array | null = null;
+  /** The next call has the request's headers. */
+  passesHeaders = false;
+  answer: HttpAnswer | null = null;
+  /** Headers of the answer to the client that is made of it, and their bytes. */
+  response: { readonly headers: HeaderList; bytes: number } = { headers: [], bytes: 0 };
+  /** What the answer's body says, once something has asked. */
+  #json: { readonly value: unknown } | null = null;
+
+  /** What was staged goes with the call that begins. */
+  begin(): void {
+    this.end();
+  }
+
+  end(): void {
+    this.passedBody = null;
+    this.passesHeaders = false;
+    this.answer = null;
+    this.#json = null;
+    this.response = { headers: [], bytes: 0 };
+  }
+
+  /** The call's own headers, which replace those of the request that have the same name. */
+  headers(x: Exchange, own: HeaderList): HeaderList {
+    if (!this.passesHeaders) return own;
+    const names = new Set(own.filter((_, i) => i % 2 === 0));
+    const passed: string[] = [];
+    // Only a chain that a trusted proxy has sent tells of another client than the peer.
+    addForwarded(passed, x, x.clientIp !== x.peer);
+    return [...passed.filter((_, i) => !names.has(passed[i - (i % 2)] ?? '')), ...own];
+  }
+
+  answered(): HttpAnswer {
+    if (this.answer === null) throw new HostCallError('there is no answer of host_http_call to read');
+    return this.answer;
+  }
+
+  /** The answer's body as JSON; undefined where it is none, or has a member twice. */
+  json(call: Call): unknown {
+    const { body } = this.answered();
+    if (this.#json === null) {
+      call.charge(body.length);
+      this.#json = { value: parsed(body) };
+    }
+    return this.#json.value;
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return parseOnce(body);
+  } catch {
+    return undefined;
+  }
+}

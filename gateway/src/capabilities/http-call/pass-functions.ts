@@ -1,0 +1,39 @@
+/** Parts of the request that go into an HTTP call without passing through the plugin's memory. */
+
+import type { CapabilityFunction } from '../../capability/capability.ts';
+import type { HttpCaller } from '../../egress/http-client.ts';
+import { withBody } from '../../wasm/host/request-body.ts';
+import type { HttpCallOwn } from './call-of-plugin.ts';
+
+type PassFunction = CapabilityFunction<HttpCallOwn, HttpCaller>;
+
+const http_call_body_pass: PassFunction = {
+  signature: ':i',
+  parameters: '() -> len',
+  meaning:
+    "the next `host_http_call` sends the request's body, which stays in the host, in place of its own; reads and validates it as `request_body_length` does",
+  waits: true,
+  body: 'request_body',
+  make:
+    (call, { state }) =>
+    () =>
+      withBody(call, (body) => {
+        state.passedBody = body;
+        return body?.length ?? 0;
+      }),
+};
+
+const http_call_headers_pass: PassFunction = {
+  signature: ':i',
+  parameters: '() -> 0',
+  meaning:
+    'the next `host_http_call` also sends the headers of the request as `host_http_stream` does, without those of the connection and with `x-forwarded-*`; its own headers replace them',
+  make:
+    (_, { state }) =>
+    () => {
+      state.passesHeaders = true;
+      return 0;
+    },
+};
+
+export const passFunctions = { http_call_body_pass, http_call_headers_pass };

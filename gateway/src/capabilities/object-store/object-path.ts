@@ -1,0 +1,42 @@
+/**
+ * Paths of objects: a key is decoded once and encoded again as SigV4 wants it of S3, so that the store reads exactly this
+ * key, and signs what it reads (docs/decisions.md#object-keys).
+ */
+
+/** What bucket names have in common, at all stores and in all their years; nothing that a URL could read as more than a name. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
+
+/** The bucket's name out of a path parameter as it was sent; null where that is none. */
+export function bucketOf(sent: string): string | null {
+  const name = percentDecoded(sent);
+  return name !== null && BUCKET.test(name) ? name : null;
+}
+
+/**
+ * The key, as a path without its first slash, out of a path parameter as it was sent. Null where it is empty, not UTF-8,
+ * or has a segment `.` or `..`: proxies and stores resolve those, and would come to another object, or another bucket.
+ */
+export function keyPathOf(sent: string): string | null {
+  const key = percentDecoded(sent);
+  return key === null ? null : keyPath(key);
+}
+
+/** The same of a key that is not encoded. */
+export function keyPath(key: string): string | null {
+  if (key === '' || key.split('/').some((segment) => segment === '.' || segment === '..')) return null;
+  return escaped(key).replaceAll('%2F', '/');
+}
+
+/** As SigV4 encodes (`UriEncode`): all but unreserved characters, in upper case. */
+export function escaped(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Null where an encoding is broken, or what it says is not UTF-8. */
+export function percentDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

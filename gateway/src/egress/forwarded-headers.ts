@@ -1,0 +1,36 @@
+/** The request's headers as whoever answers it behind the gateway gets them (docs/reference/gateway.md#proxying). */
+import { type Exchange, headerOf, joinedHeader } from '../exchange.ts';
+import { HOPS } from '../headers/hops.ts';
+
+/** Not forwarded in either direction (RFC 9110 section 7.6.1), nor what is set anew. */
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade'],
+]);
+const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
+/** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
+const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
+
+/**
+ * Adds them to a list, with `x-forwarded-*` and the request's id, without `host`, framing and trace.
+ * `trustedPeer`: the connection comes from a trusted proxy, whose forwarding headers hold
+ * (docs/decisions.md#client-address).
+ */
+export function addForwarded(headers: string[], x: Exchange, trustedPeer: boolean): void {
+  const from = x.headers;
+  for (let i = 0; i < from.length; i += 2) {
+    const name = from[i] as string;
+    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent' || name === HOPS) continue;
+    if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
+    headers.push(name, from[i + 1] as string);
+  }
+  const chain = joinedHeader(from, 'x-forwarded-for');
+  headers.push('x-forwarded-for', chain === undefined ? x.peer : `${chain}, ${x.peer}`);
+  if (!trustedPeer) {
+    headers.push('x-forwarded-proto', x.scheme);
+    const host = headerOf(from, 'host');
+    if (host !== undefined) headers.push('x-forwarded-host', host);
+    headers.push('x-real-ip', x.clientIp);
+  }
+  headers.push('x-request-id', x.requestId);
+}

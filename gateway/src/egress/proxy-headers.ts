@@ -1,0 +1,70 @@
+/** Headers on their way through the proxy, in both directions (docs/reference/gateway.md#proxying). */
+import type { Readable } from 'node:stream';
+import type { Exchange, HandOff, HeaderList } from '../exchange.ts';
+import { HOPS } from '../headers/hops.ts';
+import { STANDARD_NAMES } from '../headers/standard.ts';
+import type { Span } from '../spans/span.ts';
+import { traceparentOf } from '../telemetry/trace-context.ts';
+import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
+import type { HttpUpstream } from './upstream.ts';
+
+export interface ProxyRequest {
+  readonly x: Exchange;
+  readonly handOff: HandOff;
+  /** The same as in the hand-off. */
+  readonly upstream: HttpUpstream;
+  /**
+   * Whether the connection comes from a trusted proxy, whose forwarding headers hold
+   * (docs/decisions.md#client-address).
+   */
+  readonly trustedPeer: boolean;
+  /** The body to send: what was read into memory, or what still streams. */
+  readonly body: Uint8Array | Readable | null;
+  /** Content-Length of a streaming body, where it is known and stays true. */
+  readonly contentLength: string | undefined;
+}
+
+const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
+const NOT_IN_TRAILERS = new Set([
+  ...['content-encoding', 'content-length', 'content-range', 'content-type', 'host', 'cache-control', 'location'],
+  ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
+]);
+
+/** What an upstream gets of a request. `span`: of the call, where the request is traced. */
+export function requestHeaders(
+  { x, upstream, trustedPeer, body, contentLength }: ProxyRequest,
+  span: Span | null,
+): string[] {
+  const headers: string[] = ['host', upstream.authority];
+  addForwarded(headers, x, trustedPeer);
+  headers.push(HOPS, String(x.hops + 1));
+  const traceparent = traceparentOf(x, span === null ? null : span.id);
+  if (traceparent !== null) headers.push('traceparent', traceparent);
+  if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
+  else if (contentLength !== undefined) headers.push('content-length', contentLength);
+  return headers;
+}
+
+/** What a client gets of an upstream's headers. */
+export function responseHeaders(parsed: Record<string, string | string[] | undefined>): HeaderList {
+  const headers: string[] = [];
+  const connection = parsed['connection'];
+  const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
+  for (const name in parsed) {
+    if (NOT_TO_CLIENT.has(name) || hops?.has(name)) continue;
+    const value = parsed[name];
+    if (typeof value === 'string') headers.push(name, value);
+    else if (value) for (const each of value) headers.push(name, each);
+  }
+  return headers;
+}
+
+/** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
+export function trailerFields(parsed: Record<string, string | string[] | undefined>): HeaderList {
+  const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
+  return responseHeaders(Object.fromEntries(kept));
+}
+
+function tokens(list: string): Set<string> {
+  return new Set(list.split(',').map((token) => token.trim().toLowerCase()));
+}

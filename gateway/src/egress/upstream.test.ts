@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Dispatcher } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EgressGuard } from './guard.ts';
+import { HttpUpstream } from './upstream.ts';
+
+const servers: Server[] = [];
+async function serve(name: string): Promise<string> {
+  const server = createServer((request, response) => response.end(`${name} ${request.headers.host}`)).listen(
+    0,
+    '127.0.0.1',
+  );
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+let upstream: HttpUpstream;
+let other: string;
+beforeAll(async () => {
+  const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
+  upstream = new HttpUpstream(new URL(await serve('own')), undefined, 1000, {
+    guard,
+    readPem: () => '',
+    allowPlaintext: true,
+  });
+  other = await serve('other');
+});
+afterAll(async () => {
+  await upstream.close();
+  for (const server of servers) server.close();
+});
+
+function ask(request: Partial<Dispatcher.DispatchOptions>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let body = '';
+    upstream.dispatch(
+      { method: 'GET', path: '/', headers: ['host', 'bucket.store.example'], ...request },
+      {
+        onRequestStart: () => {},
+        onResponseStart: () => {},
+        onResponseData: (_, chunk) => {
+          body += chunk;
+        },
+        onResponseEnd: () => resolve(body),
+        onResponseError: (_, error) => reject(error),
+      },
+    );
+  });
+}
+
+describe('an upstream', () => {
+  it('is connected to where no request says otherwise', async () => {
+    expect(await ask({})).toBe('own bucket.store.example');
+  });
+
+  it('has other hosts, which the guard vets as it does its own', async () => {
+    expect(await ask({ origin: other })).toBe('other bucket.store.example');
+    await expect(ask({ origin: other.replace('127.0.0.1', '127.0.0.2') })).rejects.toThrow('egress');
+  });
+});
