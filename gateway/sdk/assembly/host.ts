@@ -58,6 +58,7 @@
 @external("gw_abi_1", "host_client_certificate_get") export declare function host_client_certificate_get(field: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_client_certificate_name") export declare function host_client_certificate_name(kind: i32, index: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstream_len: i32, path: usize, path_len: i32, timeout_ms: i32): i32;
+@external("gw_abi_1", "host_websocket_upgrade") export declare function host_websocket_upgrade(upstream: usize, upstream_len: i32, path: usize, path_len: i32, connect_timeout_ms: i32, idle_timeout_ms: i32, max_message_bytes: i32): i32;
 @external("gw_abi_1", "host_http_call") export declare function host_http_call(method: usize, method_len: i32, url: usize, url_len: i32, headers: usize, headers_len: i32, body: usize, body_len: i32, timeout_ms: i32, max_bytes: i32, redirects: i32): i32;
 @external("gw_abi_1", "http_call_header_get") export declare function http_call_header_get(name: usize, name_len: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "http_call_body_length") export declare function http_call_body_length(): i32;

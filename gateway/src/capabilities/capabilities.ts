@@ -16,6 +16,7 @@ import { rateLimits } from './rate-limits/capability.ts';
 import { rawRequest } from './raw-request/capability.ts';
 import { signatures } from './signatures/capability.ts';
 import { tokens } from './tokens/capability.ts';
+import { webSocket } from './websocket/capability.ts';
 
 export const CAPABILITIES: readonly Capability[] = [
   rawRequest,
@@ -30,6 +31,7 @@ export const CAPABILITIES: readonly Capability[] = [
   hmac,
   clientCertificate,
   httpStream,
+  webSocket,
   httpCall,
   tokens,
   signatures,

@@ -2,23 +2,14 @@
  * Carries a handed-off request to its upstream and the answer back, both bodies streaming, on undici's `dispatch`.
  * Tells the pipeline when the response's head is there, or which problem stands in its place.
  */
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { atEndOfTick } from '../end-of-tick.ts';
-import {
-  type Exchange,
-  type HandOff,
-  type HeaderList,
-  headerOf,
-  joinedHeader,
-  type ResponseSink,
-} from '../exchange.ts';
-import { HOPS } from '../headers/hops.ts';
-import { STANDARD_NAMES } from '../headers/standard.ts';
+import type { Exchange, HandOff, HeaderList, ResponseSink } from '../exchange.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
-import { traceparentOf } from '../telemetry/trace-context.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
+import { type ParsedHeaders, requestHeaders, responseHeaders, trailerFields } from './forwarded-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
@@ -33,21 +24,18 @@ export interface ProxyEvents {
   /** The head was sent, but the body broke off. */
   broken(x: Exchange, cause: string): void;
   done(x: Exchange, bytes: number): void;
+  /** The upstream goes on in the protocol that was asked for. The connection is the pipeline's from now on. */
+  upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void;
 }
 
-/** Not forwarded in either direction (RFC 9110 section 7.6.1), nor what is set anew. */
-const HOP_BY_HOP = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade'],
-]);
-const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
-const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
-const NOT_IN_TRAILERS = new Set([
-  ...['content-encoding', 'content-length', 'content-range', 'content-type', 'host', 'cache-control', 'location'],
-  ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
-]);
-/** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
-const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
+/** Asks the upstream to go on in another protocol (RFC 9110, section 7.8); any other answer is a response as always. */
+export interface UpstreamUpgrade {
+  readonly protocol: string;
+  /** Puts what belongs to the protocol into the headers of the request. */
+  apply(headers: HeaderList): void;
+  /** What is wrong with an answer that switches protocols, by its status, headers and `Upgrade`; null: nothing. */
+  faultOf(status: number, headers: HeaderList, upgrade: string): string | null;
+}
 
 export interface ProxyRequest {
   readonly x: Exchange;
@@ -63,6 +51,7 @@ export interface ProxyRequest {
   readonly body: Uint8Array | Readable | null;
   /** Content-Length of a streaming body, where it is known and stays true. */
   readonly contentLength: string | undefined;
+  readonly upgrade: UpstreamUpgrade | null;
 }
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
@@ -95,7 +84,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #waits = false;
   #paused = false;
   /** Trailers of an answer that ended meanwhile, since it has no body. */
-  #endedEarly: Record<string, string | string[] | undefined> | null = null;
+  #endedEarly: ParsedHeaders | null = null;
   /** The body came in one chunk, and the sink was ended with it. */
   #whole = false;
   #headSent = false;
@@ -136,14 +125,24 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       {
         method: this.#x.method as Dispatcher.HttpMethod,
         path,
-        headers: requestHeaders(this.#request, this.#span),
+        headers: this.#headers(),
         body: body as Uint8Array | Readable | null,
+        upgrade: this.#request.upgrade?.protocol ?? null,
         // undici's timers tick twice a second: ours takes their place (docs/decisions.md#timeouts-exact).
         headersTimeout: 0,
         bodyTimeout: 0,
       },
       this,
     );
+  }
+
+  #headers(): HeaderList {
+    const { x, upstream, trustedPeer, body, contentLength, upgrade } = this.#request;
+    const headers = requestHeaders({ x, authority: upstream.authority, trustedPeer, span: this.#span });
+    if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
+    else if (contentLength !== undefined) headers.push('content-length', contentLength);
+    upgrade?.apply(headers);
+    return headers;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -177,11 +176,28 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     return body instanceof Readable && !body.readableEnded;
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
     status: number,
-    parsed: Record<string, string | string[] | undefined>,
+    parsed: ParsedHeaders,
+    connection: Duplex,
   ): void {
+    // Nobody else listens to it any more.
+    connection.on('error', () => {});
+    const headers = responseHeaders(parsed);
+    const fault = this.#request.upgrade?.faultOf(status, headers, String(parsed['upgrade'])) ?? null;
+    if (fault !== null || this.#finished) {
+      connection.destroy();
+      return this.onResponseError(null, new Error(`its answer is not valid: ${fault}`));
+    }
+    this.#upstream.breaker.succeeded();
+    this.#span?.received(status);
+    this.#finish();
+    this.#events.upgraded(this.#x, headers, connection);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, parsed: ParsedHeaders): void {
+    if (status === 101) return controller.abort(new Error('its answer switches to no protocol that was asked for'));
     // They have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
     if (status < 200 || status === 204) delete parsed['content-length'];
     if (status < 200) return this.#x.responder.inform?.(this.#x, status, responseHeaders(parsed));
@@ -242,10 +258,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     controller?.resume();
   }
 
-  onResponseEnd(
-    _controller: Dispatcher.DispatchController,
-    trailers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: ParsedHeaders): void {
     if (this.#finished) return;
     if (this.#waits) {
       this.#endedEarly = trailers;
@@ -317,52 +330,4 @@ function problemOf(error: Error): Problem {
     return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');
   }
   return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
-}
-
-function requestHeaders({ x, upstream, trustedPeer, body, contentLength }: ProxyRequest, span: Span | null): string[] {
-  const headers: string[] = ['host', upstream.authority];
-  const from = x.headers;
-  for (let i = 0; i < from.length; i += 2) {
-    const name = from[i] as string;
-    if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent' || name === HOPS) continue;
-    if (!trustedPeer && FROM_TRUSTED.has(name)) continue;
-    headers.push(name, from[i + 1] as string);
-  }
-  const chain = joinedHeader(from, 'x-forwarded-for');
-  headers.push('x-forwarded-for', chain === undefined ? x.peer : `${chain}, ${x.peer}`);
-  if (!trustedPeer) {
-    headers.push('x-forwarded-proto', x.scheme);
-    const host = headerOf(from, 'host');
-    if (host !== undefined) headers.push('x-forwarded-host', host);
-    headers.push('x-real-ip', x.clientIp);
-  }
-  headers.push('x-request-id', x.requestId, HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span === null ? null : span.id);
-  if (traceparent !== null) headers.push('traceparent', traceparent);
-  if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
-  else if (contentLength !== undefined) headers.push('content-length', contentLength);
-  return headers;
-}
-
-function responseHeaders(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  const headers: string[] = [];
-  const connection = parsed['connection'];
-  const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
-  for (const name in parsed) {
-    if (NOT_TO_CLIENT.has(name) || hops?.has(name)) continue;
-    const value = parsed[name];
-    if (typeof value === 'string') headers.push(name, value);
-    else if (value) for (const each of value) headers.push(name, each);
-  }
-  return headers;
-}
-
-/** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
-function trailerFields(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
-  return responseHeaders(Object.fromEntries(kept));
-}
-
-function tokens(list: string): Set<string> {
-  return new Set(list.split(',').map((token) => token.trim().toLowerCase()));
 }
