@@ -75,6 +75,11 @@ const table = {
     title: 'Plugin failed',
     when: 'a plugin trapped, or used up its CPU time or memory',
   },
+  'not-implemented': {
+    status: 501,
+    title: 'Not implemented',
+    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket',
+  },
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
