@@ -613,6 +613,12 @@ describe('a gateway', () => {
     expect(await gw.stop()).toBe(0);
   });
 
+  it('does not start with a plaintext upstream that is not allowed', async () => {
+    const artifact = await compileSpec(document(paths()), PLUGINS);
+    const started = startGateway(artifact, { egress: ['--egress-allow', '127.0.0.1'] });
+    await expect(started).rejects.toThrow(/plaintext: use wss:\/\/, or allow it with --allow-plaintext-upstream/);
+  });
+
   it('serves them from workers too, and stops those', async () => {
     const gw = await gatewayOf(paths(), ['--workers', '2']);
     const clients = await Promise.all(Array.from({ length: 8 }, () => opened(`${gw.url}/echo`)));

@@ -7,11 +7,11 @@ import type { DirectionFigures, WebSocketFigures } from './figures.ts';
 import type { Closing } from './frame-scanner.ts';
 import { Side, type SideName } from './side.ts';
 
-/** Milliseconds from the first close frame, or the loss of a side, to the end of both connections (section 7.1.2). */
+/** Milliseconds from the first close frame, or the loss of a side, to the end of both connections (RFC 6455, section 7.1.2). */
 const CLOSING_MS = 10_000;
 /** Milliseconds for the same where the gateway ends the WebSocket, or the client is lost. */
 const GRACE_MS = 2_000;
-/** Never sent: the connection was lost (section 7.1.5). */
+/** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
 const CLIENT_GONE: Closing = { code: 1001, reason: 'the client has gone' };
