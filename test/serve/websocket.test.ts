@@ -43,7 +43,7 @@ function document(paths: object) {
   return { openapi: '3.1.0', info: { title: 'Sockets', version: '1' }, paths };
 }
 
-const PLUGINS = ['ws-upstream', 'http-upstream', 'mock', 'ip-restriction', 'correlation-id', 'cors'];
+const PLUGINS = ['ws-upstream', 'http-upstream', 'mock', 'ip-restriction', 'correlation-id', 'response-transformer'];
 const gatewayOf = async (paths: object, args: readonly string[] = []): Promise<Gateway> =>
   startGateway(await compileSpec(document(paths), PLUGINS), { args });
 
@@ -65,6 +65,12 @@ describe('a WebSocket', () => {
       '/small': operation({ url: echo.url, max_message_size: 1000 }),
       '/idle': operation({ url: echo.url, idle_timeout: 0.2 }),
       '/rooms/{room}': { parameters: [parameter], ...operation({ url: echo.url, path: '/r/{room}?fixed=1' }) },
+      '/transformed': operation({ url: echo.url }, [
+        {
+          name: 'response-transformer',
+          config: { headers: { set: { 'x-set': 'by a plugin' } }, body: { remove: ['/x'] } },
+        },
+      ]),
       '/traced': operation({ url: echo.url }, [{ name: 'correlation-id', config: {} }]),
     });
   });
@@ -169,6 +175,16 @@ describe('a WebSocket', () => {
     expect(response.headers.server).toMatch(/^gw\//);
     await open;
     client.terminate();
+  });
+
+  it('opens also where a middleware wants responses whole', async () => {
+    const client = connecting(`${gw.url}/transformed`);
+    const open = once(client, 'open');
+    const [response] = await once(client, 'upgrade');
+    expect(response.headers['x-set']).toBe('by a plugin');
+    await open;
+    client.send('hello');
+    expect(String(await message(client))).toBe('hello');
   });
 
   it.each([1000, 1001, 1008, 3000, 4999])('is closed by the client with %d, and by the upstream', async (code) => {
