@@ -2,7 +2,7 @@
  * The neutral request and response: what transport/ makes of a connection's bytes, and all that the pipeline,
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Problem } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
@@ -28,7 +28,14 @@ export interface ResponseSink extends Writable {
   endWith?(body: Uint8Array): void;
 }
 
-/** What the transport offers for one request; the pipeline calls exactly one of the two, once. */
+/** The client asks to go on in another protocol than HTTP, and its connection can. */
+export interface UpgradeOffer {
+  readonly protocol: 'websocket';
+  /** The answer proves by the request's key that the server speaks it; in HTTP/2 there is none (RFC 8441, section 5). */
+  readonly keyed: boolean;
+}
+
+/** What the transport offers for one request; the pipeline calls exactly one of `send`, `stream` and `upgrade`, once. */
 export interface Responder {
   /** Sends a whole response. */
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
@@ -36,6 +43,12 @@ export interface Responder {
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink;
   /** Sends an informational response (1xx) before the answer, where the client's protocol has them. */
   inform?(x: Exchange, status: number, headers: HeaderList): void;
+  /**
+   * Answers that the protocol of `Exchange.upgrade` begins, and gives up the connection, or stream, behind that answer;
+   * null where the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
+   * cut when the time for that is up.
+   */
+  upgrade?(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
   /** Fields behind a streamed body, set before its end; left out where the client does not take them (`TE`). */
   trailers?(fields: HeaderList): void;
   /** Whether the response has begun. */
@@ -100,6 +113,8 @@ export interface HandOff {
   readonly compose?: (request: UpstreamRequest) => Promise<UpstreamRequest>;
   /** Sent once, without a body, in place of an answer 404. Default: that is the answer. */
   readonly fallback?: HandOff;
+  /** Set where the request becomes a WebSocket. Default: it does not. */
+  readonly webSocket?: WebSocketLimits;
 }
 
 /** Why the gateway does not send a request to its upstream; its client gets the problem. */
@@ -110,6 +125,14 @@ export class NotSendable extends Error {
     super(problem.title);
     this.problem = problem;
   }
+}
+
+/** What holds for a WebSocket once it is open. */
+export interface WebSocketLimits {
+  /** Milliseconds without a byte from either side; 0: no limit. */
+  readonly idleTimeoutMs: number;
+  /** Bytes of a message as it travels. */
+  readonly maxMessageBytes: number;
 }
 
 /** How a plugin ended a request: with an answer of its own, by failing, or because there was no instance of it. */
@@ -164,6 +187,10 @@ export class Exchange {
   responseHeaderBytes = 0;
   /** That the client has shown, and that was verified; null where there is none. */
   clientCertificate: ClientCertificate | null = null;
+  /** Null where the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
+  upgrade: UpgradeOffer | null = null;
+  /** Bytes that the client has sent in another protocol than HTTP. */
+  receivedUpgraded = 0;
   /** Why the transport found the request malformed; it is answered with 400. */
   fault: string | null = null;
   /** Milliseconds, on the monotonic clock. */

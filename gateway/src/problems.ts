@@ -17,7 +17,11 @@ const table = {
     title: 'Request validation failed',
     when: 'a parameter, the body, or a size limit does not hold',
   },
-  'malformed-request': { status: 400, title: 'Malformed request', when: 'the request is not valid HTTP' },
+  'malformed-request': {
+    status: 400,
+    title: 'Malformed request',
+    when: 'the request is not valid HTTP, or no valid handshake of a WebSocket',
+  },
   unauthorized: { status: 401, title: 'Unauthorized', when: 'credentials are missing or not known' },
   'authentication-failed': { status: 401, title: 'Authentication failed', when: 'credentials were rejected' },
   forbidden: { status: 403, title: 'Forbidden', when: 'the caller or its origin may not do this' },
@@ -59,6 +63,11 @@ const table = {
     title: 'Unsupported media type',
     when: 'the operation does not accept this content type or content encoding',
   },
+  'upgrade-required': {
+    status: 426,
+    title: 'Upgrade required',
+    when: 'the operation speaks WebSocket, and the request does not ask for it, or asks for another version; `Upgrade` and `Sec-WebSocket-Version` say what it speaks',
+  },
   'rate-limited': { status: 429, title: 'Too many requests', when: 'a quota is used up' },
   'header-too-large': {
     status: 431,
@@ -71,10 +80,15 @@ const table = {
     title: 'Plugin failed',
     when: 'a plugin trapped, or used up its CPU time or memory',
   },
+  'not-implemented': {
+    status: 501,
+    title: 'Not implemented',
+    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket',
+  },
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream could not be reached, or its answer was not valid; a function of `function-url` failed, or its answer describes no response',
+    when: 'the upstream could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a function of `function-url` failed, or its answer describes no response',
   },
   'response-invalid': {
     status: 502,

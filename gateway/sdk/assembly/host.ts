@@ -59,6 +59,7 @@
 @external("gw_abi_1", "host_client_certificate_name") export declare function host_client_certificate_name(kind: i32, index: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_example_respond") export declare function host_example_respond(status: i32): i32;
 @external("gw_abi_1", "host_http_stream") export declare function host_http_stream(upstream: usize, upstream_len: i32, path: usize, path_len: i32, timeout_ms: i32): i32;
+@external("gw_abi_1", "host_websocket_upgrade") export declare function host_websocket_upgrade(upstream: usize, upstream_len: i32, path: usize, path_len: i32, connect_timeout_ms: i32, idle_timeout_ms: i32, max_message_bytes: i32): i32;
 @external("gw_abi_1", "http_call_body_pass") export declare function http_call_body_pass(): i32;
 @external("gw_abi_1", "http_call_headers_pass") export declare function http_call_headers_pass(): i32;
 @external("gw_abi_1", "http_call_json_type") export declare function http_call_json_type(pointer: usize, pointer_len: i32): i32;

@@ -37,6 +37,8 @@ export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
 export { Signature } from "./signature";
 export { Token, TOKEN_HOLDS, TOKEN_REFUSED, TOKEN_UNAVAILABLE } from "./token";
 export { Upstream } from "./upstream";
+export { UpstreamPath } from "./upstream-path";
+export { WebSocket } from "./web-socket";
 
 /** `init`: the config is good. */
 export const READY: i32 = 0;

@@ -75,6 +75,8 @@ export interface RequestInit {
    * @example JSON.stringify({ title: 'Emma' })
    */
   readonly body?: string | Uint8Array;
+  /** The client asks for this protocol, by HTTP/1.1. Default: it asks for none. */
+  readonly upgrade?: 'websocket';
   /** Address of the client. Default: `192.0.2.1`. */
   readonly clientIp?: string;
   /**
@@ -162,7 +164,13 @@ export interface HookResult {
   /** What plugins said so far. */
   readonly context: Readonly<Record<string, string>>;
   /** Where a dispatcher hands the request off to; null where it does not. */
-  readonly handOff: { readonly upstream: string; readonly path: string; readonly timeoutMs: number } | null;
+  readonly handOff: {
+    readonly upstream: string;
+    readonly path: string;
+    readonly timeoutMs: number;
+    /** Set where the request becomes a WebSocket; bytes of a message, and milliseconds (0: no limit). */
+    readonly webSocket?: { readonly idleTimeoutMs: number; readonly maxMessageBytes: number };
+  } | null;
   /** After `on_response`: what would be sent. */
   readonly response: Answered;
   /** What the plugin logged in this call. */

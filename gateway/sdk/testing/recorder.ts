@@ -84,6 +84,7 @@ export function recordedExchange(init: RequestInit): Exchange {
     clientIp: init.clientIp ?? '192.0.2.1',
     body: bytes && new RecordedBody(bytes),
   });
+  if (init.upgrade) x.upgrade = { protocol: init.upgrade, keyed: true };
   if (bytes) x.readBody = () => Promise.resolve(bytes);
   const { operation } = init;
   if (operation) {

@@ -104,7 +104,7 @@ function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): Hook
     requestBody: x.body === null ? null : Buffer.from(x.body).toString(),
     bodyLimit: Number.isFinite(x.bodyStream?.limit) ? (x.bodyStream?.limit ?? null) : null,
     context: Object.fromEntries(x.context ?? []),
-    handOff: x.handOff && { upstream: x.handOff.upstream.name, path: x.handOff.path, timeoutMs: x.handOff.timeoutMs },
+    handOff: x.handOff && { ...x.handOff, upstream: x.handOff.upstream.name },
     response: {
       status: x.responseStatus,
       headers: headerRecord(x.responseHeaders),

@@ -18,6 +18,7 @@ import { rateLimits } from './rate-limits/capability.ts';
 import { rawRequest } from './raw-request/capability.ts';
 import { signatures } from './signatures/capability.ts';
 import { tokens } from './tokens/capability.ts';
+import { webSocket } from './websocket/capability.ts';
 
 export const CAPABILITIES: readonly Capability[] = [
   rawRequest,
@@ -33,6 +34,7 @@ export const CAPABILITIES: readonly Capability[] = [
   clientCertificate,
   examples,
   httpStream,
+  webSocket,
   httpCall,
   objectStore,
   tokens,

@@ -105,6 +105,18 @@ describe('config', () => {
     expect((await run(given('ws://books.example'))).codes).toEqual(['E1031']);
   });
 
+  // docs/decisions.md#plaintext-marked-urls
+  it('holds the URL of ws-upstream to its schemes, and to the rule on plaintext', async () => {
+    const codes = async (url: string, flags = {}) => {
+      const project = { plugins: [loadBuiltinPlugin('ws-upstream')], flags };
+      return (await run({ dispatch: { name: 'ws-upstream', config: { url } }, project })).codes;
+    };
+    expect(await codes('wss://chat.example')).toEqual([]);
+    expect(await codes('ws://chat.example')).toEqual(['E1031']);
+    expect(await codes('ws://chat.example', { allowPlaintext: true })).toEqual([]);
+    expect(await codes('https://chat.example')).toEqual(['E1030']);
+  });
+
   it('says once that a named upstream is plaintext, however many operations use it', async () => {
     const operation = { 'x-gw-dispatch': { name: 'http-upstream', config: { url: 'upstream://books' } } };
     const document = {

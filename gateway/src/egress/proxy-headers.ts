@@ -8,6 +8,18 @@ import { traceparentOf } from '../telemetry/trace-context.ts';
 import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
 import type { HttpUpstream } from './upstream.ts';
 
+/** As undici parses them. */
+export type ParsedHeaders = Record<string, string | string[] | undefined>;
+
+/** Asks the upstream to go on in another protocol (RFC 9110, section 7.8); any other answer is a response as always. */
+export interface UpstreamUpgrade {
+  readonly protocol: string;
+  /** Puts what belongs to the protocol into the headers of the request. */
+  apply(headers: HeaderList): void;
+  /** What is wrong with an answer that switches protocols, by its status, headers and `Upgrade`; null: nothing. */
+  faultOf(status: number, headers: HeaderList, upgrade: string): string | null;
+}
+
 export interface ProxyRequest {
   readonly x: Exchange;
   readonly handOff: HandOff;
@@ -22,6 +34,7 @@ export interface ProxyRequest {
   readonly body: Uint8Array | Readable | null;
   /** Content-Length of a streaming body, where it is known and stays true. */
   readonly contentLength: string | undefined;
+  readonly upgrade: UpstreamUpgrade | null;
 }
 
 const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, ...STANDARD_NAMES]);
@@ -46,7 +59,7 @@ export function requestHeaders(
 }
 
 /** What a client gets of an upstream's headers. */
-export function responseHeaders(parsed: Record<string, string | string[] | undefined>): HeaderList {
+export function responseHeaders(parsed: ParsedHeaders): HeaderList {
   const headers: string[] = [];
   const connection = parsed['connection'];
   const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
@@ -60,7 +73,7 @@ export function responseHeaders(parsed: Record<string, string | string[] | undef
 }
 
 /** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
-export function trailerFields(parsed: Record<string, string | string[] | undefined>): HeaderList {
+export function trailerFields(parsed: ParsedHeaders): HeaderList {
   const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
   return responseHeaders(Object.fromEntries(kept));
 }

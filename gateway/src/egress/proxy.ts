@@ -2,7 +2,7 @@
  * Carries a handed-off request to its upstream and the answer back, both bodies streaming, on undici's `dispatch`.
  * Tells the pipeline when the response's head is there, or which problem stands in its place.
  */
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { atEndOfTick } from '../end-of-tick.ts';
 import {
@@ -16,7 +16,13 @@ import {
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
-import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
+import {
+  type ParsedHeaders,
+  type ProxyRequest,
+  requestHeaders,
+  responseHeaders,
+  trailerFields,
+} from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
@@ -33,6 +39,8 @@ export interface ProxyEvents {
   /** The head was sent, but the body broke off. */
   broken(x: Exchange, cause: string): void;
   done(x: Exchange, bytes: number): void;
+  /** The upstream goes on in the protocol that was asked for. The connection is the pipeline's from now on. */
+  upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void;
 }
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
@@ -65,7 +73,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #waits = false;
   #paused = false;
   /** Trailers of an answer that ended meanwhile, since it has no body. */
-  #endedEarly: Record<string, string | string[] | undefined> | null = null;
+  #endedEarly: ParsedHeaders | null = null;
   /** The body came in one chunk, and the sink was ended with it. */
   #whole = false;
   #headSent = false;
@@ -137,7 +145,9 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     }
     const sent = this.#isFallback ? { ...this.#request, body: null, contentLength: undefined } : this.#request;
     this.#body = sent.body;
-    return { path, headers: requestHeaders(sent, this.#span), body: sent.body };
+    const headers = requestHeaders(sent, this.#span);
+    sent.upgrade?.apply(headers);
+    return { path, headers, body: sent.body };
   }
 
   get #isFallback(): boolean {
@@ -152,6 +162,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
         path,
         headers,
         body: body as Uint8Array | Readable | null,
+        upgrade: this.#request.upgrade?.protocol ?? null,
         // undici's timers tick twice a second: ours takes their place (docs/decisions.md#timeouts-exact).
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -190,11 +201,28 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     return this.#body instanceof Readable && !this.#body.readableEnded;
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
     status: number,
-    parsed: Record<string, string | string[] | undefined>,
+    parsed: ParsedHeaders,
+    connection: Duplex,
   ): void {
+    // Nobody else listens to it any more.
+    connection.on('error', () => {});
+    const headers = responseHeaders(parsed);
+    const fault = this.#request.upgrade?.faultOf(status, headers, String(parsed['upgrade'])) ?? null;
+    if (fault !== null || this.#finished) {
+      connection.destroy();
+      return this.onResponseError(null, new Error(`its answer is not valid: ${fault}`));
+    }
+    this.#upstream.breaker.succeeded();
+    this.#span?.received(status);
+    this.#finish();
+    this.#events.upgraded(this.#x, headers, connection);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, parsed: ParsedHeaders): void {
+    if (status === 101) return controller.abort(new Error('its answer switches to no protocol that was asked for'));
     // They have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
     if (status < 200 || status === 204) delete parsed['content-length'];
     if (status < 200) return this.#x.responder.inform?.(this.#x, status, responseHeaders(parsed));
@@ -276,10 +304,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     controller?.resume();
   }
 
-  onResponseEnd(
-    _controller: Dispatcher.DispatchController,
-    trailers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: ParsedHeaders): void {
     if (this.#finished) return;
     if (this.#discards) return this.#fallBack();
     if (this.#waits) {

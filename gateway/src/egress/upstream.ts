@@ -42,7 +42,8 @@ export class HttpUpstream implements Upstream {
   #others: Agent | null = null;
   readonly #poolOptions: Pool.Options;
 
-  constructor(url: URL, tls: Obj | undefined, timeoutMs: number, options: UpstreamOptions) {
+  /** `connectTimeoutMs`: for a connection, with TLS. */
+  constructor(url: URL, tls: Obj | undefined, connectTimeoutMs: number, options: UpstreamOptions) {
     this.name = url.origin + url.pathname;
     this.url = url;
     this.authority = url.host;
@@ -51,7 +52,7 @@ export class HttpUpstream implements Upstream {
     this.#poolOptions = {
       connect: createConnector({
         guard: options.guard,
-        timeoutMs: Math.min(timeoutMs, CONNECT_TIMEOUT_MS),
+        timeoutMs: connectTimeoutMs,
         ...(secureContext ? { secureContext } : {}),
       }),
       allowH2: false,
@@ -59,7 +60,8 @@ export class HttpUpstream implements Upstream {
       keepAliveTimeout: 60_000,
       maxHeaderSize: 64 << 10,
     };
-    this.#pool = new Pool(url.origin, this.#poolOptions);
+    // A WebSocket begins as a request of HTTP.
+    this.#pool = new Pool(url.origin.replace(/^ws/, 'http'), this.#poolOptions);
   }
 
   /** Sends a request, to another host of the same service where it names an origin. */
@@ -102,10 +104,10 @@ export class Upstreams {
     this.#options = options;
   }
 
-  /** Throws UpstreamError: not http(s), plaintext where that is not allowed, PEM files that do not read. */
+  /** Throws UpstreamError: neither http(s) nor ws(s), plaintext where that is not allowed, PEM files that do not read. */
   open(text: string, config: JsonObject): HttpUpstream {
     const tls = isObject(config['tls']) ? config['tls'] : undefined;
-    const timeout = typeof config['timeout'] === 'number' ? config['timeout'] * 1000 : CONNECT_TIMEOUT_MS;
+    const timeout = connectTimeoutOf(config);
     const key = JSON.stringify([text, tls ?? null, timeout]);
     const known = this.#open.get(key);
     if (known) return known;
@@ -121,6 +123,12 @@ export class Upstreams {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open.values()].map((upstream) => upstream.close()));
   }
+}
+
+/** Milliseconds: `connect_timeout` of the config, or its `timeout` within a limit. */
+function connectTimeoutOf({ timeout, connect_timeout: connect }: JsonObject): number {
+  if (typeof connect === 'number') return connect * 1000;
+  return typeof timeout === 'number' ? Math.min(timeout * 1000, CONNECT_TIMEOUT_MS) : CONNECT_TIMEOUT_MS;
 }
 
 /**
@@ -150,14 +158,15 @@ function parseUpstream(text: string, allowPlaintext: boolean): URL {
   if (url.username !== '' || url.password !== '') {
     throw new UpstreamError(`upstream ${name} holds credentials in its URL: use a header or an authentication plugin`);
   }
-  if (url.protocol === 'http:') {
+  if (url.protocol === 'http:' || url.protocol === 'ws:') {
     if (!allowPlaintext) {
+      const secure = url.protocol === 'ws:' ? 'wss' : 'https';
       throw new UpstreamError(
-        `upstream ${name} is plaintext: use https://, or allow it with --allow-plaintext-upstream`,
+        `upstream ${name} is plaintext: use ${secure}://, or allow it with --allow-plaintext-upstream`,
       );
     }
-  } else if (url.protocol !== 'https:') {
-    throw new UpstreamError(`upstream ${name} is not http:// or https://`);
+  } else if (url.protocol !== 'https:' && url.protocol !== 'wss:') {
+    throw new UpstreamError(`upstream ${name} is not http://, https://, ws:// or wss://`);
   }
   return url;
 }

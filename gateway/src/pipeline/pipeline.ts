@@ -28,6 +28,7 @@ import {
 } from '../validation/read-body.ts';
 import { otherPath, parameterRefusal } from '../validation/refusals.ts';
 import { ANSWERED, HANDED_OFF } from '../wasm/call/plugin.ts';
+import { UpstreamHandshake } from '../websocket/handshake.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import { runRequestHook } from './hooks.ts';
 import { type ResponseOptions, ResponseRun } from './response-run.ts';
@@ -187,7 +188,8 @@ class RequestRun implements BodyReading {
     const body = hooked ? transformedBody(x, op.middlewares) : (x.body ?? x.bodyStream);
     const known = body !== null && body === x.bodyStream ? headerOf(x.headers, 'content-length') : undefined;
     const trustedPeer = this.#options.client.trusts(x.peer);
-    proxy({ x, handOff, upstream, trustedPeer, body, contentLength: known }, response);
+    const upgrade = handOff.webSocket ? new UpstreamHandshake(x) : null;
+    proxy({ x, handOff, upstream, trustedPeer, body, contentLength: known, upgrade }, response);
   }
 
   // --- BodyReading

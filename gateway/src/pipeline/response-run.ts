@@ -4,7 +4,7 @@
  * sent whole. An upstream's (`head`): validated, staged headers, response hooks, standard headers, streamed; its body
  * is held first where it is validated, or where a plugin wants it whole.
  */
-import type { Writable } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import type { ProxyEvents } from '../egress/proxy.ts';
 import {
@@ -30,6 +30,9 @@ import { corsOnRefusal, runResponseHook } from './hooks.ts';
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { responseBody, streamStored } from './streams.ts';
+import { relayWebSocket } from './websocket.ts';
+
+const SWITCHING_PROTOCOLS = 101;
 
 export interface ResponseOptions {
   readonly recorder: Recorder;
@@ -57,6 +60,7 @@ export class ResponseRun implements ProxyEvents {
   /** The body is held, so that the upstream's end is not yet the response's. */
   #holds = false;
   #recorded = false;
+  #released = false;
 
   constructor(x: Exchange, gw: Generation, options: ResponseOptions) {
     this.#x = x;
@@ -224,6 +228,42 @@ export class ResponseRun implements ProxyEvents {
     this.record(x.responseStatus, 0);
   }
 
+  // --- an upstream that goes on in another protocol
+
+  upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void {
+    this.#upgrade(x, headers, connection).catch((error: unknown) => {
+      connection.destroy();
+      this.crashed(error);
+    });
+  }
+
+  /** Response hooks see the answer as one without a body; one that puts another in its place ends the upgrade. */
+  async #upgrade(x: Exchange, headers: HeaderList, connection: Duplex): Promise<void> {
+    const op = this.op as LoadedOperation;
+    this.observeDispatch(op, x.handOff?.upstream ?? null);
+    x.responseStatus = SWITCHING_PROTOCOLS;
+    x.responseHeaders = headers;
+    applyStaged(x);
+    if (this.ran > 0 && op.responseHooks) await this.#responseHooks(op);
+    if (x.closed) {
+      connection.destroy();
+      return this.record(CLIENT_CLOSED, 0);
+    }
+    if (x.responseStatus !== SWITCHING_PROTOCOLS) {
+      connection.destroy();
+      return this.#send();
+    }
+    x.responseHeaders.push(...op.headers);
+    addStandardHeaders(x, x.responseHeaders);
+    const relayed = relayWebSocket(x, connection, this.#options.recorder.metrics.webSockets, (sent) =>
+      this.record(SWITCHING_PROTOCOLS, sent),
+    );
+    if (!relayed) return this.record(CLIENT_CLOSED, 0);
+    x.trace?.finish(SWITCHING_PROTOCOLS);
+    x.trace = null;
+    this.#release();
+  }
+
   // --- what all of them come to
 
   #setResponse(answer: Answer): void {
@@ -276,9 +316,16 @@ export class ResponseRun implements ProxyEvents {
   record(status: number, responseBytes: number): void {
     if (this.#recorded) return;
     this.#recorded = true;
-    this.#gw.release();
+    this.#release();
     const counted = this.#x.closedWith || status;
     this.#x.trace?.finish(counted === CLIENT_CLOSED ? null : counted);
     this.#options.recorder.finished(this.#x, this.metrics, counted, responseBytes);
+  }
+
+  /** It needs its generation no more: a WebSocket outlives many. */
+  #release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#gw.release();
   }
 }

@@ -94,7 +94,7 @@ export class RequestTrace {
       'http.request.method': method,
       'url.full': bounded(url.origin + withoutQuery(path)),
       'server.address': url.hostname,
-      'server.port': Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+      'server.port': Number(url.port) || (/^(https|wss):$/.test(url.protocol) ? 443 : 80),
     };
     const parent = this.#current.context;
     return this.#span({ name: method, kind: CLIENT, parent, attributes, startedAt: performance.now() });

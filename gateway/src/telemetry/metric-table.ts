@@ -26,6 +26,7 @@ const REQUEST = ['method', 'path', 'status', 'api'] as const;
 /** Labels, and what their values are. */
 export const LABELS = {
   api: "slug of the spec's title; empty where no operation matched",
+  direction: '`received` from clients, or `sent` to them',
   dispatcher: 'name of the plugin',
   function: 'hook of the plugin: `init`, `on_request`, `on_response`, `dispatch`, or one of the chunk hooks',
   method: 'method of the operation; where none matched that of the request, or `OTHER`',
@@ -76,6 +77,13 @@ const table = {
   },
   gw_active_connections: { type: 'gauge', help: 'Open client connections', labels: [] },
   gw_connections_total: { type: 'counter', help: 'Client connections accepted', labels: [] },
+  gw_websocket_connections: { type: 'gauge', help: 'Open WebSockets', labels: [] },
+  gw_websocket_messages_total: { type: 'counter', help: 'Messages relayed in WebSockets', labels: ['direction'] },
+  gw_websocket_bytes_total: {
+    type: 'counter',
+    help: 'Bytes relayed in WebSockets, as they travel',
+    labels: ['direction'],
+  },
   gw_validation_failures_total: {
     type: 'counter',
     help: 'Requests refused by validation',

@@ -6,6 +6,7 @@
 import { Registry } from 'prom-client';
 import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
+import { type DirectionFigures, noFigures } from '../websocket/figures.ts';
 import type { PluginFigures, StateFigures } from './figures.ts';
 import { LabelledCounter } from './labelled-counter.ts';
 import {
@@ -101,6 +102,7 @@ export class Metrics {
   activeConnections = 0;
   connections = 0;
   droppedHeaders = 0;
+  readonly webSockets = noFigures();
   /** Unix seconds; null without TLS. */
   certificateExpiry: number | null = null;
 
@@ -124,6 +126,9 @@ export class Metrics {
     );
     this.#register('gw_active_connections', () => one(this.activeConnections));
     this.#register('gw_connections_total', () => one(this.connections));
+    this.#register('gw_websocket_connections', () => one(this.webSockets.open));
+    this.#register('gw_websocket_messages_total', () => this.#byDirection('messages'));
+    this.#register('gw_websocket_bytes_total', () => this.#byDirection('bytes'));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
     this.#register('gw_plugin_decisions_total', () => [...this.#decisions.values()]);
     const instances = (pick: (figures: PluginFigures) => number) => () =>
@@ -149,6 +154,14 @@ export class Metrics {
     this.#family('gw_middleware_duration_seconds');
     this.#family('gw_dispatch_duration_seconds');
     this.#family('gw_wasm_execution_duration_seconds');
+  }
+
+  #byDirection(figure: keyof DirectionFigures): Sample[] {
+    const { received, sent } = this.webSockets;
+    return [
+      { labels: { direction: 'received' }, value: received[figure] },
+      { labels: { direction: 'sent' }, value: sent[figure] },
+    ];
   }
 
   /** The same place for the same labels, also over reloads. */

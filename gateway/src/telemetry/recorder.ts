@@ -32,7 +32,7 @@ export class Recorder {
 
   finished(x: Exchange, place: OperationMetrics, status: number, responseBytes: number): void {
     const seconds = (performance.now() - x.startedAt) / 1000;
-    const requestBytes = x.bodyStream === null ? 0 : x.bodyStream.received;
+    const requestBytes = x.bodyStream === null ? x.receivedUpgraded : x.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
     if (x.decidedBy !== null) this.metrics.decided(x.decidedBy, x.decision);
     if (x.parts !== null) for (const part of x.parts) part?.finished();

@@ -1,6 +1,7 @@
 /** Writes what the pipeline answers to one HTTP/1.1 request. */
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { atEndOfTick } from '../end-of-tick.ts';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
@@ -8,6 +9,7 @@ import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
 import { LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
+import type { UpgradedConnections } from './upgraded.ts';
 
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;
@@ -18,6 +20,10 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   /** When its connection had its first request, in monotonic milliseconds. */
   openedAt = 0;
   waitsForContinue = false;
+  /** What came behind a request that asks for another protocol; null where the connection stays HTTP. */
+  afterRequest: Buffer | null = null;
+  upgradedConnections: UpgradedConnections | null = null;
+  #upgraded: Duplex | null = null;
 
   send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const bodiless = status === 204 || status === 304;
@@ -52,6 +58,19 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     this.writeInformation(status, headers);
   }
 
+  upgrade(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
+    const { socket, afterRequest } = this;
+    if (socket === null || socket.destroyed || afterRequest === null) return null;
+    socket.write(headOfUpgrade(x, headers), 'latin1');
+    this.emit('upgraded');
+    this.detachSocket(socket);
+    if (afterRequest.length > 0) socket.unshift(afterRequest);
+    socket.once('close', () => x.close());
+    this.#upgraded = socket;
+    this.upgradedConnections?.add(socket, stopping);
+    return socket;
+  }
+
   trailers(fields: HeaderList): void {
     if (this.exchange === null || !takesTrailers(this.exchange)) return;
     const pairs: [string, string][] = [];
@@ -60,17 +79,18 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   get headSent(): boolean {
-    return this.headersSent;
+    return this.headersSent || this.#upgraded !== null;
   }
 
   /** The client does not read. */
   cutOff(): void {
+    if (this.#upgraded !== null) return void this.#upgraded.destroy();
     this.exchange?.close(CLIENT_CLOSED);
     this.abort();
   }
 
   abort(): void {
-    this.socket?.destroy();
+    (this.#upgraded ?? this.socket)?.destroy();
   }
 
   bodyWanted(): void {
@@ -107,8 +127,25 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const unread = body && !body.readableEnded;
     if (this.drain?.ends(this.openedAt) || unread || x?.fault) this.shouldKeepAlive = false;
     if (unread && this.socket) closeInStages(this.socket, this.req);
+    if (!this.shouldKeepAlive) alsoCloses(headers);
     this.writeHead(status, headers);
   }
+}
+
+/** An answer that says `Connection: Upgrade` says nothing else by itself. */
+function alsoCloses(headers: HeaderList): void {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') headers[i + 1] += ', close';
+}
+
+function headOfUpgrade({ upgrade }: Exchange, headers: HeaderList): string {
+  let head = `HTTP/1.1 101 ${STATUS_CODES[101]}\r\nupgrade: ${upgrade?.protocol}\r\nconnection: Upgrade\r\n`;
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i] as string, headers[i + 1] as string];
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    head += `${name}: ${value}\r\n`;
+  }
+  return `${head}\r\n`;
 }
 
 /**

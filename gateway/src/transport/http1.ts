@@ -3,10 +3,11 @@ import { createServer, type Server as HttpServer, type IncomingMessage } from 'n
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { atEndOfTick } from '../end-of-tick.ts';
-import { Exchange } from '../exchange.ts';
+import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import { IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
 import { Http1Response } from './http1-response.ts';
+import { asksForWebSocket, responseOnUpgrade } from './http1-upgrade.ts';
 import { inspect } from './inspect.ts';
 import { GONE, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
@@ -19,6 +20,8 @@ import type { TlsSettings, TransportLimits, TransportState } from './transport.t
 export function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimits): number {
   return Math.min(2 * (maxHeaders * maxHeaderSize + maxUriLength) + 65536, 64 << 20);
 }
+
+const WEB_SOCKET: UpgradeOffer = { protocol: 'websocket', keyed: true };
 
 function responseClosed(this: Http1Response): void {
   this.exchange?.close();
@@ -37,7 +40,7 @@ export interface Http1Server {
 }
 
 export function createHttp1Server(
-  { limits, events, drain, slowSenders, slowReaders, begunLines }: TransportState,
+  { limits, events, drain, slowSenders, slowReaders, begunLines, upgraded }: TransportState,
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
@@ -54,6 +57,11 @@ export function createHttp1Server(
     requireHostHeader: false,
     noDelay: true,
     highWaterMark: 64 << 10,
+    shouldUpgradeCallback: (request: IncomingMessage) => {
+      const previous = latest.get(request.socket);
+      // The connection is another response's to finish: the request stays one of HTTP.
+      return (previous === undefined || previous.writableFinished) && asksForWebSocket(request);
+    },
   };
 
   const latest = new WeakMap<Socket, Http1Response>();
@@ -73,10 +81,12 @@ export function createHttp1Server(
       body: hasBody ? new IncomingBody(request, response, bodyLimits) : null,
     });
     x.fault = fault;
+    if (response.afterRequest !== null) x.upgrade = WEB_SOCKET;
     if (asksForCertificates) x.clientCertificate = clientCertificateOf(request.socket);
     response.exchange = x;
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
+    response.upgradedConnections = upgraded;
     response.on('close', responseClosed);
     // Node's parser loses what came in one piece behind an upgrade that nobody takes.
     if (upgrade) response.shouldKeepAlive = false;
@@ -154,6 +164,9 @@ export function createHttp1Server(
   server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
   server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
     refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
+  });
+  server.on('upgrade', (request, socket, head) => {
+    accept(request, responseOnUpgrade(request, socket as Socket, head), false);
   });
   server.on('clientError', (error: ParserError, socket) => unreadable(error, socket as Socket));
   if (secure) {

@@ -3,6 +3,7 @@ import type { HeaderList } from '../exchange.ts';
 import { isHost } from './host.ts';
 
 export interface Http2Request {
+  /** Of an extended CONNECT for a protocol that is spoken here, the one that it stands for: GET. */
   readonly method: string;
   readonly target: string;
   /** With `host` from `:authority`, and one `cookie` (section 8.2.3). */
@@ -10,12 +11,17 @@ export interface Http2Request {
   /** Why the request is malformed, or null. */
   readonly fault: string | null;
   readonly waitsForContinue: boolean;
+  /** What an extended CONNECT asks for (RFC 8441, section 4); null: the request is one of HTTP. */
+  readonly protocol: string | null;
 }
+
+export const WEB_SOCKET = 'websocket';
 
 /** From names and values in turn, pseudo headers first. */
 export function requestOf(raw: readonly string[]): Http2Request {
   let method = '';
   let target = '';
+  let protocol: string | null = null;
   let authority: string | undefined;
   let host: string | undefined;
   let cookie: string | undefined;
@@ -31,6 +37,9 @@ export function requestOf(raw: readonly string[]): Http2Request {
         break;
       case ':path':
         target = value;
+        break;
+      case ':protocol':
+        protocol = value;
         break;
       case ':authority':
         authority = value;
@@ -62,5 +71,6 @@ export function requestOf(raw: readonly string[]): Http2Request {
     headers.push('host', name);
   }
   if (cookie !== undefined) headers.push('cookie', cookie);
-  return { method, target, headers, fault, waitsForContinue };
+  if (protocol === WEB_SOCKET) method = 'GET';
+  return { method, target, headers, fault, waitsForContinue, protocol };
 }

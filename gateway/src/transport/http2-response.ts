@@ -1,14 +1,15 @@
 /** Writes what the pipeline answers to one HTTP/2 stream. */
 import { validateHeaderValue } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import { Writable } from 'node:stream';
+import { type Duplex, Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
 import { ONE_PIECE } from './http1-response.ts';
 import { endInPieces } from './pieces.ts';
-import { tooSlow } from './refuse.ts';
+import { type Refusal, tooSlow } from './refuse.ts';
 import type { WatchedClient } from './stall-detector.ts';
 import { takesTrailers } from './takes-trailers.ts';
+import type { UpgradedConnections } from './upgraded.ts';
 
 /** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
 const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
@@ -24,14 +25,17 @@ export interface EndingConnection {
 export class Http2Response implements Responder, BodyOwner, WatchedClient {
   readonly #stream: ServerHttp2Stream;
   readonly #connection: EndingConnection;
+  readonly #upgradedConnections: UpgradedConnections;
+  #upgraded = false;
   exchange: Exchange | null = null;
   waitsForContinue = false;
   progressAt = performance.now();
   #trailers: HeaderList | null = null;
 
-  constructor(stream: ServerHttp2Stream, connection: EndingConnection) {
+  constructor(stream: ServerHttp2Stream, connection: EndingConnection, upgraded: UpgradedConnections) {
     this.#stream = stream;
     this.#connection = connection;
+    this.#upgradedConnections = upgraded;
   }
 
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
@@ -67,6 +71,15 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     this.#stream.additionalHeaders(Object.assign(fieldsOf(headers), { ':status': status }));
   }
 
+  /** With 200 (RFC 8441, section 5.1). */
+  upgrade(_x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
+    if (!this.#head(200, headers, false)) return null;
+    this.#noteProgress();
+    this.#upgraded = true;
+    this.#upgradedConnections.add(this.#stream, stopping);
+    return this.#stream;
+  }
+
   trailers(fields: HeaderList): void {
     this.#trailers = fields;
   }
@@ -77,7 +90,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
 
   /** The client does not read. */
   cutOff(): void {
-    this.exchange?.close(CLIENT_CLOSED);
+    if (!this.#upgraded) this.exchange?.close(CLIENT_CLOSED);
     this.#stream.destroy(new Error('the client does not read'));
   }
 
@@ -97,8 +110,13 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
   bodyTooSlow(): void {
     const x = this.exchange;
     if (x === null || this.headSent) return this.abort();
-    const { status, headers, body } = tooSlow(x);
-    x.close(status);
+    const refusal = tooSlow(x);
+    x.close(refusal.status);
+    this.refuse(refusal);
+  }
+
+  /** An answer of the transport's own. */
+  refuse({ status, headers, body }: Refusal): void {
     if (this.#head(status, headers, false)) this.#stream.end(body);
   }
 

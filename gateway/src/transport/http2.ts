@@ -4,13 +4,14 @@
  */
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { Exchange } from '../exchange.ts';
+import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import type { ClientCertificate } from '../shown-certificate.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
-import { requestOf } from './http2-request.ts';
+import { requestOf, WEB_SOCKET } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
+import { unknownProtocol } from './refuse.ts';
 import type { TransportState } from './transport.ts';
 
 /** Resets each second that a client gets back after those that it may make at once, as nghttp2 has it. */
@@ -21,6 +22,8 @@ const MAX_INVALID_FRAMES = 100;
 const READS_GOAWAY_MS = 1000;
 /** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
 const LAST_STREAM = 2 ** 31 - 1;
+
+const UPGRADE: UpgradeOffer = { protocol: WEB_SOCKET, keyed: false };
 
 interface Connection {
   readonly session: ServerHttp2Session;
@@ -64,6 +67,7 @@ export class Http2Connections {
         maxConcurrentStreams: limits.http2MaxStreams,
         maxHeaderListSize: parserLimit(limits),
         enablePush: false,
+        enableConnectProtocol: true,
       },
     });
     const now = performance.now();
@@ -87,17 +91,18 @@ export class Http2Connections {
   }
 
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
-    const { drain, events, slowReaders } = this.#state;
+    const { drain, events, slowReaders, upgraded } = this.#state;
     connection.streams++;
-    const response = new Http2Response(stream, connection);
-    const { fault, waitsForContinue, ...request } = requestOf(raw);
+    const response = new Http2Response(stream, connection, upgraded);
+    const { fault, waitsForContinue, protocol, ...request } = requestOf(raw);
     const x = new Exchange(response, {
       ...request,
       scheme: connection.scheme,
       clientIp: connection.peer,
-      body: stream.endAfterHeaders ? null : new IncomingBody(stream, response, this.#bodyLimits),
+      body: stream.endAfterHeaders || protocol !== null ? null : new IncomingBody(stream, response, this.#bodyLimits),
     });
     x.fault = fault;
+    if (protocol === WEB_SOCKET) x.upgrade = UPGRADE;
     x.clientCertificate = connection.certificate;
     response.exchange = x;
     response.waitsForContinue = waitsForContinue;
@@ -109,7 +114,10 @@ export class Http2Connections {
       x.close();
     });
     if (drain.ends(connection.openedAt)) this.#announceEnd(connection);
-    events.request(x);
+    if (protocol === null || protocol === WEB_SOCKET) return events.request(x);
+    const refusal = unknownProtocol(x);
+    response.refuse(refusal);
+    events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
   }
 
   /**

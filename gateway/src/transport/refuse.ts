@@ -127,6 +127,11 @@ export function tooSlow(x: Exchange): Refusal {
   return refusalOf(x, problem('request-timeout', 'The request body did not arrive in time.'));
 }
 
+/** To an extended CONNECT for another protocol than WebSocket (RFC 9220, section 3). */
+export function unknownProtocol(x: Exchange): Refusal {
+  return refusalOf(x, problem('not-implemented', 'The :protocol of the request is not spoken here.'));
+}
+
 /** To a request whose body is not validly framed. */
 export function unreadable(x: Exchange): Refusal {
   return refusalOf(x, problem('malformed-request', 'The request body is not validly framed.'));

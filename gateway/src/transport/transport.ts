@@ -18,6 +18,7 @@ import { Http2Connections } from './http2.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
 import { StallDetector } from './stall-detector.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
+import { UpgradedConnections } from './upgraded.ts';
 
 export interface TransportLimits {
   /** Bytes (`--max-body-size`). */
@@ -82,6 +83,8 @@ export interface TransportState {
   readonly slowReaders: StallDetector;
   /** Plaintext connections whose first bytes held the end of a line. */
   readonly begunLines: WeakSet<Socket>;
+  /** What has left HTTP. */
+  readonly upgraded: UpgradedConnections;
 }
 
 /** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. Connections that get no slot are dropped. */
@@ -95,7 +98,8 @@ export function createTransport(
   const slowSenders = new StallDetector(limits.bodyTimeoutMs);
   const slowReaders = new StallDetector(limits.sendTimeoutMs);
   const begunLines = new WeakSet<Socket>();
-  const state: TransportState = { limits, events, drain, slowSenders, slowReaders, begunLines };
+  const upgraded = new UpgradedConnections();
+  const state: TransportState = { limits, events, drain, slowSenders, slowReaders, begunLines, upgraded };
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
@@ -128,6 +132,7 @@ export function createTransport(
       new Promise((resolve) => {
         drain.begin();
         const cut = setTimeout(() => {
+          upgraded.cut();
           http2.cut();
           server.closeAllConnections();
         }, timeoutMs);
@@ -138,6 +143,7 @@ export function createTransport(
         });
         detector.cut();
         http2.beginDrain();
+        upgraded.stop();
         server.closeIdleConnections();
       }),
   };

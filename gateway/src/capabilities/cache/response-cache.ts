@@ -66,7 +66,9 @@ export class ResponseCache {
       TRANSACTION.set(x, transaction);
       return false;
     }
-    if (x.bodyStream !== null || NOT_FOR_CACHES.some((name) => headerOf(x.headers, name) !== undefined)) {
+    // Over HTTP/2 no header asks for an upgrade.
+    const upgrades = x.upgrade !== null;
+    if (upgrades || x.bodyStream !== null || NOT_FOR_CACHES.some((name) => headerOf(x.headers, name) !== undefined)) {
       TRANSACTION.set(x, transaction);
       return false;
     }

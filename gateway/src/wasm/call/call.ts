@@ -52,7 +52,7 @@ export class Call {
   exchange: Exchange | null = null;
   /** `respond` or `respond_problem` was called. */
   responded = false;
-  /** `host_http_stream` was called. */
+  /** `host_http_stream` was called, or another function that hands the request off. */
   handedOff = false;
   /** Why `init` refused the config. */
   refusal: string | null = null;

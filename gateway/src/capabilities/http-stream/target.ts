@@ -1,0 +1,41 @@
+/** Where a dispatcher hands a request off to. */
+import type { Exchange, HandOff } from '../../exchange.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+
+/** Places and lengths of two texts in the plugin's memory. */
+interface TargetArguments {
+  /** JSON pointer of the upstream in the config. */
+  readonly upstream: number;
+  readonly upstreamLength: number;
+  /** Path and query; empty for those of the request. */
+  readonly path: number;
+  readonly pathLength: number;
+}
+
+/** Throws HostCallError outside `dispatch`, where the config names no such upstream, and where the path is none. */
+export function targetOf(
+  call: Call,
+  fn: string,
+  { upstream, upstreamLength, path, pathLength }: TargetArguments,
+): Pick<HandOff, 'upstream' | 'path'> {
+  if (call.hook !== 'dispatch') throw new HostCallError(`${fn} is for dispatchers, not ${call.hook}`);
+  const pointer = call.memory.text(upstream, upstreamLength);
+  const target = call.binding.upstreams.get(pointer);
+  if (target === undefined) {
+    throw new HostCallError(`${fn}: config "${pointer}" names no upstream: mark it x-gw-upstream`);
+  }
+  call.charge(pathLength);
+  const wanted = pathLength === 0 ? asSent(call.request()) : checkedPath(fn, call.memory.text(path, pathLength));
+  return { upstream: target, path: wanted };
+}
+
+/** What the transport has let in, less the parameters that plugins took out. */
+function asSent({ path, query }: Exchange): string {
+  return query === undefined ? path : `${path}?${query}`;
+}
+
+function checkedPath(fn: string, path: string): string {
+  if (/^[/?][\x21-\x7e]*$/.test(path) && !path.includes('#')) return path;
+  throw new HostCallError(`${fn}: the path must begin with "/" and be percent-encoded`);
+}

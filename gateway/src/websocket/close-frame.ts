@@ -1,0 +1,17 @@
+/** A close frame of the gateway's own (RFC 6455, section 5.5.1). */
+import { randomBytes } from 'node:crypto';
+import type { Closing } from './frame-scanner.ts';
+
+const FIN_CLOSE = 0x88;
+const MASK = 0x80;
+
+/** `masked`: it goes to a server, whose clients mask what they send. */
+export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
+  const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
+  payload.writeUInt16BE(code);
+  payload.write(reason, 2);
+  if (!masked) return Buffer.concat([Buffer.from([FIN_CLOSE, payload.length]), payload]);
+  const mask = randomBytes(4);
+  for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] as number) ^ (mask[i % 4] as number);
+  return Buffer.concat([Buffer.from([FIN_CLOSE, MASK | payload.length]), mask, payload]);
+}

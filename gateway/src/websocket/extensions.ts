@@ -1,0 +1,31 @@
+/**
+ * `Sec-WebSocket-Extensions` (RFC 6455, section 9.1). Frames are followed without knowing what extensions make of them:
+ * the one that passes is `permessage-deflate` (RFC 7692), which changes no frame's head but for RSV1.
+ */
+
+const DEFLATE = 'permessage-deflate';
+
+/** Of what a client offers, what an upstream is offered; empty for nothing. */
+export function offeredExtensions(value: string | undefined): string {
+  return elements(value).filter(isDeflate).join(', ');
+}
+
+/** Whether an upstream may have agreed to this, where that was offered. */
+export function mayAgree(agreed: string | undefined, offered: string): boolean {
+  const chosen = elements(agreed);
+  return chosen.length === 0 || (chosen.length === 1 && chosen.every(isDeflate) && offered !== '');
+}
+
+/** Whether messages may be compressed. */
+export function compresses(agreed: string | undefined): boolean {
+  return elements(agreed).some(isDeflate);
+}
+
+function isDeflate(element: string): boolean {
+  return element.split(';', 1)[0]?.trim().toLowerCase() === DEFLATE;
+}
+
+/** Those of a list; commas within quotes part none. */
+function elements(value = ''): string[] {
+  return (value.match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((each) => each.trim()).filter((each) => each !== '');
+}

@@ -1,0 +1,19 @@
+/** What is counted of WebSockets, over the process. */
+
+export interface DirectionFigures {
+  messages: number;
+  /** Of frames, heads too. */
+  bytes: number;
+}
+
+export interface WebSocketFigures {
+  /** Open now. */
+  open: number;
+  /** From clients, and to them. */
+  readonly received: DirectionFigures;
+  readonly sent: DirectionFigures;
+}
+
+export function noFigures(): WebSocketFigures {
+  return { open: 0, received: { messages: 0, bytes: 0 }, sent: { messages: 0, bytes: 0 } };
+}

@@ -1,0 +1,211 @@
+/**
+ * Follows one direction of a WebSocket from frame to frame (RFC 6455, section 5): which bytes may pass, and where frames
+ * end. Payloads are neither unmasked nor copied. The head of a frame passes when it is whole and valid, so that whoever
+ * gets the bytes stands at the end of a frame whenever one is refused.
+ */
+
+/** Why a WebSocket ends: code and reason of the close frame that says so. */
+export interface Closing {
+  readonly code: number;
+  /** At most 123 bytes (section 5.5). */
+  readonly reason: string;
+}
+
+export interface FrameRules {
+  /** Frames of clients are masked, those of servers are not (section 5.1). */
+  readonly masked: boolean;
+  /** `permessage-deflate` was agreed on, whose messages have RSV1 set (RFC 7692, section 6). */
+  readonly deflate: boolean;
+  /** Bytes of a message as it travels, in all its frames. */
+  readonly maxMessageBytes: number;
+}
+
+/** What of a chunk goes on: `lead` first, where the chunk completes a head that was held back. */
+export interface Passed {
+  readonly lead: Buffer | null;
+  readonly body: Buffer;
+}
+
+const MAX_HEAD = 14;
+const MAX_CONTROL = 125;
+const CLOSE = 0x8;
+const FIN = 0x80;
+const RSV1 = 0x40;
+const RSV2_RSV3 = 0x30;
+const MASK = 0x80;
+/** A close frame without a code (section 7.1.5). */
+export const NO_CODE = 1005;
+const NONE = Buffer.alloc(0);
+
+export class FrameScanner {
+  readonly #rules: FrameRules;
+  /** Messages that have passed whole. */
+  messages = 0;
+  /** Code of the close frame that has come, whole; null before. What follows it is not looked at (section 5.5.1). */
+  closeCode: number | null = null;
+  /** That close frame has passed. */
+  closePassed = false;
+  /** Set at the first frame that is refused; nothing passes from there on. */
+  violation: Closing | null = null;
+  readonly #head = Buffer.alloc(MAX_HEAD);
+  /** Bytes in `#head`, which have not passed. */
+  #held = 0;
+  /** Bytes of payload that are to come of the frame at hand. */
+  #left = 0;
+  #opcode = 0;
+  #final = true;
+  /** A message has begun, whose last frame is to come. */
+  #fragmented = false;
+  #messageBytes = 0;
+  /** Of the close frame at hand: bytes of its code that have come. */
+  #codeBytes = 0;
+  #code = 0;
+  readonly #mask = Buffer.alloc(4);
+  #stopping = false;
+  #passing = true;
+
+  constructor(rules: FrameRules) {
+    this.#rules = rules;
+  }
+
+  /** What has passed ends with a whole frame, so that a frame of another's may follow. */
+  get atFrameEnd(): boolean {
+    return this.#left === 0 || !this.#passing;
+  }
+
+  /** No frame passes that has not begun yet; what comes is looked at all the same, for a close frame. */
+  stop(): void {
+    this.#stopping = true;
+    if (this.#left === 0) this.#passing = false;
+  }
+
+  scan(chunk: Buffer): Passed {
+    let at = 0;
+    let lead: Buffer | null = null;
+    if (this.#held > 0) {
+      at = this.#completeHead(chunk);
+      if (this.#held < headSize(this.#head, 0, this.#held)) return { lead, body: NONE };
+      if (!this.#begin(this.#head, 0)) return { lead, body: NONE };
+      if (this.#passing) lead = Buffer.from(this.#head.subarray(0, this.#held));
+      this.#held = 0;
+    }
+    const from = at;
+    let end = at;
+    while (!this.#over && at < chunk.length) {
+      if (this.#left > 0) at += this.#take(chunk, at);
+      else {
+        if (this.#stopping) this.#passing = false;
+        const size = headSize(chunk, at, chunk.length - at);
+        if (at + size > chunk.length) {
+          this.#held = chunk.copy(this.#head, 0, at);
+          break;
+        }
+        if (!this.#begin(chunk, at)) break;
+        at += size;
+      }
+      if (this.#passing) end = at;
+    }
+    return { lead, body: chunk.subarray(from, end) };
+  }
+
+  get #over(): boolean {
+    return this.closeCode !== null || this.violation !== null;
+  }
+
+  /** Takes bytes of the head that is held, until it is whole: where the chunk goes on. */
+  #completeHead(chunk: Buffer): number {
+    let at = 0;
+    while (at < chunk.length && this.#held < headSize(this.#head, 0, this.#held)) {
+      this.#head[this.#held++] = chunk[at++] as number;
+    }
+    return at;
+  }
+
+  /** A frame begins, whose head is whole; false where it is refused. */
+  #begin(bytes: Buffer, at: number): boolean {
+    const first = bytes[at] as number;
+    const second = bytes[at + 1] as number;
+    const short = second & 0x7f;
+    const length =
+      short === 126 ? bytes.readUInt16BE(at + 2) : short === 127 ? Number(bytes.readBigUInt64BE(at + 2)) : short;
+    this.violation = this.#faultOf(first, second, length);
+    if (this.violation !== null) return false;
+    this.#opcode = first & 0x0f;
+    this.#final = (first & FIN) !== 0;
+    this.#left = length;
+    if (this.#opcode === CLOSE) this.#beginClose(bytes, at, second, length);
+    else if (this.#opcode < CLOSE) {
+      this.#messageBytes = (this.#opcode === 0 ? this.#messageBytes : 0) + length;
+      this.#fragmented = !this.#final;
+    }
+    if (length === 0) this.#ended();
+    return true;
+  }
+
+  #beginClose(bytes: Buffer, at: number, second: number, length: number): void {
+    if ((second & MASK) !== 0) bytes.copy(this.#mask, 0, at + 2, at + 6);
+    this.#codeBytes = length === 0 ? 2 : 0;
+    this.#code = length === 0 ? NO_CODE : 0;
+  }
+
+  #faultOf(first: number, second: number, length: number): Closing | null {
+    const opcode = first & 0x0f;
+    if (((second & MASK) !== 0) !== this.#rules.masked) {
+      return protocolError(this.#rules.masked ? 'a frame is not masked' : 'a frame is masked');
+    }
+    if ((first & RSV2_RSV3) !== 0) return protocolError('a reserved bit is set');
+    if ((opcode > 2 && opcode < CLOSE) || opcode > 0xa) return protocolError('an opcode is reserved');
+    const compressed = (first & RSV1) !== 0;
+    if (compressed && (!this.#rules.deflate || opcode === 0 || opcode >= CLOSE)) {
+      return protocolError('a reserved bit is set');
+    }
+    if (opcode >= CLOSE) return this.#faultOfControl(first, opcode, length);
+    if (opcode === 0 && !this.#fragmented) return protocolError('a continuation continues nothing');
+    if (opcode !== 0 && this.#fragmented) return protocolError('a message begins within another');
+    const before = opcode === 0 ? this.#messageBytes : 0;
+    if (before + length > this.#rules.maxMessageBytes) return { code: 1009, reason: 'the message is too large' };
+    return null;
+  }
+
+  #faultOfControl(first: number, opcode: number, length: number): Closing | null {
+    if ((first & FIN) === 0) return protocolError('a control frame is fragmented');
+    if (length > MAX_CONTROL) return protocolError('a control frame is too long');
+    if (opcode === CLOSE && length === 1) return protocolError('a close frame holds half a code');
+    return null;
+  }
+
+  /** Payload: how much of it there is from `at` on. */
+  #take(chunk: Buffer, at: number): number {
+    const taken = Math.min(this.#left, chunk.length - at);
+    if (this.#opcode === CLOSE) this.#readCode(chunk, at, taken);
+    this.#left -= taken;
+    if (this.#left === 0) this.#ended();
+    return taken;
+  }
+
+  #readCode(chunk: Buffer, at: number, length: number): void {
+    for (let i = 0; i < length && this.#codeBytes < 2; i++, this.#codeBytes++) {
+      const mask = this.#rules.masked ? (this.#mask[this.#codeBytes] as number) : 0;
+      this.#code = (this.#code << 8) | ((chunk[at + i] as number) ^ mask);
+    }
+  }
+
+  #ended(): void {
+    if (this.#opcode === CLOSE) {
+      this.closeCode = this.#code;
+      this.closePassed = this.#passing;
+    } else if (this.#opcode < CLOSE && this.#final) this.messages++;
+  }
+}
+
+/** Bytes of a frame's head, as far as those that are there tell. */
+function headSize(bytes: Buffer, at: number, available: number): number {
+  if (available < 2) return 2;
+  const second = bytes[at + 1] as number;
+  const short = second & 0x7f;
+  return 2 + (short === 126 ? 2 : short === 127 ? 8 : 0) + ((second & MASK) !== 0 ? 4 : 0);
+}
+
+function protocolError(reason: string): Closing {
+  return { code: 1002, reason };
+}

@@ -1,0 +1,170 @@
+/**
+ * Carries a WebSocket between a client and an upstream (docs/reference/plugins.md#ws-upstream): bytes pass as they come,
+ * with back-pressure, and frames are followed so that each side is told in a close frame of its own why it ends.
+ */
+import type { Duplex } from 'node:stream';
+import type { DirectionFigures, WebSocketFigures } from './figures.ts';
+import type { Closing } from './frame-scanner.ts';
+import { Side, type SideName } from './side.ts';
+
+/** Milliseconds from the first close frame, or the loss of a side, to the end of both connections (RFC 6455, section 7.1.2). */
+const CLOSING_MS = 10_000;
+/** Milliseconds for the same where the gateway ends the WebSocket, or the client is lost. */
+const GRACE_MS = 2_000;
+/** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
+const LOST = 1006;
+
+const CLIENT_GONE: Closing = { code: 1001, reason: 'the client has gone' };
+const UPSTREAM_GONE: Closing = { code: 1011, reason: 'the upstream has gone' };
+const BAD_CLIENT: Closing = { code: 1001, reason: 'the client broke the protocol' };
+const BAD_UPSTREAM: Closing = { code: 1011, reason: 'the upstream broke the protocol' };
+const IDLE: Closing = { code: 1001, reason: 'idle timeout' };
+export const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
+
+export interface RelayOptions {
+  readonly client: Duplex;
+  readonly upstream: Duplex;
+  /** Both sides have agreed on compression. */
+  readonly deflate: boolean;
+  readonly maxMessageBytes: number;
+  /** Milliseconds without a byte from either side; 0: no limit. */
+  readonly idleTimeoutMs: number;
+  readonly figures: WebSocketFigures;
+  /** Both connections have ended. */
+  ended(end: RelayEnd): void;
+}
+
+export interface RelayEnd {
+  /** Who ended it first. */
+  readonly by: SideName | 'gateway';
+  readonly code: number;
+  readonly reason: string;
+  /** Bytes from the client, and to it. */
+  readonly received: number;
+  readonly sent: number;
+}
+
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #client: Side;
+  readonly #upstream: Side;
+  /** Who ended it first, and with what; null while it goes on. */
+  #end: Pick<RelayEnd, 'by' | 'code' | 'reason'> | null = null;
+  #activeAt = performance.now();
+  #idle: NodeJS.Timeout | null = null;
+  #deadline: NodeJS.Timeout | null = null;
+  #open = 2;
+
+  constructor(options: RelayOptions) {
+    const { client, upstream, figures } = options;
+    const rules = { deflate: options.deflate, maxMessageBytes: options.maxMessageBytes };
+    this.#options = options;
+    this.#client = new Side('client', client, { ...rules, masked: true });
+    this.#upstream = new Side('upstream', upstream, { ...rules, masked: false });
+    figures.open++;
+    this.#watchIdle(options.idleTimeoutMs);
+    this.#join(this.#client, this.#upstream, figures.received);
+    this.#join(this.#upstream, this.#client, figures.sent);
+  }
+
+  /** The gateway ends it: both sides are told, and get a moment to answer. */
+  close(closing: Closing): void {
+    this.#note('gateway', closing);
+    this.#client.dismiss(closing, this.#upstream);
+    this.#upstream.dismiss(closing, this.#client);
+    this.#settle(GRACE_MS);
+  }
+
+  #join(from: Side, to: Side, figures: DirectionFigures): void {
+    const { stream } = from;
+    const left = () => this.#left(from, to);
+    stream.on('data', (chunk: Buffer) => this.#pass(from, to, figures, chunk));
+    stream.on('drain', () => {
+      this.#activeAt = performance.now();
+      to.stream.resume();
+    });
+    const closed = () => {
+      left();
+      this.#closed(from);
+    };
+    stream.on('end', left).on('error', ignore);
+    if (stream.closed) process.nextTick(closed);
+    else stream.on('close', closed).resume();
+  }
+
+  #pass(from: Side, to: Side, figures: DirectionFigures, chunk: Buffer): void {
+    this.#activeAt = performance.now();
+    from.received += chunk.length;
+    const { scanner } = from;
+    const before = scanner.messages;
+    const { lead, body } = scanner.scan(chunk);
+    figures.bytes += chunk.length;
+    figures.messages += scanner.messages - before;
+    if (!to.gone && !to.write(lead, body)) from.stream.pause();
+    if (scanner.violation !== null) return this.#violated(from, to, scanner.violation);
+    to.tell(from);
+    if (scanner.closeCode === null) return;
+    this.#note(from.name, { code: scanner.closeCode, reason: '' });
+    this.#settle(CLOSING_MS);
+  }
+
+  #violated(from: Side, to: Side, closing: Closing): void {
+    this.#note('gateway', closing);
+    from.dismiss(closing, to);
+    to.dismiss(from === this.#client ? BAD_CLIENT : BAD_UPSTREAM, from);
+    this.#settle(GRACE_MS);
+  }
+
+  /** A side sends no more: the other is told, unless they have parted already. */
+  #left(from: Side, to: Side): void {
+    if (from.gone) return;
+    from.gone = true;
+    const why = from === this.#client ? CLIENT_GONE : UPSTREAM_GONE;
+    if (from.scanner.closeCode === null) {
+      this.#note(from.name, { code: LOST, reason: '' });
+      to.dismiss(why, from);
+    }
+    to.tell(from);
+    from.end();
+    // Nobody is left for whom it would have to wait.
+    to.stream.resume();
+    // A client may have yet to read what the upstream sent last.
+    this.#settle(from === this.#client ? GRACE_MS : CLOSING_MS);
+  }
+
+  #note(by: RelayEnd['by'], { code, reason }: Closing): void {
+    this.#end ??= { by, code, reason };
+  }
+
+  /** Ends the connections whose closing handshake is over; all of it may take this long. */
+  #settle(withinMs: number): void {
+    const sides = [this.#client, this.#upstream];
+    for (const side of sides) if (side.done) side.end();
+    if (this.#open === 0) return;
+    this.#deadline ??= setTimeout(() => {
+      for (const { stream } of sides) stream.destroy();
+    }, withinMs);
+  }
+
+  #closed(side: Side): void {
+    side.release();
+    if (--this.#open > 0) return;
+    for (const timer of [this.#idle, this.#deadline]) if (timer !== null) clearTimeout(timer);
+    const { figures, ended } = this.#options;
+    figures.open--;
+    const end = this.#end ?? { by: 'gateway', code: LOST, reason: '' };
+    ended({ ...end, received: this.#client.received, sent: this.#upstream.received });
+  }
+
+  #watchIdle(timeoutMs: number): void {
+    if (timeoutMs === 0) return;
+    const look = () => {
+      const leftMs = this.#activeAt + timeoutMs - performance.now();
+      if (leftMs <= 0) this.close(IDLE);
+      else this.#idle = setTimeout(look, Math.ceil(leftMs));
+    };
+    this.#idle = setTimeout(look, timeoutMs);
+  }
+}
+
+function ignore(): void {}

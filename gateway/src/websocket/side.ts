@@ -1,0 +1,85 @@
+/** One end of a relayed WebSocket: the client's or the upstream's connection. */
+import type { Duplex } from 'node:stream';
+import { closeFrame } from './close-frame.ts';
+import { type Closing, type FrameRules, FrameScanner } from './frame-scanner.ts';
+
+/** Milliseconds that a peer gets to close its connection behind the closing handshake. */
+const LINGER_MS = 1000;
+
+export type SideName = 'client' | 'upstream';
+
+export class Side {
+  readonly name: SideName;
+  readonly stream: Duplex;
+  /** Of what it sends. */
+  readonly scanner: FrameScanner;
+  /** Bytes that it has sent. */
+  received = 0;
+  /** It has ended its connection, or lost it. */
+  gone = false;
+  /** What it is to be told, where the gateway ends the WebSocket. */
+  #closing: Closing | null = null;
+  /** A close frame has gone to it: the gateway's, or the other side's. */
+  #told = false;
+  #ended = false;
+  #linger: NodeJS.Timeout | null = null;
+
+  constructor(name: SideName, stream: Duplex, rules: FrameRules) {
+    this.name = name;
+    this.stream = stream;
+    this.scanner = new FrameScanner(rules);
+  }
+
+  /** Whether its closing handshake is over, or cannot be. */
+  get done(): boolean {
+    const { closeCode, violation } = this.scanner;
+    return this.gone || (this.#told && (closeCode !== null || violation !== null));
+  }
+
+  /** It is to be told why the WebSocket ends, once what `other` has sent stands at the end of a frame. */
+  dismiss(closing: Closing, other: Side): void {
+    if (this.#closing !== null || this.#told || this.gone) return;
+    this.#closing = closing;
+    other.scanner.stop();
+    this.tell(other);
+  }
+
+  /** Tells it what there is to tell, where it can be told now. */
+  tell(other: Side): void {
+    if (this.#told || this.gone) return;
+    if (other.scanner.closePassed) this.#told = true;
+    else if (this.#closing === null) return;
+    else if (other.scanner.atFrameEnd) {
+      this.#told = true;
+      this.stream.write(closeFrame(this.#closing, this.name === 'upstream'));
+      // Half of a frame is all that it would ever get.
+    } else if (other.gone) this.stream.destroy();
+  }
+
+  /** False where it reads more slowly than the other side sends. */
+  write(lead: Buffer | null, body: Buffer): boolean {
+    const { stream } = this;
+    if (lead === null) return body.length === 0 || stream.write(body);
+    stream.cork();
+    stream.write(lead);
+    if (body.length > 0) stream.write(body);
+    stream.uncork();
+    return !stream.writableNeedDrain;
+  }
+
+  /** Ends the connection behind what has been written. */
+  end(): void {
+    if (this.#ended || this.stream.destroyed) return;
+    this.#ended = true;
+    this.stream.end(() => {
+      if (!this.stream.destroyed) this.#linger = setTimeout(() => this.stream.destroy(), LINGER_MS);
+    });
+    // What it still sends is read: unread, it would reset the connection, and what was written with it.
+    this.stream.resume();
+  }
+
+  /** Its connection has ended. */
+  release(): void {
+    if (this.#linger !== null) clearTimeout(this.#linger);
+  }
+}
