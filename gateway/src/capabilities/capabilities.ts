@@ -10,6 +10,7 @@ import { hmac } from './hmac/capability.ts';
 import { httpCall } from './http-call/capability.ts';
 import { httpStream } from './http-stream/capability.ts';
 import { log } from './log/capability.ts';
+import { nats } from './nats/capability.ts';
 import { nonces } from './nonces/capability.ts';
 import { passwords } from './passwords/capability.ts';
 import { rateLimits } from './rate-limits/capability.ts';
@@ -33,6 +34,7 @@ export const CAPABILITIES: readonly Capability[] = [
   httpCall,
   tokens,
   signatures,
+  nats,
 ];
 
 /** Those of a process, open until it ends. */
