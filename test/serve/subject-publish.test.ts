@@ -7,8 +7,9 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { Gate } from './gate.ts';
-import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 import { connect as connectNats } from './nats-client.ts';
+import { post, type SendingSetup, serveSending } from './sending.ts';
 
 const { NATS_URL = '' } = process.env;
 
@@ -17,51 +18,12 @@ afterEach(async () => {
   await Promise.all(gateways.splice(0).map((gw) => gw.stop()));
 });
 
-interface Setup {
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly payload?: object;
-  readonly egress?: readonly string[];
-  readonly contentType?: string;
-}
-
-/** An AsyncAPI operation that sends, for each config, at `/<name>`. */
-async function serve(configs: Readonly<Record<string, object>>, setup: Setup = {}): Promise<Gateway> {
-  const { payload, contentType } = setup;
-  const message = { ...(payload ? { payload } : {}), ...(contentType ? { contentType } : {}) };
-  const document = {
-    asyncapi: '3.0.0',
-    info: { title: 'Orders', version: '1' },
-    channels: Object.fromEntries(
-      Object.keys(configs).map((name) => [name, { address: name, messages: { order: message } }]),
-    ),
-    operations: Object.fromEntries(
-      Object.entries(configs).map(([name, config]) => [
-        `send-${name}`,
-        {
-          action: 'send',
-          channel: { $ref: `#/channels/${name}` },
-          'x-gw-dispatch': { name: 'subject-publish', config },
-        },
-      ]),
-    ),
-  };
-  const { args = [], env = {}, egress } = setup;
-  const gw = await startGateway(await compileSpec(document, ['subject-publish']), {
-    args,
-    env,
-    ...(egress ? { egress } : {}),
-  });
+async function serve(configs: Readonly<Record<string, object>>, setup?: SendingSetup): Promise<Gateway> {
+  const gw = await serveSending('subject-publish', configs, setup);
   gateways.push(gw);
   return gw;
 }
 
-const post = (
-  gw: Gateway,
-  name: string,
-  body: string | Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-) => fetch(`${gw.url}/${name}`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 const unique = () => `t${crypto.randomUUID().replaceAll('-', '')}`;
 
 describe.skipIf(NATS_URL === '')('subject-publish (needs NATS_URL)', () => {
@@ -126,7 +88,7 @@ describe.skipIf(NATS_URL === '')('subject-publish (needs NATS_URL)', () => {
     const payload = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
     const gw = await serve({ orders: { url: NATS_URL, subject } }, { payload });
     const arrived: string[] = [];
-    nats.subscribe(subject, { callback: (_, message) => arrived.push(message.string()) });
+    nats.subscribe(subject, { callback: (_, message) => void arrived.push(message.string()) });
     await nats.flush();
     const refused = await post(gw, 'orders', '{"id":"one"}');
     expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ status: 400 })]);

@@ -15,6 +15,7 @@ export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Director
 export { addGroup, groupsAt } from "./groups";
 export { HmacKeys } from "./hmac-keys";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
+export { Kafka } from "./kafka";
 export { Log } from "./log";
 export { encoded, PathTemplate } from "./path-template";
 export { PASSWORDS_BUSY, Passwords } from "./passwords";

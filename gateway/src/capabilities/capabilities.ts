@@ -9,6 +9,7 @@ import { directory } from './directory/capability.ts';
 import { hmac } from './hmac/capability.ts';
 import { httpCall } from './http-call/capability.ts';
 import { httpStream } from './http-stream/capability.ts';
+import { kafka } from './kafka/capability.ts';
 import { log } from './log/capability.ts';
 import { nats } from './nats/capability.ts';
 import { nonces } from './nonces/capability.ts';
@@ -34,6 +35,7 @@ export const CAPABILITIES: readonly Capability[] = [
   httpCall,
   tokens,
   signatures,
+  kafka,
   nats,
 ];
 

@@ -19,6 +19,8 @@ export class ConnectionRefused extends Error {}
 const RIDE_OUT_MS = 5_000;
 const FIRST_PAUSE_MS = 50;
 const MOST_PAUSE_MS = 1_000;
+/** Whoever waits hears of the failure, and not that its time has passed. */
+const MARGIN_MS = 20;
 
 export class KeptConnection<C extends Connection> {
   readonly #open: () => Promise<C>;
@@ -36,7 +38,7 @@ export class KeptConnection<C extends Connection> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         if (this.#failure !== null) reject(this.#failure);
-      }, withinMs);
+      }, withinMs - MARGIN_MS);
       this.#shared()
         .then(resolve, reject)
         .finally(() => clearTimeout(late));
