@@ -48,11 +48,25 @@ const table = {
     title: 'Not acceptable',
     when: '`Accept` admits none of the content types that the operation answers with',
   },
-  'payload-too-large': { status: 413, title: 'Payload Too Large', when: 'a plugin refused the size of the body' },
+  'request-in-progress': {
+    status: 409,
+    title: 'Conflict',
+    when: 'the request with the same `Idempotency-Key` has not been answered yet',
+  },
+  'payload-too-large': {
+    status: 413,
+    title: 'Payload Too Large',
+    when: 'a plugin refused the size of the body, or a broker that of the message',
+  },
   'unsupported-media-type': {
     status: 415,
     title: 'Unsupported media type',
     when: 'the operation does not accept this content type or content encoding',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    title: 'Unprocessable content',
+    when: 'the `Idempotency-Key` was used for another request',
   },
   'rate-limited': { status: 429, title: 'Too many requests', when: 'a quota is used up' },
   'header-too-large': {
@@ -69,7 +83,7 @@ const table = {
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream could not be reached, or its answer was not valid',
+    when: 'the upstream could not be reached, or its answer was not valid; a broker could not be reached, or refused the message',
   },
   'response-invalid': {
     status: 502,
@@ -85,7 +99,7 @@ const table = {
   overloaded: {
     status: 503,
     title: 'Service unavailable',
-    when: 'the gateway is at its limit of plugin instances or buffered bytes',
+    when: 'the gateway is at its limit of plugin instances, of buffered bytes, or of messages that wait for a broker',
   },
   'state-unavailable': {
     status: 503,
@@ -107,7 +121,11 @@ const table = {
     title: 'Loop detected',
     when: 'the request has come through more than ten gateways: a plugin or an upstream leads back to its own gateway',
   },
-  'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
+  'upstream-timeout': {
+    status: 504,
+    title: 'Gateway timeout',
+    when: 'the upstream did not answer, or the broker acknowledge, in time',
+  },
 } as const satisfies Record<string, ProblemType>;
 
 export type ProblemName = keyof typeof table;

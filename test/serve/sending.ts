@@ -12,19 +12,21 @@ export interface SendingSetup {
   readonly contentType?: string;
   /** Middlewares of all operations. */
   readonly middlewares?: readonly { readonly name: string; readonly config: object }[];
-  readonly document?: object;
+  /** Security schemes, which all operations require. */
+  readonly security?: Readonly<Record<string, object>>;
 }
 
 /** The artifact of an operation for each config, at `/<name>`; a name may have parameters (`orders/{id}`). */
 export function sendingArtifact(
   plugin: string,
   configs: Readonly<Record<string, object>>,
-  { payload, contentType, middlewares = [], document = {} }: SendingSetup = {},
+  { payload, contentType, middlewares = [], security = {} }: SendingSetup = {},
 ): Promise<Uint8Array> {
   const message = { ...(payload ? { payload } : {}), ...(contentType ? { contentType } : {}) };
   const idOf = (name: string) => name.replaceAll(/[^a-z]/g, '');
   const parametersOf = (name: string) =>
     Object.fromEntries([...name.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => [parameter, {}]));
+  const requirements = Object.keys(security).map((name) => ({ $ref: `#/components/securitySchemes/${name}` }));
   const channels = Object.keys(configs).map((name) => [
     idOf(name),
     { address: name, parameters: parametersOf(name), messages: { order: message } },
@@ -34,6 +36,7 @@ export function sendingArtifact(
     {
       action: 'send',
       channel: { $ref: `#/channels/${idOf(name)}` },
+      ...(requirements.length > 0 ? { security: requirements } : {}),
       ...(middlewares.length > 0 ? { 'x-gw-middlewares': middlewares } : {}),
       'x-gw-dispatch': { name: plugin, config },
     },
@@ -44,7 +47,7 @@ export function sendingArtifact(
       info: { title: 'Orders', version: '1' },
       channels: Object.fromEntries(channels),
       operations: Object.fromEntries(operations),
-      ...document,
+      components: { securitySchemes: security },
     },
     [plugin, ...middlewares.map(({ name }) => name)],
   );

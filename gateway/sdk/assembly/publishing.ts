@@ -24,6 +24,20 @@ const TOO_LARGE = text("payload-too-large");
 const TOO_LARGE_TITLE = text("Payload Too Large");
 const TOO_LARGE_DETAIL = text("The broker takes no message of this size.");
 
+const IN_PROGRESS = text("request-in-progress");
+const IN_PROGRESS_TITLE = text("Conflict");
+const IN_PROGRESS_DETAIL = text("The request with this Idempotency-Key has not been answered yet. Try again.");
+const REUSED = text("idempotency-key-reused");
+const REUSED_TITLE = text("Unprocessable content");
+const REUSED_DETAIL = text("This Idempotency-Key was used for another request. Use a new one for each request.");
+const STATE = text("state-unavailable");
+const STATE_DETAIL = text("It cannot be told whether the request was answered before. Try again.");
+const INVALID = text("validation-failed");
+const INVALID_TITLE = text("Request validation failed");
+const INVALID_DETAIL = text("Idempotency-Key must be 1 to 255 visible characters of ASCII.");
+const REPLAYED_HEADER = text("idempotent-replayed");
+const TRUE = text("true");
+
 /** Headers of a message. */
 export class MessageHeaders {
   private lines: TextBuilder = new TextBuilder();
@@ -79,8 +93,9 @@ export class AckResponse {
     return this.body !== null;
   }
 
-  /** Answers 202; `otherwise` is the body where the config has none. */
-  send(otherwise: Text = EMPTY): void {
+  /** Answers 202 to a result of 0 or above; `otherwise` is the body where the config has none. */
+  send(result: i32, otherwise: Text = EMPTY): void {
+    if (result == Publishing.REPLAYED) Response.setHeader(REPLAYED_HEADER, TRUE);
     Response.setHeader(CONTENT_TYPE, JSON_TYPE);
     for (let i = 0; i < this.names.length; i++) Response.setHeader(this.names[i], this.values[i]);
     const body = this.body;
@@ -91,6 +106,8 @@ export class AckResponse {
 export namespace Publishing {
   /** The broker has acknowledged the message. */
   export const PUBLISHED: i32 = 0;
+  /** It has acknowledged that of an earlier request with the same `Idempotency-Key`. */
+  export const REPLAYED: i32 = 1;
 
   /** Answers with what a result below 0 means; `retryAfter` in seconds. */
   export function refuse(result: i32, retryAfter: i32): void {
@@ -98,7 +115,16 @@ export namespace Publishing {
     if (result == -3) return later(UNAVAILABLE, UNAVAILABLE_DETAIL, retryAfter);
     if (result == -4) return later(OVERLOADED, OVERLOADED_DETAIL, retryAfter);
     if (result == -5) return Response.problem(413, TOO_LARGE, TOO_LARGE_TITLE, TOO_LARGE_DETAIL);
+    if (result == -6) return conflict(retryAfter);
+    if (result == -7) return Response.problem(422, REUSED, REUSED_TITLE, REUSED_DETAIL);
+    if (result == -8) return later(STATE, STATE_DETAIL, retryAfter);
+    if (result == -9) return Response.problem(400, INVALID, INVALID_TITLE, INVALID_DETAIL);
     Response.problem(502, FAILED, FAILED_TITLE, FAILED_DETAIL);
+  }
+
+  function conflict(seconds: i32): void {
+    Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(seconds).take());
+    Response.problem(409, IN_PROGRESS, IN_PROGRESS_TITLE, IN_PROGRESS_DETAIL);
   }
 
   function later(type: Text, detail: Text, seconds: i32): void {

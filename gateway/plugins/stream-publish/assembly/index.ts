@@ -38,7 +38,7 @@ function readKey(expression: Text): void {
 export function dispatch(): i32 {
   const headers = new MessageHeaders().addContentType(CONTENT_TYPE).addFromRequest(forwarded);
   const result = Kafka.publish(topic, key(), headers);
-  if (result == Publishing.PUBLISHED) acknowledgement!.send(body());
+  if (result >= Publishing.PUBLISHED) acknowledgement!.send(result, body());
   else Publishing.refuse(result, Kafka.retryAfter());
   return ANSWERED;
 }

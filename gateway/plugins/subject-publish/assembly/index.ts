@@ -20,7 +20,7 @@ export function init(): i32 {
 export function dispatch(): i32 {
   const headers = new MessageHeaders().addContentType(CONTENT_TYPE).addFromRequest(forwarded);
   const result = Nats.publish(subject, headers);
-  if (result == Publishing.PUBLISHED) acknowledgement!.send(defaultBody);
+  if (result >= Publishing.PUBLISHED) acknowledgement!.send(result, defaultBody);
   else Publishing.refuse(result, Nats.retryAfter());
   return ANSWERED;
 }

@@ -3,9 +3,10 @@
 import { capability } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { InFlight } from '../publishing/in-flight.ts';
+import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
-import { headersOf, LastPublication, payloadOf, published, sizeOf } from '../publishing/publishing-call.ts';
+import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
 import { KafkaBroker } from './kafka-broker.ts';
 import type { KafkaAcknowledgement, KafkaMessage } from './kafka-message.ts';
 import { type KafkaBrokers, type KafkaSettings, readKafkaSettings } from './kafka-settings.ts';
@@ -15,19 +16,28 @@ interface Opened {
   settings: KafkaSettings;
 }
 
+/** Connecting, delivery that is tried for two minutes, and the last attempt. */
+const HOLD_SECONDS = 180;
+
 /** What `init` has opened. */
 interface Bound {
   opened: Opened | null;
 }
 
 export const kafka = capability({
-  open: ({ guard }) => {
+  open: ({ guard, state }) => {
     const inFlight = new InFlight();
-    return new Publishers<KafkaBrokers, KafkaMessage, KafkaAcknowledgement>(
+    const publishers = new Publishers<KafkaBrokers, KafkaMessage, KafkaAcknowledgement>(
       (brokers, log) => new Publisher(new KafkaBroker(brokers, guard), inFlight.share(), log),
     );
+    return { publishers, reservations: state.reservations };
   },
-  load: (publishers, { readPem, log }) => ({ publishers: publishers.use(), readPem, log }),
+  load: ({ publishers, reservations }, { readPem, log }) => ({
+    publishers: publishers.use(),
+    reservations,
+    readPem,
+    log,
+  }),
   bind: (): Bound => ({ opened: null }),
   call: () => new LastPublication<KafkaAcknowledgement>(),
   close: ({ publishers }) => publishers.close(),
@@ -60,7 +70,7 @@ export const kafka = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { bound, state }) =>
+        (call, { loaded, bound, state }) =>
         (topic, topicLength, key, keyLength, headers, headersLength) => {
           const { opened } = bound();
           if (opened === null) throw new HostCallError('host_kafka_publish: call host_kafka_open in init');
@@ -68,10 +78,17 @@ export const kafka = capability({
           const to = topicOf(call.memory.text(topic, topicLength));
           const by = keyLength === -1 ? null : call.memory.text(key, keyLength);
           const fields = headersOf(call, headers, headersLength);
-          return published(call, state, settings.timeoutMs, () => {
-            const payload = payloadOf(call.request());
-            const message = { topic: to, key: by, payload, headers: fields };
-            return publisher.publish(message, sizeOf(payload, fields) + (by?.length ?? 0), settings.timeoutMs);
+          const { idempotency, timeoutMs } = settings;
+          return published(call, state, timeoutMs, () => {
+            const x = call.request();
+            const payload = payloadOf(x);
+            return publishMessage(x, publisher, loaded.reservations, {
+              parts: { destination: [to, by], headers: fields, payload },
+              idempotency,
+              timeoutMs,
+              holdSeconds: HOLD_SECONDS,
+              message: () => ({ topic: to, key: by, payload, headers: fields }),
+            });
           });
         },
     },

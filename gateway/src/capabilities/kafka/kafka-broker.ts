@@ -21,12 +21,12 @@ export class KafkaBroker implements Broker<KafkaMessage, KafkaAcknowledgement> {
   }
 
   async send(message: KafkaMessage, timeoutMs: number): Promise<KafkaAcknowledgement> {
-    const { ConnectionRetired } = await this.#library;
     for (;;) {
       try {
         const connection = await this.#connection.get(timeoutMs);
         return await connection.publish(message);
       } catch (error) {
+        const { ConnectionRetired } = await this.#library;
         if (!(error instanceof ConnectionRetired)) throw failureOf(error, this.name);
       }
     }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../artifact/format.ts';
 import type { ReadPem } from '../../egress/upstream.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
+import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */
 export class KafkaSettingsError extends Error {}
@@ -26,6 +27,7 @@ export interface KafkaBrokers {
 export interface KafkaSettings {
   readonly connection: KafkaBrokers;
   readonly timeoutMs: number;
+  readonly idempotency: IdempotencySettings | null;
 }
 
 const DEFAULT_PORT = 9092;
@@ -43,6 +45,7 @@ export function readKafkaSettings(config: JsonObject, readPem: ReadPem): KafkaSe
   }
   return {
     connection: { brokers: (typeof brokers === 'string' ? brokers : '').split(',').map(addressOf), sasl, tls },
+    idempotency: readIdempotency(config),
     timeoutMs: Math.max(1, (typeof timeout === 'number' ? timeout : 30) * 1000),
   };
 }

@@ -3,9 +3,10 @@
 import { capability } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { InFlight } from '../publishing/in-flight.ts';
+import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
-import { headersOf, LastPublication, payloadOf, published, sizeOf } from '../publishing/publishing-call.ts';
+import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
 import { type NatsAcknowledgement, NatsBroker, type NatsMessage } from './nats-broker.ts';
 import { type NatsServers, type NatsSettings, readNatsSettings } from './nats-settings.ts';
 
@@ -14,19 +15,28 @@ interface Opened {
   settings: NatsSettings;
 }
 
+/** For the acknowledgement that comes last, and the state. */
+const HOLD_MARGIN_SECONDS = 10;
+
 /** What `init` has opened. */
 interface Bound {
   opened: Opened | null;
 }
 
 export const nats = capability({
-  open: ({ guard }) => {
+  open: ({ guard, state }) => {
     const inFlight = new InFlight();
-    return new Publishers<NatsServers, NatsMessage, NatsAcknowledgement>(
+    const publishers = new Publishers<NatsServers, NatsMessage, NatsAcknowledgement>(
       (servers, log) => new Publisher(new NatsBroker(servers, guard), inFlight.share(), log),
     );
+    return { publishers, reservations: state.reservations };
   },
-  load: (publishers, { readPem, log }) => ({ publishers: publishers.use(), readPem, log }),
+  load: ({ publishers, reservations }, { readPem, log }) => ({
+    publishers: publishers.use(),
+    reservations,
+    readPem,
+    log,
+  }),
   bind: (): Bound => ({ opened: null }),
   call: () => new LastPublication<NatsAcknowledgement>(),
   close: ({ publishers }) => publishers.close(),
@@ -54,23 +64,29 @@ export const nats = capability({
       signature: 'iiii:i',
       parameters: '(subject, len, headers, len) -> result',
       meaning:
-        "publishes the request's body to the subject, with `name: value` lines as headers of the message, and waits for its acknowledgement: 0 it is there, -1 no connection or refused, -2 no acknowledgement in `timeout`, -3 the circuit breaker is open, -4 too many messages wait, -5 larger than the server accepts (the reason is in the log)",
+        "publishes the request's body to the subject, with `name: value` lines as headers of the message, and waits for its acknowledgement: 0 it is there, 1 an earlier request with its `Idempotency-Key` has published it, -1 no connection or refused, -2 no acknowledgement in `timeout`, -3 the circuit breaker is open, -4 too many messages wait, -5 larger than the server accepts; of the `Idempotency-Key`: -6 its message is on its way, -7 it is another message's, -8 the state is unavailable, -9 it is missing or malformed (the reason is in the log)",
       waits: true,
       declared: true,
       body: 'request_body',
       make:
-        (call, { bound, state }) =>
+        (call, { loaded, bound, state }) =>
         (subject, subjectLength, headers, headersLength) => {
           const { opened } = bound();
           if (opened === null) throw new HostCallError('host_nats_publish: call host_nats_open in init');
           const { publisher, settings } = opened;
-          const { acknowledgement, timeoutMs } = settings;
+          const { acknowledgement, idempotency, timeoutMs } = settings;
           const to = subjectOf(call.memory.text(subject, subjectLength));
           const fields = headersOf(call, headers, headersLength);
           return published(call, state, timeoutMs, () => {
-            const payload = payloadOf(call.request());
-            const message = { subject: to, payload, headers: fields, acknowledgement };
-            return publisher.publish(message, sizeOf(payload, fields), timeoutMs);
+            const x = call.request();
+            const payload = payloadOf(x);
+            return publishMessage(x, publisher, loaded.reservations, {
+              parts: { destination: [to], headers: fields, payload },
+              idempotency,
+              timeoutMs,
+              holdSeconds: timeoutMs / 1000 + HOLD_MARGIN_SECONDS,
+              message: (once) => ({ subject: to, payload, headers: fields, acknowledgement, id: once?.key ?? null }),
+            });
           });
         },
     },

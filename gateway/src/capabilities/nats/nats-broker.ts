@@ -11,6 +11,8 @@ export interface NatsMessage {
   readonly payload: Uint8Array;
   readonly headers: readonly MessageHeader[];
   readonly acknowledgement: Acknowledgement;
+  /** By which a stream knows it again (`Nats-Msg-Id`); null: none. */
+  readonly id: string | null;
 }
 
 /** Nothing is known of an acknowledged message but that it is there. */

@@ -17,6 +17,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { secureContextOf } from '../publishing/broker-tls.ts';
 import { type Connection, ConnectionRefused } from '../publishing/kept-connection.ts';
+import type { MessageHeader } from '../publishing/message-headers.ts';
 import { PublishError } from '../publishing/publish-error.ts';
 import type { NatsMessage } from './nats-broker.ts';
 import { failureOf, noStream } from './nats-failures.ts';
@@ -211,7 +212,11 @@ function isAuthorization(error: unknown): boolean {
   return error instanceof Error && /^(Authorization|UserAuthentication)/.test(error.name);
 }
 
-function hdrs({ headers }: NatsMessage): { readonly headers: MsgHdrs; readonly encodedLength: number } | null {
+function hdrs({
+  headers: given,
+  id,
+}: NatsMessage): { readonly headers: MsgHdrs; readonly encodedLength: number } | null {
+  const headers: readonly MessageHeader[] = id === null ? given : [...given, ['Nats-Msg-Id', id]];
   if (headers.length === 0) return null;
   const set = messageHeaders();
   let encodedLength = 'NATS/1.0\r\n\r\n'.length;

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../artifact/format.ts';
 import type { ReadPem } from '../../egress/upstream.ts';
 import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
+import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */
 export class NatsSettingsError extends Error {}
@@ -34,6 +35,7 @@ export interface NatsSettings {
   readonly connection: NatsServers;
   readonly acknowledgement: Acknowledgement;
   readonly timeoutMs: number;
+  readonly idempotency: IdempotencySettings | null;
 }
 
 const NO_FILES: BrokerTls = { ca: undefined, cert: undefined, key: undefined };
@@ -53,6 +55,7 @@ export function readNatsSettings(config: JsonObject, readPem: ReadPem): NatsSett
       allowPlaintext: config['allow_plaintext'] === true,
     },
     acknowledgement,
+    idempotency: readIdempotency(config),
     timeoutMs: Math.max(1, (typeof timeout === 'number' ? timeout : 30) * 1000),
   };
 }

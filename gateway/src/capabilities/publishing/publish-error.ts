@@ -10,7 +10,15 @@ export type PublishFailure =
   /** The process, or this broker's share of it, has as much in flight as it may. */
   | 'full'
   /** The broker takes no message of this size. */
-  | 'too-large';
+  | 'too-large'
+  /** A message of the same `Idempotency-Key` is on its way. */
+  | 'in-progress'
+  /** The `Idempotency-Key` is another message's. */
+  | 'mismatch'
+  /** What is kept of an `Idempotency-Key` cannot be asked for. */
+  | 'state-unavailable'
+  /** The `Idempotency-Key` cannot be used, or is missing and required. */
+  | 'bad-key';
 
 /** Results of publishing as plugins see them, below 0. */
 export const FAILURE_CODES: Readonly<Record<PublishFailure, number>> = {
@@ -19,6 +27,10 @@ export const FAILURE_CODES: Readonly<Record<PublishFailure, number>> = {
   unavailable: -3,
   full: -4,
   'too-large': -5,
+  'in-progress': -6,
+  mismatch: -7,
+  'state-unavailable': -8,
+  'bad-key': -9,
 };
 
 interface PublishErrorOptions extends ErrorOptions {

@@ -2,6 +2,7 @@
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import { messageOf } from '../../message-of.ts';
 import { Outage } from '../tokens/outage.ts';
+import type { Settled } from './idempotency.ts';
 import type { Share } from './in-flight.ts';
 import { PublishError } from './publish-error.ts';
 
@@ -36,31 +37,46 @@ export class Publisher<M, A> {
    * Resolves with the acknowledgement; rejects with PublishError, at the latest after `timeoutMs`. `settled` is called
    * when it is known what became of the message, which may be later than that.
    */
-  async publish(message: M, bytes: number, timeoutMs: number): Promise<A> {
-    const { name } = this.#broker;
-    if (!this.#breaker.admits()) {
-      const retryAfter = this.#breaker.retryAfter();
-      throw new PublishError('unavailable', `${name}: the circuit breaker is open`, { retryAfter });
-    }
-    const giveBack = this.#share.take(bytes);
-    if (giveBack === null) {
-      this.#breaker.abandoned();
-      throw new PublishError('full', `${name}: too many messages wait for it`);
-    }
-    const sent = this.#broker.send(message, timeoutMs);
-    const settled = () => {
+  async publish(message: M, bytes: number, timeoutMs: number, settled: Settled<A> = () => {}): Promise<A> {
+    const giveBack = await this.#admit(bytes, settled);
+    const sent = this.#broker.send(message, timeoutMs).then(
+      async (acknowledged) => {
+        await settled(acknowledged);
+        return acknowledged;
+      },
+      async (error: unknown) => {
+        await settled(null);
+        throw error;
+      },
+    );
+    const ended = () => {
       giveBack();
       this.#closeWhenIdle();
     };
-    sent.then(settled, settled);
+    sent.then(ended, ended);
     try {
-      const acknowledged = await inTime(sent, timeoutMs, name);
+      const acknowledged = await inTime(sent, timeoutMs, this.#broker.name);
       this.#breaker.succeeded();
       this.#outage.succeeded();
       return acknowledged;
     } catch (error) {
       throw this.#failed(error);
     }
+  }
+
+  /** Room for the message; throws PublishError where there is none, or the circuit is open. */
+  async #admit(bytes: number, settled: Settled<A>): Promise<() => void> {
+    const { name } = this.#broker;
+    if (!this.#breaker.admits()) {
+      await settled(null);
+      const retryAfter = this.#breaker.retryAfter();
+      throw new PublishError('unavailable', `${name}: the circuit breaker is open`, { retryAfter });
+    }
+    const giveBack = this.#share.take(bytes);
+    if (giveBack !== null) return giveBack;
+    this.#breaker.abandoned();
+    await settled(null);
+    throw new PublishError('full', `${name}: too many messages wait for it`);
   }
 
   /** Ends its connections when nothing is in flight any more. */

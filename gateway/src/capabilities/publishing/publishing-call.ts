@@ -4,11 +4,14 @@ import { traceparentOf } from '../../telemetry/trace-context.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { withBody } from '../../wasm/host/request-body.ts';
+import type { Publication } from './idempotency.ts';
 import { type MessageHeader, messageHeaders } from './message-headers.ts';
 import { FAILURE_CODES, PublishError } from './publish-error.ts';
 
 /** What the wait may take beyond the time of publishing, so that its end is an answer to the plugin. */
 const GRACE_MS = 1_000;
+const PUBLISHED = 0;
+const REPLAYED = 1;
 const NO_BYTES = new Uint8Array(0);
 
 /** What became of the message that the call has published last. */
@@ -40,25 +43,20 @@ export function headersOf(call: Call, pointer: number, length: number): readonly
   return headers;
 }
 
-/** Bytes that a message holds while it waits. */
-export function sizeOf(payload: Uint8Array, headers: readonly MessageHeader[]): number {
-  return headers.reduce((sum, [name, value]) => sum + name.length + value.length, payload.length);
-}
-
-/** Publishes when the body is there, and has the plugin wait: 0, or what failed. */
+/** Publishes when the body is there, and has the plugin wait: 0, 1 where an earlier request has published it, or what failed. */
 export function published<A>(
   call: Call,
   last: LastPublication<A>,
   timeoutMs: number,
-  publish: () => Promise<A>,
+  publish: () => Promise<Publication<A>>,
 ): number | Promise<number> {
   const waits = () => {
     last.acknowledged = null;
     const settled = publish().catch((error: unknown) => told(call, last, error));
     return call.wait(settled, timeoutMs + GRACE_MS, (result) => {
       if (typeof result === 'number') return result;
-      last.acknowledged = result;
-      return 0;
+      last.acknowledged = result.acknowledged;
+      return result.replayed ? REPLAYED : PUBLISHED;
     });
   };
   const x = call.request();
