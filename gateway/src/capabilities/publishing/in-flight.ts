@@ -1,7 +1,7 @@
 /**
  * Messages that wait for a broker's acknowledgement, bounded for the process. Each broker may hold as much as is left
- * free (dynamic thresholds, as switches share their buffers): one that hangs holds half at most, two a third each, and
- * there is always room for one that works.
+ * free (dynamic thresholds, as switches share their buffers): one that hangs holds half at most, and there is
+ * always room for one that works.
  */
 
 export interface InFlightLimits {
