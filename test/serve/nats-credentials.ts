@@ -1,5 +1,5 @@
 /** NKeys and JWTs for a nats-server of a test's own, as `nsc` would make them. */
-import { type KeyPair, nkeys } from '@nats-io/nats-core/internal';
+import { nkeys } from '@nats-io/nats-core/internal';
 
 export interface JwtServer {
   /** For the server's config. */
@@ -23,7 +23,7 @@ export function jwtServer(): JwtServer {
   };
 }
 
-function jwt(issuer: KeyPair, subject: KeyPair, nats: object): string {
+function jwt(issuer: nkeys.KeyPair, subject: nkeys.KeyPair, nats: object): string {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = {
     jti: crypto.randomUUID(),

@@ -27,13 +27,12 @@ export class NatsServer {
     this.#folder = mkdtempSync(join(tmpdir(), 'gw-nats-'));
   }
 
-  /** `config`: what stands in its file beside port and JetStream. */
+  /** `config`: what stands in its file beside the port; JetStream is on but with operators, who would need more. */
   static async start(config = ''): Promise<NatsServer> {
     const server = new NatsServer(await freePort());
-    writeFileSync(
-      join(server.#folder, 'nats.conf'),
-      `listen: "127.0.0.1:${server.#port}"\njetstream { store_dir: ${JSON.stringify(server.#folder)} }\n${config}\n`,
-    );
+    const streams = config.includes('operator:') ? '' : `jetstream { store_dir: ${JSON.stringify(server.#folder)} }`;
+    const file = join(server.#folder, 'nats.conf');
+    writeFileSync(file, `listen: "127.0.0.1:${server.#port}"\n${streams}\n${config}\n`);
     await server.up();
     return server;
   }

@@ -177,7 +177,7 @@ export class NatsConnection implements Connection {
   /** What the library keeps waiting when the connection has gone ends with it. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const closed = this.closed.then(() => {
-      throw new Error('the connection was lost');
+      throw new PublishError('failed', `${this.#name}: the connection was lost`, { connectionLost: true });
     });
     return Promise.race([work, closed]);
   }

@@ -23,7 +23,9 @@ export function failureOf(error: unknown, name: string): PublishError {
   }
   if (noStream(error)) return says('failed', 'no stream listens on the subject', true);
   if (isPermission(error)) return says('failed', 'the server does not permit publishing to the subject', true);
-  return says('failed', error instanceof Error ? error.message : 'it failed', false);
+  // The library ends what waits when it loses the connection, with errors of several kinds.
+  const text = `the connection was lost (${error instanceof Error ? error.name : 'unknown'})`;
+  return new PublishError('failed', `${name}: ${text}`, { cause: error, connectionLost: true });
 }
 
 function isPermission(error: unknown): boolean {

@@ -36,6 +36,8 @@ export const FAILURE_CODES: Readonly<Record<PublishFailure, number>> = {
 interface PublishErrorOptions extends ErrorOptions {
   /** The broker answered: it is there, and what is wrong is the message's. Default false. */
   readonly answered?: boolean;
+  /** The connection was lost with the message on its way: says nothing of the next. Default false. */
+  readonly connectionLost?: boolean;
   /** Whole seconds. Default 1. */
   readonly retryAfter?: number;
 }
@@ -44,16 +46,18 @@ interface PublishErrorOptions extends ErrorOptions {
 export class PublishError extends Error {
   readonly failure: PublishFailure;
   readonly answered: boolean;
+  readonly connectionLost: boolean;
   readonly retryAfter: number;
 
   constructor(
     failure: PublishFailure,
     message: string,
-    { answered = false, retryAfter = 1, ...options }: PublishErrorOptions = {},
+    { answered = false, connectionLost = false, retryAfter = 1, ...options }: PublishErrorOptions = {},
   ) {
     super(message, options);
     this.failure = failure;
     this.answered = answered;
+    this.connectionLost = connectionLost;
     this.retryAfter = retryAfter;
   }
 }

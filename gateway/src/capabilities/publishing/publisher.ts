@@ -96,6 +96,8 @@ export class Publisher<M, A> {
         ? error
         : new PublishError('failed', `${name}: ${firstLine(error)}`, { cause: error });
     if (failure.answered) this.#breaker.succeeded();
+    // One loss fails many: whether there is another connection is for the next to find out.
+    else if (failure.connectionLost) this.#breaker.abandoned();
     else {
       this.#breaker.failed();
       this.#outage.failed(failure.message);
