@@ -1,4 +1,5 @@
 /** A gateway with AsyncAPI operations that send, for the plugins that publish to brokers. */
+import { load } from 'js-yaml';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
 export interface SendingSetup {
@@ -71,4 +72,11 @@ export function post(
 ): Promise<Response> {
   const all = { 'content-type': 'application/json', ...headers };
   return fetch(`${gw.url}/${name}`, { method: 'POST', body, headers: all });
+}
+
+/** A gateway with a document in YAML, and one plugin. */
+export async function serveDocument(yaml: string, plugin: string): Promise<Gateway> {
+  const document = load(yaml);
+  if (typeof document !== 'object' || document === null) throw new Error('the document is no object');
+  return startGateway(await compileSpec(document, [plugin]));
 }

@@ -1,11 +1,13 @@
 /** stream-publish through a real `gw serve`, to a real broker. */
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { Gate } from './gate.ts';
 import { type Gateway, jsonOf } from './gateway.ts';
 import { createTopic, readAll } from './kafka-client.ts';
-import { post, type SendingSetup, serveSending } from './sending.ts';
+import { post, type SendingSetup, serveDocument, serveSending } from './sending.ts';
 
 const { KAFKA_BROKERS = '' } = process.env;
 
@@ -90,6 +92,23 @@ describe.skipIf(KAFKA_BROKERS === '')('stream-publish (needs KAFKA_BROKERS)', ()
     expect(new Set(records.filter(({ key }) => String(key) === 'k1').map(({ partition }) => partition)).size).toBe(1);
     const own = await post(gw, 'own', '{}');
     expect([own.status, own.headers.get('x-ack'), await own.json()]).toEqual([202, 'y', { queued: true }]);
+  });
+
+  it('works as its README shows', async () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../gateway/plugins/stream-publish/README.md'), 'utf8');
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(example).toContain('brokers: localhost:9092');
+    const gw = await serveDocument(
+      example.replace('brokers: localhost:9092', `brokers: ${KAFKA_BROKERS}`),
+      'stream-publish',
+    );
+    gateways.push(gw);
+    const response = await post(gw, 'customers/7/orders', '{"id":1}');
+    expect([response.status, await response.json()]).toEqual([
+      202,
+      { status: 'accepted', topic: 'orders', partition: 0, offset: expect.any(Number) },
+    ]);
+    expect((await post(gw, 'customers/7/orders', '{"id":"one"}')).status).toBe(400);
   });
 
   it('publishes nothing that does not fit its schema', async () => {

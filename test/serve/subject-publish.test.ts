@@ -1,7 +1,9 @@
 /** subject-publish through a real `gw serve`, to real servers. */
 
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +11,7 @@ import { eventually } from '../eventually.ts';
 import { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import { connect as connectNats } from './nats-client.ts';
-import { post, type SendingSetup, serveSending } from './sending.ts';
+import { post, type SendingSetup, serveDocument, serveSending } from './sending.ts';
 
 const { NATS_URL = '' } = process.env;
 
@@ -81,6 +83,20 @@ describe.skipIf(NATS_URL === '')('subject-publish (needs NATS_URL)', () => {
       'a',
       { status: 'accepted', subject: 'fixed' },
     ]);
+  });
+
+  it('works as its README shows', async () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../gateway/plugins/subject-publish/README.md'), 'utf8');
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(example).toContain('url: nats://localhost:4222');
+    const gw = await serveDocument(
+      example.replace('url: nats://localhost:4222', `url: ${NATS_URL}`),
+      'subject-publish',
+    );
+    gateways.push(gw);
+    const response = await post(gw, 'orders', '{"id":1}');
+    expect([response.status, await response.json()]).toEqual([202, { status: 'accepted', subject: 'orders.placed' }]);
+    expect((await post(gw, 'orders', '{"id":"one"}')).status).toBe(400);
   });
 
   it('publishes nothing that does not fit its schema', async () => {
@@ -173,8 +189,10 @@ describe.skipIf(NATS_URL === '')('subject-publish (needs NATS_URL)', () => {
     expect((await waits).status).toBe(202);
     await gate.close();
     const statuses: number[] = [];
-    for (let i = 0; i < 6; i++) statuses.push((await post(gw, 'short', '{}')).status);
-    expect(statuses).toEqual([502, 502, 502, 502, 502, 503]);
+    // One may still be on the connection that is lost, which says nothing of the next.
+    while (statuses.at(-1) !== 503 && statuses.length < 10) statuses.push((await post(gw, 'short', '{}')).status);
+    expect(statuses.slice(0, 5)).toEqual([502, 502, 502, 502, 502]);
+    expect([6, 7]).toContain(statuses.length);
     const open = await post(gw, 'short', '{}');
     expect(Number(open.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await open.json()).toMatchObject({ type: 'urn:gw:error:upstream-unavailable' });
