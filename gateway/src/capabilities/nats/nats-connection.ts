@@ -47,6 +47,8 @@ export class NatsConnection implements Connection {
   readonly #name: string;
   readonly #pending = new Set<Pending>();
   readonly #lookups = new BoundedMap<{ readonly listens: Promise<boolean>; until: number }>(MOST_SUBJECTS);
+  /** Of all that waits for the server; the promise of the end itself would keep each for as long as the connection. */
+  readonly #waiting = new Set<(error: PublishError) => void>();
   #flush: Promise<void> | null = null;
 
   private constructor(client: Client, name: string) {
@@ -55,6 +57,9 @@ export class NatsConnection implements Connection {
     this.#streams = jetstream(client);
     this.closed = client.closed();
     void this.#watch();
+    void this.closed.then(() => {
+      for (const reject of this.#waiting) reject(this.#lost());
+    });
   }
 
   /** Rejects where no server accepts it. */
@@ -176,10 +181,15 @@ export class NatsConnection implements Connection {
 
   /** What the library keeps waiting when the connection has gone ends with it. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
-    const closed = this.closed.then(() => {
-      throw new PublishError('failed', `${this.#name}: the connection was lost`, { connectionLost: true });
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+      if (this.#client.isClosed()) reject(this.#lost());
     });
-    return Promise.race([work, closed]);
+  }
+
+  #lost(): PublishError {
+    return new PublishError('failed', `${this.#name}: the connection was lost`, { connectionLost: true });
   }
 
   /** What the server refuses to whom, it says at any time. */
