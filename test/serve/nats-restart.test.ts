@@ -8,9 +8,12 @@ import type { Gateway } from './gateway.ts';
 import { connect as connectNats } from './nats-client.ts';
 import { jwtServer } from './nats-credentials.ts';
 import { NatsServer, NO_NATS_SERVER } from './nats-server.ts';
+import { Scrape } from './scrape.ts';
 import { post, type SendingSetup, serveSending } from './sending.ts';
 
 const { TLS_DIR = '' } = process.env;
+const BUSY = 'gw_plugin_instances_busy';
+const JSON_POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -169,6 +172,24 @@ describe.skipIf(NO_NATS_SERVER)(
       expect((await post(gw, 'a', '{}')).status).toBe(503);
       server.goOn();
       await eventually(async () => expect((await post(gw, 'a', '{}')).status).toBe(202));
+    });
+
+    it('holds nothing for clients that leave while the server hangs', async () => {
+      const server = await startNats();
+      const gw = await serve({ a: { url: server.url, subject: 'orders', timeout: 30 } });
+      expect((await post(gw, 'a', '{}')).status).toBe(202);
+      const busy = async () => new Scrape(await (await fetch(`${gw.admin}/metrics`)).text()).value(BUSY);
+      server.hang();
+      const leaving = new AbortController();
+      const all = Promise.allSettled(
+        Array.from({ length: 30 }, () => fetch(`${gw.url}/a`, { ...JSON_POST, signal: leaving.signal })),
+      );
+      await eventually(async () => expect(await busy()).toBe(30));
+      leaving.abort();
+      await all;
+      await eventually(async () => expect(await busy()).toBe(0));
+      server.goOn();
+      expect((await post(gw, 'a', '{}')).status).toBe(202);
     });
   },
 );
