@@ -52,7 +52,7 @@ describe('stream-publish', () => {
   });
 
   it('answers 502 where there is no connection', async () => {
-    const config = { brokers: '127.0.0.1:1', topic: 'orders', timeout: 1 };
+    const config = { brokers: '127.0.0.1:1', topic: 'orders', timeout: 2 };
     const { outcome, problem } = await kit.dispatch({ config, method: 'POST', body: '{}' });
     expect(outcome).toBe('answered');
     expect(problem).toMatchObject({ type: 'urn:gw:error:upstream-failed', status: 502 });

@@ -50,7 +50,7 @@ describe('subject-publish', () => {
   });
 
   it('answers 502 where there is no connection', async () => {
-    const config = { url: 'nats://127.0.0.1:1', subject: 'orders', timeout: 0.2 };
+    const config = { url: 'nats://127.0.0.1:1', subject: 'orders', timeout: 2 };
     const { outcome, problem } = await kit.dispatch({ config, method: 'POST', body: '{}' });
     expect(outcome).toBe('answered');
     expect(problem).toMatchObject({ type: 'urn:gw:error:upstream-failed', status: 502 });

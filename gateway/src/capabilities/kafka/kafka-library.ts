@@ -1,6 +1,6 @@
 /**
  * The client library, with one thing mended: after its first request a connection of kafkajs 2.2.4 looks a thousand
- * times a second for requests that wait, whether there are any or not (kafkajs#1751), by timers of a negative time, of
+ * times a second for requests that wait, whether there are any or not, by timers of a negative time, of
  * which Node.js warns.
  */
 import kafkajs from 'kafkajs';
