@@ -52,16 +52,30 @@ const table = {
     title: 'Not acceptable',
     when: '`Accept` admits none of the content types that the operation answers with',
   },
+  'request-in-progress': {
+    status: 409,
+    title: 'Conflict',
+    when: 'the request with the same `Idempotency-Key` has not been answered yet',
+  },
   'length-required': {
     status: 411,
     title: 'Length Required',
     when: '`object-store` cannot stream a body whose length the request does not announce',
   },
-  'payload-too-large': { status: 413, title: 'Payload Too Large', when: 'a plugin refused the size of the body' },
+  'payload-too-large': {
+    status: 413,
+    title: 'Payload Too Large',
+    when: 'a plugin refused the size of the body, or a broker that of the message',
+  },
   'unsupported-media-type': {
     status: 415,
     title: 'Unsupported media type',
     when: 'the operation does not accept this content type or content encoding',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    title: 'Unprocessable content',
+    when: 'the `Idempotency-Key` was used for another request',
   },
   'upgrade-required': {
     status: 426,
@@ -88,7 +102,7 @@ const table = {
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a function of `function-url` failed, or its answer describes no response',
+    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a broker refused the message; a function of `function-url` failed, or its answer describes no response',
   },
   'response-invalid': {
     status: 502,
@@ -104,7 +118,7 @@ const table = {
   overloaded: {
     status: 503,
     title: 'Service unavailable',
-    when: 'the gateway is at its limit of plugin instances or buffered bytes',
+    when: 'the gateway is at its limit of plugin instances, of buffered bytes, or of messages that wait for a broker',
   },
   'state-unavailable': {
     status: 503,
@@ -126,7 +140,11 @@ const table = {
     title: 'Loop detected',
     when: 'the request has come through more than ten gateways: a plugin or an upstream leads back to its own gateway',
   },
-  'upstream-timeout': { status: 504, title: 'Gateway timeout', when: 'the upstream did not answer in time' },
+  'upstream-timeout': {
+    status: 504,
+    title: 'Gateway timeout',
+    when: 'the upstream did not answer, or the broker acknowledge, in time',
+  },
 } as const satisfies Record<string, ProblemType>;
 
 export type ProblemName = keyof typeof table;

@@ -94,6 +94,42 @@ function suite(open: () => Promise<State>): void {
     expect(await state.cache.get(key)).toBeNull();
   });
 
+  it('gives a reservation to one of many, and what that records to all others', async () => {
+    const [key, mark] = [unique(), 'mark'];
+    const reserve = (token: string) => state.reservations.reserve({ key, token, mark, holdSeconds: 60 });
+    const all = await Promise.all(Array.from({ length: 20 }, (_, i) => reserve(`t${i}`)));
+    const mine = all.findIndex((each) => each.state === 'reserved');
+    const others = all.filter((each) => each.state === 'held');
+    expect(others).toHaveLength(19);
+    expect(others[0]?.mark).toBe(mark);
+    expect(others[0]?.secondsLeft).toBeGreaterThan(50);
+    expect(others[0]?.secondsLeft).toBeLessThanOrEqual(60);
+    const record = (token: string) => state.reservations.record({ key, token, value: '{"é":1}', keepSeconds: 60 });
+    expect([await record('stranger'), await record(`t${mine}`)]).toEqual([false, true]);
+    await state.reservations.release(key, `t${mine}`);
+    expect(await reserve('late')).toEqual({ state: 'recorded', mark, value: '{"é":1}' });
+    expect(await state.reservations.reserve({ key: unique(), token: 't', mark, holdSeconds: 60 })).toEqual({
+      state: 'reserved',
+    });
+  });
+
+  it('lets a reservation be made again when it was released, or its time is up', async () => {
+    const key = unique();
+    const reserve = (token: string, holdSeconds: number) =>
+      state.reservations.reserve({ key, token, mark: '', holdSeconds });
+    expect((await reserve('a', 60)).state).toBe('reserved');
+    await state.reservations.release(key, 'stranger');
+    expect((await reserve('b', 60)).state).toBe('held');
+    await state.reservations.release(key, 'a');
+    expect((await reserve('c', 0.05)).state).toBe('reserved');
+    await passed(80);
+    expect(await state.reservations.record({ key, token: 'c', value: '', keepSeconds: 60 })).toBe(false);
+    expect((await reserve('d', 60)).state).toBe('reserved');
+    expect(await state.reservations.record({ key, token: 'd', value: 'v', keepSeconds: 0.05 })).toBe(true);
+    await passed(80);
+    expect((await reserve('e', 60)).state).toBe('reserved');
+  });
+
   it('takes a nonce of a credential once, and none of before its beginning', async () => {
     const [credential, nonce] = [unique(), unique()];
     const now = Math.ceil(Date.now() / 1000);

@@ -273,6 +273,7 @@ describe('hmac-auth', () => {
       cache: memory.cache,
       rateLimits: memory.rateLimits,
       nonces: { enter: () => Promise.reject(new StateUnavailable('away')) },
+      reservations: memory.reservations,
       close: () => memory.close(),
     };
     const cut = await testPlugin(import.meta.dirname, { state: away });

@@ -175,7 +175,7 @@ export namespace Request {
   }
 
   /**
-   * In `init`: with this config `on_request` reads every body, or with `onlyJson` those of JSON types. The gateway then
+   * In `init`: with this config `on_request` or `dispatch` reads every body, or with `onlyJson` those of JSON types. The gateway then
    * reads it before the call, and no instance waits for the client. Needs `request_body = "buffer"`.
    */
   export function needBody(onlyJson: bool = false): void {

@@ -104,7 +104,7 @@ function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): Hook
     requestBody: x.body === null ? null : Buffer.from(x.body).toString(),
     bodyLimit: Number.isFinite(x.bodyStream?.limit) ? (x.bodyStream?.limit ?? null) : null,
     context: Object.fromEntries(x.context ?? []),
-    handOff: x.handOff && { ...x.handOff, upstream: x.handOff.upstream.name },
+    handOff: x.handOff && shownHandOff(x.handOff),
     response: {
       status: x.responseStatus,
       headers: headerRecord(x.responseHeaders),
@@ -112,4 +112,14 @@ function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): Hook
     },
     logs,
   };
+}
+
+/** Without what the host makes of it. */
+function shownHandOff({
+  upstream,
+  path,
+  timeoutMs,
+  webSocket,
+}: NonNullable<Exchange['handOff']>): HookResult['handOff'] {
+  return { upstream: upstream.name, path, timeoutMs, ...(webSocket ? { webSocket } : {}) };
 }

@@ -10,7 +10,9 @@ import { examples } from './examples/capability.ts';
 import { hmac } from './hmac/capability.ts';
 import { httpCall } from './http-call/capability.ts';
 import { httpStream } from './http-stream/capability.ts';
+import { kafka } from './kafka/capability.ts';
 import { log } from './log/capability.ts';
+import { nats } from './nats/capability.ts';
 import { nonces } from './nonces/capability.ts';
 import { objectStore } from './object-store/capability.ts';
 import { passwords } from './passwords/capability.ts';
@@ -39,6 +41,8 @@ export const CAPABILITIES: readonly Capability[] = [
   objectStore,
   tokens,
   signatures,
+  kafka,
+  nats,
 ];
 
 /** Those of a process, open until it ends. */

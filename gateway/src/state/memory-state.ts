@@ -2,18 +2,21 @@
 import { MemoryCacheStore } from './memory-cache-store.ts';
 import { MemoryNonceStore } from './memory-nonce-store.ts';
 import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
+import { MemoryReservationStore } from './memory-reservation-store.ts';
 import type { State } from './state.ts';
 
 export class MemoryState implements State {
   readonly rateLimits: MemoryRateLimitStore;
   readonly cache: MemoryCacheStore;
   readonly nonces: MemoryNonceStore;
+  readonly reservations: MemoryReservationStore;
 
   /** `now`: milliseconds since the epoch, for all. Default: the system's. */
   constructor(options: { readonly now?: () => number } = {}) {
     this.rateLimits = new MemoryRateLimitStore(options);
     this.cache = new MemoryCacheStore(options);
     this.nonces = new MemoryNonceStore(options);
+    this.reservations = new MemoryReservationStore(options);
   }
 
   async close(): Promise<void> {}

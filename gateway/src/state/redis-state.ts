@@ -7,6 +7,14 @@ import type { NonceStore, NonceVerdict, SignedNonce } from './nonce-store.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
 import { BEGIN_SCRIPT, ENTER_SCRIPT } from './redis-nonces.ts';
 import { TAKE_SCRIPT } from './redis-rate-limit.ts';
+import {
+  RECORD_SCRIPT,
+  RELEASE_SCRIPT,
+  RESERVE_SCRIPT,
+  type ReserveReply,
+  reservationOf,
+} from './redis-reservations.ts';
+import type { ReservationStore } from './reservation-store.ts';
 import { type State, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {
@@ -42,12 +50,16 @@ interface Scripted {
     created: number,
     keepSeconds: number,
   ): Promise<NonceVerdict>;
+  gwReserve(key: string, token: string, mark: string, holdMs: number): Promise<ReserveReply>;
+  gwRecord(key: string, token: string, value: string, keepMs: number): Promise<number>;
+  gwRelease(key: string, token: string): Promise<unknown>;
 }
 
 export class RedisState implements State {
   readonly rateLimits: RateLimitStore;
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
+  readonly reservations: ReservationStore;
   readonly #redis: Redis & Scripted;
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
@@ -88,6 +100,9 @@ export class RedisState implements State {
     redis.defineCommand('gwTake', { numberOfKeys: 2, lua: TAKE_SCRIPT });
     redis.defineCommand('gwBegin', { numberOfKeys: 1, lua: BEGIN_SCRIPT });
     redis.defineCommand('gwEnter', { numberOfKeys: 3, lua: ENTER_SCRIPT });
+    redis.defineCommand('gwReserve', { numberOfKeys: 1, lua: RESERVE_SCRIPT });
+    redis.defineCommand('gwRecord', { numberOfKeys: 1, lua: RECORD_SCRIPT });
+    redis.defineCommand('gwRelease', { numberOfKeys: 1, lua: RELEASE_SCRIPT });
     redis.on('error', (error: Error) => this.#failed(error));
     redis.on('ready', () => {
       this.#succeeded();
@@ -97,6 +112,7 @@ export class RedisState implements State {
     this.#redis = redis as Redis & Scripted;
     this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
     this.nonces = { enter: (nonce) => this.#enter(nonce) };
+    this.reservations = this.#reservations();
     this.cache = {
       get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
       set: async (key, value, ttlSeconds) => {
@@ -106,6 +122,20 @@ export class RedisState implements State {
       },
       delete: async (key) => {
         await this.#ask(() => this.#redis.del(this.#prefix + key));
+      },
+    };
+  }
+
+  #reservations(): ReservationStore {
+    const at = (key: string) => `${this.#prefix}reserved:${key}`;
+    const ms = (seconds: number) => Math.max(1, Math.ceil(seconds * 1000));
+    return {
+      reserve: async ({ key, token, mark, holdSeconds }) =>
+        reservationOf(await this.#ask(() => this.#redis.gwReserve(at(key), token, mark, ms(holdSeconds)))),
+      record: async ({ key, token, value, keepSeconds }) =>
+        (await this.#ask(() => this.#redis.gwRecord(at(key), token, value, ms(keepSeconds)))) === 1,
+      release: async (key, token) => {
+        await this.#ask(() => this.#redis.gwRelease(at(key), token));
       },
     };
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../options/serve-options.ts';
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
+import type { RecordRequest, Reservation, ReservationRequest } from '../state/reservation-store.ts';
 import type { Level } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
@@ -64,6 +65,9 @@ export interface SharedState {
   releaseConnections(count: number): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
   enterNonce(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
+  reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
+  recordReserved(request: RecordRequest): boolean | Promise<boolean>;
+  releaseReserved(reserved: { readonly key: string; readonly token: string }): void;
   /** Base64, or null. */
   getCached(key: string): string | null;
   setCached(entry: CacheArguments): void;

@@ -9,10 +9,14 @@ export function stateMethods({
   rateLimits,
   cache,
   nonces,
+  reservations,
 }: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
   return {
     takeRateLimit: ({ bucket, quota, windowSeconds }) => rateLimits.take(bucket, quota, windowSeconds),
     enterNonce: (nonce) => nonces.enter(nonce),
+    reserve: (request) => reservations.reserve(request),
+    recordReserved: (request) => reservations.record(request),
+    releaseReserved: ({ key, token }) => reservations.release(key, token),
     getCached(key) {
       const value = cache.get(key);
       return value === null ? null : Buffer.from(value).toString('base64');
@@ -29,6 +33,11 @@ export function channelState(channel: Channel<SharedState, Record<never, never>>
       take: (bucket, quota, windowSeconds) => channel.call('takeRateLimit', { bucket, quota, windowSeconds }),
     },
     nonces: { enter: (nonce) => channel.call('enterNonce', nonce) },
+    reservations: {
+      reserve: (request) => channel.call('reserve', request),
+      record: (request) => channel.call('recordReserved', request),
+      release: (key, token) => channel.call('releaseReserved', { key, token }),
+    },
     cache: {
       async get(key) {
         const value = await channel.call('getCached', key);

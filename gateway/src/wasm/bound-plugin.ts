@@ -102,7 +102,7 @@ export class ModuleBinding implements BoundPlugin {
   }
 
   onRequest(x: Exchange): Outcome | Promise<Outcome> {
-    return this.#needsBody(x) ? this.#afterBody(x) : this.#run('on_request', x);
+    return this.#needsBody(x) ? this.#afterBody('on_request', x) : this.#run('on_request', x);
   }
 
   onResponse(x: Exchange): Outcome | Promise<Outcome> {
@@ -110,7 +110,7 @@ export class ModuleBinding implements BoundPlugin {
   }
 
   dispatch(x: Exchange): Outcome | Promise<Outcome> {
-    return this.#run('dispatch', x);
+    return this.#needsBody(x) ? this.#afterBody('dispatch', x) : this.#run('dispatch', x);
   }
 
   requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
@@ -163,7 +163,7 @@ export class ModuleBinding implements BoundPlugin {
   }
 
   /** Clients take their time to send a body: no instance waits for that (docs/decisions.md#instances-do-not-wait). */
-  async #afterBody(x: Exchange): Promise<Outcome> {
+  async #afterBody(hook: Hook, x: Exchange): Promise<Outcome> {
     try {
       x.body ??= await x.readBody();
     } catch (error) {
@@ -171,7 +171,7 @@ export class ModuleBinding implements BoundPlugin {
       x.answer ??= { status: 499, body: null };
       return ANSWERED;
     }
-    return this.#run('on_request', x);
+    return this.#run(hook, x);
   }
 
   async #runLater(hook: Hook, x: Exchange): Promise<Outcome> {

@@ -1,0 +1,36 @@
+/** Messages to topics of Kafka; declare `host_kafka_open` and `host_kafka_publish`, and `request_body = "buffer"`. */
+import * as host from "./host";
+import { MessageHeaders } from "./publishing";
+import { Text } from "./text";
+
+export namespace Kafka {
+  /** In `init`: reads the whole config as `stream-publish` has it. */
+  export function open(): void {
+    host.host_kafka_open();
+  }
+
+  /**
+   * Publishes the request's body, with a key or without, and waits for its acknowledgement: `PUBLISHED`, or what
+   * `Publishing.refuse` takes.
+   */
+  export function publish(topic: Text, key: Text | null, headers: MessageHeaders): i32 {
+    const fields = headers.take();
+    const keyPtr: usize = key ? key.ptr : 0;
+    const keyLength: i32 = key ? key.length : -1;
+    return host.host_kafka_publish(topic.ptr, topic.length, keyPtr, keyLength, fields.ptr, fields.length);
+  }
+
+  /** Of the message that was published. */
+  export function partition(): i32 {
+    return host.kafka_partition();
+  }
+
+  export function offset(): i64 {
+    return <i64>host.kafka_offset();
+  }
+
+  /** Seconds until the brokers are tried again, after -3. */
+  export function retryAfter(): i32 {
+    return host.kafka_retry_after();
+  }
+}

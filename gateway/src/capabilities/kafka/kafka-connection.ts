@@ -1,0 +1,192 @@
+/**
+ * An idempotent producer of Kafka, loaded with the library when it is needed. A topic has one batch under way at a time,
+ * and what comes meanwhile is the next: the library gives a batch that it sends again the numbers of the first time, by
+ * which brokers know it, but gives other batches the same ones meanwhile.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Message, Producer, SASLOptions } from 'kafkajs';
+import { EgressRefused } from '../../egress/connector.ts';
+import type { EgressGuard } from '../../egress/guard.ts';
+import { messageOf } from '../../message-of.ts';
+import { secureContextOf } from '../publishing/broker-tls.ts';
+import { type Connection, ConnectionRefused } from '../publishing/kept-connection.ts';
+import { createBatch, type Queued, type TopicBatch } from './batch.ts';
+import { isRefusal, isUnknownTopic, TopicUnknown } from './kafka-failures.ts';
+import { Kafka } from './kafka-library.ts';
+import type { KafkaAcknowledgement, KafkaMessage } from './kafka-message.ts';
+import type { KafkaBrokers, KafkaSasl } from './kafka-settings.ts';
+import { stickyPartitioner } from './sticky-partitioner.ts';
+import { VettedSocket } from './vetted-socket.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** The library's own attempts; connecting and sending are tried again for longer, and known to be so, by us. */
+const RETRY = { initialRetryTime: 50, factor: 0.2, multiplier: 2, maxRetryTime: 1_000, retries: 0 };
+/** Milliseconds in which a batch is sent again. After that it is not known whether it is in the log. */
+export const DELIVERY_MS = 120_000;
+const PAUSE_MS = { first: 100, most: 2_000 };
+/** Milliseconds in which a topic that is not known may be made, by brokers that make topics on use. */
+const UNKNOWN_TOPIC_MS = 3_000;
+
+/** What waited for another batch whose numbers may be taken: it was not sent, and another connection may. */
+export class ConnectionRetired extends Error {}
+
+interface Topic {
+  waiting: Queued[];
+  isBusy: boolean;
+}
+
+export class KafkaConnection implements Connection {
+  readonly closed: Promise<void>;
+  readonly #producer: Producer;
+  readonly #topics = new Map<string, Topic>();
+  readonly #retired = Promise.withResolvers<void>();
+  readonly #ended = new AbortController();
+  #isRetired = false;
+
+  private constructor(producer: Producer) {
+    this.#producer = producer;
+    this.closed = this.#retired.promise;
+  }
+
+  /** Rejects where no broker accepts it. */
+  static async open({ brokers, sasl, tls }: KafkaBrokers, guard: EgressGuard): Promise<KafkaConnection> {
+    const vetted = { guard, timeoutMs: CONNECT_TIMEOUT_MS, secureContext: tls && secureContextOf(tls) };
+    let refused: EgressRefused | null = null;
+    const kafka = new Kafka({
+      clientId: 'gw',
+      brokers: [...brokers],
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      retry: RETRY,
+      ...(sasl ? { sasl: optionsOf(sasl) } : {}),
+      ...(tls ? { ssl: true } : {}),
+      socketFactory: ({ host, port, onConnect }) =>
+        new VettedSocket(host, port, vetted, onConnect).once('error', (error) => {
+          if (error instanceof EgressRefused) refused = error;
+        }),
+      // What is wrong is told once, by the publisher.
+      logCreator: () => () => {},
+    });
+    const producer = kafka.producer({
+      idempotent: true,
+      retry: { ...RETRY, retries: 1 },
+      createPartitioner: stickyPartitioner,
+    });
+    try {
+      await producer.connect();
+      return new KafkaConnection(producer);
+    } catch (error) {
+      void producer.disconnect().catch(() => {});
+      if (refused !== null) throw refused;
+      throw isAuthentication(error)
+        ? new ConnectionRefused('the brokers reject the credentials', { cause: error })
+        : error;
+    }
+  }
+
+  /** Settles when it is known what became of the message, or past `DELIVERY_MS`. Rejects with ConnectionRetired. */
+  publish(message: KafkaMessage): Promise<KafkaAcknowledgement> {
+    if (this.#isRetired) return Promise.reject(new ConnectionRetired());
+    return new Promise((resolve, reject) => {
+      const topic = this.#topics.get(message.topic) ?? { waiting: [], isBusy: false };
+      this.#topics.set(message.topic, topic);
+      topic.waiting.push({ message, resolve, reject });
+      // At the end of the turn: what arrives together is sent together.
+      if (topic.waiting.length === 1 && !topic.isBusy) {
+        topic.isBusy = true;
+        setImmediate(() => void this.#work(message.topic, topic));
+      }
+    });
+  }
+
+  close(): void {
+    this.#ended.abort();
+    this.#retire();
+  }
+
+  async #work(name: string, topic: Topic): Promise<void> {
+    while (topic.waiting.length > 0) {
+      const batch = createBatch(name, topic.waiting);
+      topic.waiting = topic.waiting.slice(batch.queued.length);
+      if (await this.#deliver(batch)) continue;
+      for (const each of topic.waiting) each.reject(new ConnectionRetired());
+      topic.waiting = [];
+    }
+    this.#topics.delete(name);
+    this.#disconnectWhenIdle();
+  }
+
+  /** False where it is not known what became of it: no other batch of the topic may follow on this connection. */
+  async #deliver(batch: TopicBatch): Promise<boolean> {
+    try {
+      batch.acknowledge(await this.#sent(batch));
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) {
+        // Its numbers may be taken: another batch with them would be taken for this one, and dropped.
+        this.#retire();
+        batch.fail(error);
+        return false;
+      }
+      if (batch.queued.length === 1) batch.fail(error);
+      else return this.#deliverEach(batch);
+      return true;
+    }
+  }
+
+  /** One that the brokers refuse takes none with it. */
+  async #deliverEach({ topic, queued }: TopicBatch): Promise<boolean> {
+    for (const [i, each] of queued.entries()) {
+      if (await this.#deliver(createBatch(topic, [each]))) continue;
+      for (const later of queued.slice(i + 1)) later.reject(new ConnectionRetired());
+      return false;
+    }
+    return true;
+  }
+
+  /** The same batch, as often as there is time. */
+  async #sent({ topic, messages }: TopicBatch) {
+    const since = performance.now();
+    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.most)) {
+      try {
+        return await this.#send(topic, messages);
+      } catch (error) {
+        const waited = performance.now() - since + pauseMs;
+        if (isUnknownTopic(error) && waited > UNKNOWN_TOPIC_MS) throw new TopicUnknown(topic, { cause: error });
+        if (isRefusal(error) || this.#ended.signal.aborted || waited > DELIVERY_MS) throw error;
+      }
+      await pause(pauseMs, undefined, { signal: this.#ended.signal });
+    }
+  }
+
+  #send(topic: string, messages: Message[]) {
+    return this.#producer.sendBatch({ acks: -1, timeout: REQUEST_TIMEOUT_MS, topicMessages: [{ topic, messages }] });
+  }
+
+  /** Nothing more comes: whoever needs a connection gets another. */
+  #retire(): void {
+    this.#isRetired = true;
+    this.#retired.resolve();
+    this.#disconnectWhenIdle();
+  }
+
+  #disconnectWhenIdle(): void {
+    if (this.#isRetired && this.#topics.size === 0) this.#producer.disconnect().catch(() => {});
+  }
+}
+
+function optionsOf({ mechanism, username, password }: KafkaSasl): SASLOptions {
+  switch (mechanism) {
+    case 'plain':
+      return { mechanism, username, password };
+    case 'scram-sha-256':
+      return { mechanism, username, password };
+    case 'scram-sha-512':
+      return { mechanism, username, password };
+  }
+}
+
+function isAuthentication(error: unknown): boolean {
+  return /SASL|[Aa]uthenticat/.test(`${error instanceof Error ? error.name : ''} ${messageOf(error)}`);
+}

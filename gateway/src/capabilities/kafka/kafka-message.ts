@@ -1,0 +1,15 @@
+/** What is published to Kafka, and what is known of it then. */
+import type { MessageHeader } from '../publishing/message-headers.ts';
+
+export interface KafkaMessage {
+  readonly topic: string;
+  /** Null: none, and any partition. */
+  readonly key: string | null;
+  readonly payload: Uint8Array;
+  readonly headers: readonly MessageHeader[];
+}
+
+export interface KafkaAcknowledgement {
+  readonly partition: number;
+  readonly offset: number;
+}

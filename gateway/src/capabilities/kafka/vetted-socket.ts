@@ -1,0 +1,68 @@
+/**
+ * A socket for the client library, which wants one at once: it connects when the egress guard has vetted the address,
+ * with TLS if need be, to the brokers of the config as well as to those that they name.
+ */
+import { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { connectVetted, startTlsClient } from '../../egress/connector.ts';
+import type { EgressGuard } from '../../egress/guard.ts';
+
+export interface VettedSocketOptions {
+  readonly guard: EgressGuard;
+  readonly timeoutMs: number;
+  /** Null: plaintext. */
+  readonly secureContext: SecureContext | null;
+}
+
+export class VettedSocket extends Socket {
+  readonly #opened: Promise<Socket>;
+  readonly #ended = new AbortController();
+  #inner: Socket | null = null;
+
+  /** `connected` is called when it may be written to. */
+  constructor(host: string, port: number, options: VettedSocketOptions, connected: () => void) {
+    super();
+    const { guard, timeoutMs, secureContext } = options;
+    const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#ended.signal]);
+    const secure = secureContext && ((raw: Socket) => startTlsClient(raw, host, deadline, { context: secureContext }));
+    this.#opened = connectVetted(host, port, { guard, timeoutMs }, deadline, secure);
+    this.#opened.then(
+      (inner) => {
+        if (this.destroyed) return void inner.destroy();
+        this.#attach(inner);
+        connected();
+      },
+      (error: Error) => this.destroy(error),
+    );
+  }
+
+  override _read(): void {
+    this.#inner?.resume();
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#opened.then((inner) => inner.write(chunk, done), done);
+  }
+
+  /** The library ends it when it has its answers, or waits for none any more: a broker that hangs does not keep it. */
+  override _final(done: (error?: Error | null) => void): void {
+    done();
+    this.destroy();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#ended.abort();
+    this.#inner?.destroy();
+    done(error);
+  }
+
+  #attach(inner: Socket): void {
+    this.#inner = inner;
+    inner.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) inner.pause();
+    });
+    inner.on('end', () => this.push(null));
+    inner.on('error', (error) => this.destroy(error));
+    inner.on('close', () => this.destroy());
+  }
+}

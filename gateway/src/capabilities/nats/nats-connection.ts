@@ -1,0 +1,238 @@
+/** A connection to NATS: publishes, and knows by whom a message is acknowledged. Loaded with the library when it is needed. */
+import { Buffer } from 'node:buffer';
+import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import {
+  type Authenticator,
+  type NatsConnection as Client,
+  credsAuthenticator,
+  type MsgHdrs,
+  headers as messageHeaders,
+  nkeyAuthenticator,
+  PermissionViolationError,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from '@nats-io/nats-core';
+import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
+import { BoundedMap } from '../../bounded-map.ts';
+import type { EgressGuard } from '../../egress/guard.ts';
+import { secureContextOf } from '../publishing/broker-tls.ts';
+import { type Connection, ConnectionRefused } from '../publishing/kept-connection.ts';
+import type { MessageHeader } from '../publishing/message-headers.ts';
+import { PublishError } from '../publishing/publish-error.ts';
+import type { NatsMessage } from './nats-broker.ts';
+import { failureOf, noStream } from './nats-failures.ts';
+import type { NatsCredentials, NatsServers } from './nats-settings.ts';
+import { useVettedTransport, type VettedOptions } from './vetted-transport.ts';
+
+useVettedTransport();
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Between pings; a server that leaves two unanswered has gone. */
+const PING_INTERVAL_MS = 10_000;
+/** How long it is remembered whether a stream listens on a subject. */
+const STREAM_MS = { listens: 60_000, none: 10_000 };
+const LOOKUP_TIMEOUT_MS = 2_000;
+const MOST_SUBJECTS = 1_000;
+
+/** A message that is on its way without a stream's acknowledgement. */
+interface Pending {
+  readonly subject: string;
+  refusal: Error | null;
+}
+
+export class NatsConnection implements Connection {
+  readonly closed: Promise<unknown>;
+  readonly #client: Client;
+  readonly #streams: JetStreamClient;
+  readonly #name: string;
+  readonly #pending = new Set<Pending>();
+  readonly #lookups = new BoundedMap<{ readonly listens: Promise<boolean>; until: number }>(MOST_SUBJECTS);
+  /** Of all that waits for the server; the promise of the end itself would keep each for as long as the connection. */
+  readonly #waiting = new Set<(error: PublishError) => void>();
+  #flush: Promise<void> | null = null;
+
+  private constructor(client: Client, name: string) {
+    this.#client = client;
+    this.#name = name;
+    this.#streams = jetstream(client);
+    this.closed = client.closed();
+    void this.#watch();
+    void this.closed.then(() => {
+      for (const reject of this.#waiting) reject(this.#lost());
+    });
+  }
+
+  /** Rejects where no server accepts it. */
+  static async open(servers: NatsServers, guard: EgressGuard, name: string): Promise<NatsConnection> {
+    const { credentials, tls, allowPlaintext } = servers;
+    const isSecretSent = credentials.kind === 'password' || credentials.kind === 'token';
+    const authenticator = authenticatorOf(credentials);
+    const options: VettedOptions = {
+      servers: [...servers.servers],
+      name: 'gw',
+      // Made anew by whoever needs it: what was sent and not acknowledged is not sent again behind its back.
+      reconnect: false,
+      timeout: CONNECT_TIMEOUT_MS,
+      pingInterval: PING_INTERVAL_MS,
+      noAsyncTraces: true,
+      ...(authenticator ? { authenticator } : {}),
+      ...(tls ? { tls: {} } : {}),
+      vetted: {
+        guard,
+        timeoutMs: CONNECT_TIMEOUT_MS,
+        secureContext: tls && secureContextOf(tls),
+        needsTls: isSecretSent && !allowPlaintext,
+      },
+    };
+    try {
+      return new NatsConnection(await NatsConnectionImpl.connect(options), name);
+    } catch (error) {
+      throw isAuthorization(error)
+        ? new ConnectionRefused('the server rejects the credentials', { cause: error })
+        : error;
+    }
+  }
+
+  /** Rejects with PublishError. */
+  async publish(message: NatsMessage, timeoutMs: number): Promise<void> {
+    const { subject, payload, acknowledgement } = message;
+    const most = this.#client.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    const sent = hdrs(message);
+    if (payload.length + (sent?.encodedLength ?? 0) > most) {
+      const text = `${this.#name}: the server takes messages of at most ${most} bytes`;
+      throw new PublishError('too-large', text, { answered: true });
+    }
+    const byStream =
+      acknowledgement === 'stream' || (acknowledgement === 'auto' && (await this.#streamListens(subject)));
+    try {
+      if (byStream) await this.#toStream(message, sent?.headers, timeoutMs);
+      else await this.#plain(message, sent?.headers);
+    } catch (error) {
+      throw failureOf(error, this.#name);
+    }
+  }
+
+  close(): void {
+    this.#client.close().catch(() => {});
+  }
+
+  async #toStream({ subject, payload, acknowledgement }: NatsMessage, headers: MsgHdrs | undefined, timeoutMs: number) {
+    try {
+      await this.#orClosed(
+        this.#streams.publish(subject, payload, { timeout: timeoutMs, ...(headers ? { headers } : {}) }),
+      );
+    } catch (error) {
+      // It may have been deleted: the next message looks again.
+      this.#lookups.delete(subject);
+      if (acknowledgement === 'auto' && noStream(error)) return;
+      throw error;
+    }
+  }
+
+  /** The server has taken it when it answers a ping behind it; what it refuses, it has said before. */
+  async #plain({ subject, payload }: NatsMessage, headers: MsgHdrs | undefined) {
+    const pending: Pending = { subject, refusal: null };
+    this.#pending.add(pending);
+    try {
+      this.#client.publish(subject, payload, headers ? { headers } : {});
+      await this.#flushed();
+    } finally {
+      this.#pending.delete(pending);
+    }
+    if (pending.refusal) throw pending.refusal;
+  }
+
+  /** One ping for all that is published in a turn. */
+  #flushed(): Promise<void> {
+    this.#flush ??= new Promise<void>((resolve, reject) => {
+      setImmediate(() => {
+        this.#flush = null;
+        this.#orClosed(this.#client.flush()).then(() => setImmediate(resolve), reject);
+      });
+    });
+    return this.#flush;
+  }
+
+  #streamListens(subject: string): Promise<boolean> {
+    const known = this.#lookups.get(subject);
+    if (known && known.until > performance.now()) return known.listens;
+    const lookup = { listens: this.#lookUp(subject), until: Number.POSITIVE_INFINITY };
+    this.#lookups.set(subject, lookup);
+    lookup.listens.then(
+      (listens) => {
+        lookup.until = performance.now() + (listens ? STREAM_MS.listens : STREAM_MS.none);
+      },
+      () => this.#lookups.delete(subject),
+    );
+    return lookup.listens;
+  }
+
+  /** Where the account may not ask, or has no streams, none is known of. */
+  async #lookUp(subject: string): Promise<boolean> {
+    try {
+      const manager = await jetstreamManager(this.#client, { checkAPI: false, timeout: LOOKUP_TIMEOUT_MS });
+      await this.#orClosed(manager.streams.find(subject));
+      return true;
+    } catch (error) {
+      if (this.#client.isClosed()) throw failureOf(error, this.#name);
+      return false;
+    }
+  }
+
+  /** What the library keeps waiting when the connection has gone ends with it. */
+  #orClosed<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+      if (this.#client.isClosed()) reject(this.#lost());
+    });
+  }
+
+  #lost(): PublishError {
+    return new PublishError('failed', `${this.#name}: the connection was lost`, { connectionLost: true });
+  }
+
+  /** What the server refuses to whom, it says at any time. */
+  async #watch(): Promise<void> {
+    for await (const status of this.#client.status()) {
+      if (status.type !== 'error' || !(status.error instanceof PermissionViolationError)) continue;
+      const { subject } = status.error;
+      for (const each of this.#pending) if (each.subject === subject) each.refusal = status.error;
+    }
+  }
+}
+
+function authenticatorOf(credentials: NatsCredentials): Authenticator | null {
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+  switch (credentials.kind) {
+    case 'password':
+      return usernamePasswordAuthenticator(credentials.user, credentials.password);
+    case 'token':
+      return tokenAuthenticator(credentials.token);
+    case 'nkey':
+      return nkeyAuthenticator(bytes(credentials.seed));
+    case 'creds':
+      return credsAuthenticator(bytes(credentials.creds));
+    case 'none':
+      return null;
+  }
+}
+
+function isAuthorization(error: unknown): boolean {
+  return error instanceof Error && /^(Authorization|UserAuthentication)/.test(error.name);
+}
+
+function hdrs({
+  headers: given,
+  id,
+}: NatsMessage): { readonly headers: MsgHdrs; readonly encodedLength: number } | null {
+  const headers: readonly MessageHeader[] = id === null ? given : [...given, ['Nats-Msg-Id', id]];
+  if (headers.length === 0) return null;
+  const set = messageHeaders();
+  let encodedLength = 'NATS/1.0\r\n\r\n'.length;
+  for (const [name, value] of headers) {
+    set.append(name, value);
+    encodedLength += Buffer.byteLength(name) + Buffer.byteLength(value) + ': \r\n'.length;
+  }
+  return { headers: set, encodedLength };
+}

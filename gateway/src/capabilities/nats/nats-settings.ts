@@ -1,0 +1,100 @@
+/** What `subject-publish` is told of its servers (docs/reference/plugins.md#subject-publish), read once from its config. */
+import type { JsonObject } from '../../artifact/format.ts';
+import type { ReadPem } from '../../egress/upstream.ts';
+import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
+import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
+
+/** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */
+export class NatsSettingsError extends Error {}
+
+export type NatsCredentials =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'password'; readonly user: string; readonly password: string }
+  | { readonly kind: 'token'; readonly token: string }
+  /** `SU…`: signs what the server asks, and is not sent. */
+  | { readonly kind: 'nkey'; readonly seed: string }
+  /** What a `.creds` file holds: a JWT and the seed that signs. */
+  | { readonly kind: 'creds'; readonly creds: string };
+
+/** Who says that a message has arrived. */
+export const ACKNOWLEDGEMENTS = ['auto', 'stream', 'none'] as const;
+export type Acknowledgement = (typeof ACKNOWLEDGEMENTS)[number];
+
+/** Those of the connection: equal ones share it. */
+export interface NatsServers {
+  /** `host:port` of each. */
+  readonly servers: readonly string[];
+  readonly credentials: NatsCredentials;
+  /** Null: TLS only where the server offers it. */
+  readonly tls: BrokerTls | null;
+  /** Passwords and tokens may be sent without TLS. */
+  readonly allowPlaintext: boolean;
+}
+
+export interface NatsSettings {
+  readonly connection: NatsServers;
+  readonly acknowledgement: Acknowledgement;
+  readonly timeoutMs: number;
+  readonly idempotency: IdempotencySettings | null;
+}
+
+const NO_FILES: BrokerTls = { ca: undefined, cert: undefined, key: undefined };
+const DEFAULT_PORT = 4222;
+
+/** Throws NatsSettingsError, or SecretError for a PEM file. The schema has seen the config before secrets were in it. */
+export function readNatsSettings(config: JsonObject, readPem: ReadPem): NatsSettings {
+  const urls = text(config, 'url').split(',').map(urlOf);
+  const tls = readBrokerTls(config, readPem) ?? (urls.some(({ secure }) => secure) ? NO_FILES : null);
+  const acknowledgement = ACKNOWLEDGEMENTS.find((each) => each === config['acknowledgement']) ?? 'auto';
+  const { timeout } = config;
+  return {
+    connection: {
+      servers: urls.map(({ server }) => server),
+      credentials: credentialsOf(config),
+      tls,
+      allowPlaintext: config['allow_plaintext'] === true,
+    },
+    acknowledgement,
+    idempotency: readIdempotency(config),
+    timeoutMs: Math.max(1, (typeof timeout === 'number' ? timeout : 30) * 1000),
+  };
+}
+
+function text(config: JsonObject, name: string): string {
+  const value = config[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function urlOf(given: string): { readonly server: string; readonly secure: boolean } {
+  const url = URL.canParse(given.trim()) ? new URL(given.trim()) : null;
+  if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') {
+    throw new NatsSettingsError('url must be nats://host[:port] or tls://host[:port], or several with commas between');
+  }
+  if (
+    url.username !== '' ||
+    url.password !== '' ||
+    !/^\/?$/.test(url.pathname) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new NatsSettingsError(
+      'url contains more than host and port: use user and password, token, nkey_seed or credentials for the rest',
+    );
+  }
+  return { server: `${url.hostname}:${url.port || DEFAULT_PORT}`, secure: url.protocol === 'tls:' };
+}
+
+function credentialsOf(config: JsonObject): NatsCredentials {
+  const [user, password, token] = [text(config, 'user'), text(config, 'password'), text(config, 'token')];
+  const [seed, creds] = [text(config, 'nkey_seed').trim(), text(config, 'credentials')];
+  const given = [user, token, seed, creds].filter((each) => each !== '');
+  if (given.length > 1) {
+    throw new NatsSettingsError('user, token, nkey_seed and credentials exclude each other: give one of them');
+  }
+  if ((user === '') !== (password === '')) throw new NatsSettingsError('user and password belong together: give both');
+  if (user !== '') return { kind: 'password', user, password };
+  if (token !== '') return { kind: 'token', token };
+  if (seed !== '') return { kind: 'nkey', seed };
+  if (creds !== '') return { kind: 'creds', creds };
+  return { kind: 'none' };
+}

@@ -1,0 +1,46 @@
+/** Publishes a request's message, once only where it has an `Idempotency-Key` and the config says so. */
+import type { Exchange } from '../../exchange.ts';
+import type { ReservationStore } from '../../state/reservation-store.ts';
+import {
+  type IdempotencySettings,
+  type MessageParts,
+  type OnceKey,
+  onceKeyOf,
+  type Publication,
+  publishOnce,
+} from './idempotency.ts';
+import type { Publisher } from './publisher.ts';
+
+export interface PublishOptions<M> {
+  readonly parts: MessageParts;
+  /** Null: each request is a message. */
+  readonly idempotency: IdempotencySettings | null;
+  readonly timeoutMs: number;
+  /** Seconds in which it is known what became of a message, at the latest. */
+  readonly holdSeconds: number;
+  message(once: OnceKey | null): M;
+}
+
+/** Rejects with PublishError. */
+export async function publishMessage<M, A>(
+  x: Exchange,
+  publisher: Publisher<M, A>,
+  reservations: ReservationStore,
+  { parts, idempotency, timeoutMs, holdSeconds, message }: PublishOptions<M>,
+): Promise<Publication<A>> {
+  const once = onceKeyOf(x, idempotency, parts);
+  const bytes = sizeOf(parts);
+  if (once === null || idempotency === null) {
+    return { acknowledged: await publisher.publish(message(null), bytes, timeoutMs), replayed: false };
+  }
+  const { windowSeconds } = idempotency;
+  return publishOnce(reservations, { once, windowSeconds, holdSeconds }, (settled) =>
+    publisher.publish(message(once), bytes, timeoutMs, settled),
+  );
+}
+
+/** Bytes that a message holds while it waits. */
+function sizeOf({ destination, headers, payload }: MessageParts): number {
+  const texts = [...destination, ...headers.flat()];
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), payload.length);
+}

@@ -1,0 +1,123 @@
+/** Publishes to one broker: within the bounds of what may be in flight, behind a circuit breaker, in its time. */
+import { CircuitBreaker } from '../../egress/breaker.ts';
+import { messageOf } from '../../message-of.ts';
+import { Outage } from '../tokens/outage.ts';
+import type { Settled } from './idempotency.ts';
+import type { Share } from './in-flight.ts';
+import { PublishError } from './publish-error.ts';
+
+/** A kind of broker, with its own connections. */
+export interface Broker<M, A> {
+  /** `scheme://host:port`, for messages. */
+  readonly name: string;
+  /** Resolves when the broker has acknowledged the message. Settles always, if need be late. */
+  send(message: M, timeoutMs: number): Promise<A>;
+  close(): void;
+}
+
+export type PublisherLog = (level: 'info' | 'error', message: string) => void;
+
+/** As for upstreams, but half the time, since whoever needs a connection waits for several attempts. */
+const BREAKER = { failures: 5, cooldownMs: 5_000 };
+
+export class Publisher<M, A> {
+  readonly #broker: Broker<M, A>;
+  readonly #share: Share;
+  readonly #outage: Outage;
+  readonly #breaker = new CircuitBreaker(BREAKER);
+  #closing = false;
+
+  constructor(broker: Broker<M, A>, share: Share, log: PublisherLog) {
+    this.#broker = broker;
+    this.#share = share;
+    this.#outage = new Outage(broker.name, log);
+  }
+
+  /**
+   * Resolves with the acknowledgement; rejects with PublishError, at the latest after `timeoutMs`. `settled` is called
+   * when it is known what became of the message, which may be later than that.
+   */
+  async publish(message: M, bytes: number, timeoutMs: number, settled: Settled<A> = () => {}): Promise<A> {
+    const giveBack = await this.#admit(bytes, settled);
+    const sent = this.#broker.send(message, timeoutMs).then(
+      async (acknowledged) => {
+        await settled(acknowledged);
+        return acknowledged;
+      },
+      async (error: unknown) => {
+        await settled(null);
+        throw error;
+      },
+    );
+    const ended = () => {
+      giveBack();
+      this.#closeWhenIdle();
+    };
+    sent.then(ended, ended);
+    try {
+      const acknowledged = await inTime(sent, timeoutMs, this.#broker.name);
+      this.#breaker.succeeded();
+      this.#outage.succeeded();
+      return acknowledged;
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /** Room for the message; throws PublishError where there is none, or the circuit is open. */
+  async #admit(bytes: number, settled: Settled<A>): Promise<() => void> {
+    const { name } = this.#broker;
+    if (!this.#breaker.admits()) {
+      await settled(null);
+      const retryAfter = this.#breaker.retryAfter();
+      throw new PublishError('unavailable', `${name}: the circuit breaker is open`, { retryAfter });
+    }
+    const giveBack = this.#share.take(bytes);
+    if (giveBack !== null) return giveBack;
+    this.#breaker.abandoned();
+    await settled(null);
+    throw new PublishError('full', `${name}: too many messages wait for it`);
+  }
+
+  /** Ends its connections when nothing is in flight any more. */
+  close(): void {
+    this.#closing = true;
+    this.#closeWhenIdle();
+  }
+
+  #closeWhenIdle(): void {
+    if (this.#closing && this.#share.messages === 0) this.#broker.close();
+  }
+
+  #failed(error: unknown): PublishError {
+    const { name } = this.#broker;
+    const failure =
+      error instanceof PublishError
+        ? error
+        : new PublishError('failed', `${name}: ${firstLine(error)}`, { cause: error });
+    if (failure.answered) this.#breaker.succeeded();
+    // One loss fails many: whether there is another connection is for the next to find out.
+    else if (failure.connectionLost) this.#breaker.abandoned();
+    else {
+      this.#breaker.failed();
+      this.#outage.failed(failure.message);
+    }
+    return failure;
+  }
+}
+
+/** Clients wrap texts of others, which may be long. */
+function firstLine(error: unknown): string {
+  const [line = ''] = messageOf(error).split('\n');
+  return line.slice(0, 300);
+}
+
+function inTime<T>(work: Promise<T>, timeoutMs: number, name: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(
+      () => reject(new PublishError('timeout', `${name}: no acknowledgement in ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(late));
+  });
+}

@@ -1,0 +1,39 @@
+/**
+ * The port behind which is kept what may be done once: whoever reserves a key does it, records what came of it, and all
+ * others get that. In the process, shared between workers, or in Redis.
+ */
+
+export interface ReservationRequest {
+  /** What is to be done once; of a length that its caller bounds. */
+  readonly key: string;
+  /** Whose reservation it is; unique. */
+  readonly token: string;
+  /** What exactly is to be done, so that who asks for something else under the same key can be told. */
+  readonly mark: string;
+  /** Seconds after which it ends where nothing is recorded. */
+  readonly holdSeconds: number;
+}
+
+export type Reservation =
+  /** It is whoever asked's. */
+  | { readonly state: 'reserved' }
+  /** Somebody else's, who has recorded nothing yet. */
+  | { readonly state: 'held'; readonly mark: string; readonly secondsLeft: number }
+  | { readonly state: 'recorded'; readonly mark: string; readonly value: string };
+
+export interface RecordRequest {
+  readonly key: string;
+  readonly token: string;
+  readonly value: string;
+  /** Seconds for which others get it. */
+  readonly keepSeconds: number;
+}
+
+export interface ReservationStore {
+  /** Rejects with StateUnavailable, as do the others. */
+  reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
+  /** False where the reservation has ended, and may be another's. */
+  record(request: RecordRequest): boolean | Promise<boolean>;
+  /** Nothing was done: somebody else may. */
+  release(key: string, token: string): void | Promise<void>;
+}

@@ -1,0 +1,112 @@
+/** stream-publish with a broker of its own: credentials, TLS, a broker that is killed and that hangs. */
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import type { Gateway } from './gateway.ts';
+import { readAll } from './kafka-client.ts';
+import { KAFKA_PASSWORD, KafkaServer, NO_KAFKA_SERVER } from './kafka-server.ts';
+import { post, type SendingSetup, serveSending } from './sending.ts';
+
+const { TLS_DIR = '' } = process.env;
+
+const gateways: Gateway[] = [];
+afterEach(async () => {
+  await Promise.all(gateways.splice(0).map((gw) => gw.stop()));
+});
+
+async function serve(configs: Readonly<Record<string, object>>, setup?: SendingSetup): Promise<Gateway> {
+  const gw = await serveSending('stream-publish', configs, setup);
+  gateways.push(gw);
+  return gw;
+}
+
+describe.skipIf(NO_KAFKA_SERVER)('stream-publish with its own broker (needs GW_KAFKA_CLASSPATH and TLS_DIR)', () => {
+  let kafka: KafkaServer;
+  beforeAll(async () => {
+    kafka = await KafkaServer.start();
+  });
+  afterAll(() => kafka?.close());
+
+  it('identifies itself by PLAIN and SCRAM, with TLS and without, and says nothing of it', async () => {
+    const file = (name: string) => join(TLS_DIR, name);
+    const tls = { ca: file('ca.crt'), client_cert: file('client.crt'), client_key: file('client.key') };
+    const secret = (mechanism: string, password = 'env://SECRET') => ({ mechanism, username: 'gw', password });
+    const base = { topic: 'orders', timeout: 4, allow_plaintext: true };
+    const good = ['plain', 'scram-sha-256', 'scram-sha-512'].flatMap((mechanism, i) => [
+      [`sasl${'abc'[i]}`, { ...base, brokers: kafka.sasl, sasl: secret(mechanism) }] as const,
+      [`tls${'abc'[i]}`, { ...base, brokers: kafka.tls, sasl: secret(mechanism), tls }] as const,
+    ]);
+    const bad = [
+      ['wrong', { ...base, brokers: kafka.sasl, sasl: secret('scram-sha-256', 'wrong-secret') }],
+      ['clear', { ...base, brokers: kafka.sasl, sasl: secret('plain', 'wrong-secret') }],
+      ['nobody', { ...base, brokers: kafka.sasl }],
+      ['stranger', { ...base, brokers: kafka.tls, sasl: secret('plain'), tls: { ...tls, ca: undefined } }],
+      ['blank', { ...base, brokers: kafka.tls, sasl: secret('plain'), tls: { ca: tls.ca } }],
+    ] as const;
+    const gw = await serve(Object.fromEntries([...good, ...bad]), {
+      env: { SECRET: KAFKA_PASSWORD, GW_SECRETS_DIR: dirname(file('ca.crt')) },
+    });
+    for (const [name] of good) expect([name, (await post(gw, name, '{}')).status]).toEqual([name, 202]);
+    const said: unknown[] = [];
+    for (const [name] of bad) {
+      const response = await post(gw, name, '{}');
+      expect([name, [502, 504].includes(response.status)]).toEqual([name, true]);
+      said.push(await response.text());
+    }
+    for (const each of [KAFKA_PASSWORD, 'wrong-secret']) expect(JSON.stringify([gw.log, said])).not.toContain(each);
+  });
+
+  it('has in the log what got 202, each once, while the broker is killed again and again', async () => {
+    const topic = `t${crypto.randomUUID()}`;
+    const gw = await serve({ a: { brokers: kafka.brokers, topic, timeout: 20, idempotency: { window: 600 } } });
+    const accepted = new Set<string>();
+    const statuses = new Map<number, number>();
+    let slowest = 0;
+    let running = true;
+    const sending = async () => {
+      while (running) {
+        const id = crypto.randomUUID();
+        // As a client does that wants its message published once.
+        for (let status = 0; status !== 202 && running; ) {
+          const from = performance.now();
+          ({ status } = await post(gw, 'a', JSON.stringify(id), { 'idempotency-key': id }));
+          slowest = Math.max(slowest, performance.now() - from);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          if (status === 202) accepted.add(JSON.stringify(id));
+        }
+      }
+    };
+    const clients = Array.from({ length: 8 }, sending);
+    for (let round = 0; round < 2; round++) {
+      const before = accepted.size;
+      await eventually(() => expect(accepted.size).toBeGreaterThan(before + 100));
+      await kafka.kill();
+      await kafka.up();
+    }
+    const before = accepted.size;
+    await eventually(() => expect(accepted.size).toBeGreaterThan(before + 100));
+    running = false;
+    await Promise.all(clients);
+    process.stdout.write(`${JSON.stringify([...statuses])}, slowest ${slowest.toFixed(0)} ms\n`);
+    const stored = (await readAll(kafka.brokers, topic)).map(({ value }) => String(value));
+    expect(stored.length).toBe(new Set(stored).size);
+    const there = new Set(stored);
+    expect([...accepted].filter((each) => !there.has(each))).toEqual([]);
+  });
+
+  it('answers within its time while the broker hangs, and has each message once when it goes on', async () => {
+    const topic = `t${crypto.randomUUID()}`;
+    const gw = await serve({ a: { brokers: kafka.brokers, topic, timeout: 0.5 } });
+    expect((await post(gw, 'a', '"first"')).status).toBe(202);
+    kafka.hang();
+    const all = await Promise.all(Array.from({ length: 20 }, (_, i) => post(gw, 'a', `${i}`)));
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([504]));
+    expect((await post(gw, 'a', '"refused"')).status).toBe(503);
+    kafka.goOn();
+    await eventually(async () => expect((await post(gw, 'a', '"last"')).status).toBe(202));
+    const stored = (await readAll(kafka.brokers, topic)).map(({ value }) => String(value));
+    expect(stored.filter((each) => /^\d+$/.test(each)).toSorted()).toEqual(
+      Array.from({ length: 20 }, (_, i) => `${i}`).toSorted(),
+    );
+  });
+});
