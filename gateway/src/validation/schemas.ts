@@ -11,6 +11,7 @@ import { addAllFormats } from './formats.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
+import { withoutWideObjects } from './wide-objects.ts';
 
 const PREFIX = 'gw:';
 
@@ -81,7 +82,7 @@ export class Schemas {
       if (this.#ajv.schemas[next]) continue;
       const schema = this.#table[next.slice(PREFIX.length)];
       if (schema === undefined) throw new Error(`the artifact has no schema ${next}`);
-      this.#ajv.addSchema(schema as never, next);
+      this.#ajv.addSchema(withoutWideObjects(schema) as never, next);
       collectRefs(schema, waiting);
     }
   }

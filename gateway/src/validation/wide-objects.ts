@@ -1,0 +1,38 @@
+/**
+ * Schemas of objects with very many properties, as Ajv can compile them: its code has a block in the block of the
+ * property before, and some 1,500 exhaust the stack of whoever writes it.
+ */
+import type { Json } from '../artifact/format.ts';
+import { isObject } from '../spec/json.ts';
+
+/** Properties in one block of code. */
+const MOST = 400;
+/** Keywords whose values are no schemas. */
+const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'examples', 'default']);
+
+/** The same schema, whose properties stand in several schemas under `allOf` where there are too many for one. */
+export function withoutWideObjects(schema: Json): Json {
+  if (isList(schema)) return schema.map(withoutWideObjects);
+  if (!isObject(schema)) return schema;
+  const members = Object.entries(schema as { readonly [name: string]: Json }).map(
+    ([name, value]) => [name, DATA.has(name) ? value : withoutWideObjects(value)] as const,
+  );
+  const read: { readonly [name: string]: Json } = Object.fromEntries(members);
+  const { properties } = read;
+  const all = isObject(properties) ? Object.entries(properties as { readonly [name: string]: Json }) : [];
+  if (all.length <= MOST) return read;
+  const { allOf } = read;
+  const parts = Array.from({ length: Math.ceil(all.length / MOST) }, (_, i) => ({
+    properties: Object.fromEntries(all.slice(i * MOST, (i + 1) * MOST)),
+  }));
+  return {
+    ...read,
+    // `additionalProperties` goes by these names.
+    properties: Object.fromEntries(all.map(([name]) => [name, true])),
+    allOf: [...(isList(allOf) ? allOf : []), ...parts],
+  };
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
