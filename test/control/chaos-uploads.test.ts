@@ -22,7 +22,7 @@ function specOfBytes(bytes: number): Uint8Array {
 
 /** A module that loads, and has so many bytes: the rest is a custom section, which says nothing. */
 function pluginOfBytes(bytes: number): Uint8Array {
-  const { wasm } = loadBuiltinPlugin('mock');
+  const { wasm } = loadBuiltinPlugin('redirect');
   const size = bytes - wasm.length - 1 - 4;
   // LEB128 in four bytes; then a name of no characters.
   const head = [0, (size & 0x7f) | 0x80, ((size >> 7) & 0x7f) | 0x80, ((size >> 14) & 0x7f) | 0x80, size >> 21, 0];

@@ -36,7 +36,8 @@ paths:
   'id.yaml': 'name: id\nin: path\nrequired: true\nschema: { type: integer }\n',
 };
 /** Ours of the built-in one, under another name. */
-const TOML = '[plugin]\nname = "echo"\nversion = "3.2.1"\ntype = "dispatcher"\n[capabilities]\nhost_functions = []\n';
+const TOML =
+  '[plugin]\nname = "echo"\nversion = "3.2.1"\ntype = "dispatcher"\n[capabilities]\nhost_functions = ["host_example_respond"]\n';
 const builtin = builtinPluginFiles('mock');
 const PACKAGE = {
   'echo.wasm': Buffer.from(builtin.get('mock.wasm') ?? ''),
@@ -152,7 +153,7 @@ it('by REST', async () => {
   const control: ControlServer = await startControl({ args: ['--admin-bind', 'off'] });
   try {
     const plugin = new FormData();
-    const fields = { name: 'echo', version: '3.2.1', type: 'dispatcher', capabilities: '[]' };
+    const fields = { name: 'echo', version: '3.2.1', type: 'dispatcher', capabilities: '["host_example_respond"]' };
     for (const [name, value] of Object.entries(fields)) plugin.append(name, value);
     plugin.append('config_schema', PACKAGE['config-schema.json'].toString());
     plugin.append('file', new Blob([Uint8Array.from(PACKAGE['echo.wasm'])]), 'echo.wasm');
