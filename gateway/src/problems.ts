@@ -97,7 +97,7 @@ const table = {
   'not-implemented': {
     status: 501,
     title: 'Not implemented',
-    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket',
+    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or what would answer it does not speak it',
   },
   'upstream-failed': {
     status: 502,

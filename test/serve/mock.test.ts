@@ -70,7 +70,7 @@ const paths = {
   '/failing': {
     get: {
       responses: { '5XX': { description: 'Bad', content: { 'text/plain': { example: 'broken' } } } },
-      ...mock({ status: 503, headers: { 'Retry-After': '5' } }),
+      ...mock({ status: 503, headers: { 'Retry-After': '5', Server: 'another', 'X-Request-Id': 'another' } }),
     },
   },
   '/silent': { get: { responses: { 200: { description: 'OK' } }, ...mock() } },
@@ -152,6 +152,9 @@ describe('mock without a body', () => {
     const response = await get('/failing');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await response.text()).toBe('broken');
+    // Headers that the gateway sets itself are there once.
+    expect(response.headers.get('server')).toMatch(/^gw\/[\d.]+$/);
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('answers with a body that is given, also an empty one, as it is', async () => {

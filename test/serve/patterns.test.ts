@@ -92,7 +92,7 @@ describe('patterns', () => {
     expect(new Set(await Promise.all(others))).toEqual(new Set([200]));
     const answers = await Promise.all(hostile);
     const mismatch = [400, 'The request does not match the API description (body).'];
-    const steps = [400, expect.stringContaining('takes more steps to match against the patterns')];
+    const steps = [400, expect.stringContaining('takes more steps to validate against the API description')];
     expect(answers).toEqual([mismatch, steps, steps, mismatch]);
     expect(await count('/bodies')).toBe(2);
   });

@@ -1,7 +1,9 @@
 /** WebSockets on streams of HTTP/2 (RFC 8441). */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { type ClientHttp2Session, constants, type IncomingHttpHeaders } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { freePort } from '../free-port.ts';
@@ -12,14 +14,18 @@ import { closed, frame, serverClose, startEcho, type WebSocketUpstream } from '.
 
 describe('HTTP/2', () => {
   let echo: WebSocketUpstream;
+  let plain: Server;
   let gw: Gateway;
   let session: ClientHttp2Session;
   beforeAll(async () => {
     echo = await startEcho({ perMessageDeflate: true, handleProtocols: () => 'chat' });
+    plain = createServer((_, response) => response.end('plain')).listen(0, '127.0.0.1');
+    await once(plain, 'listening');
     const refuses = { name: 'ip-restriction', config: { deny: ['127.0.0.1'], status: 401 } };
     gw = await gatewayOf({
       '/echo': operation({ url: echo.url }),
       '/refused': operation({ url: echo.url }, [refuses]),
+      '/plain': operation({ url: `ws://127.0.0.1:${(plain.address() as AddressInfo).port}` }),
       '/down': operation({ url: `ws://127.0.0.1:${await freePort()}` }),
       '/mock': { get: { responses, 'x-gw-dispatch': { name: 'mock', config: { body: 'mocked' } } } },
     });
@@ -36,6 +42,8 @@ describe('HTTP/2', () => {
     session?.close();
     expect(await gw?.stop()).toBe(0);
     await echo?.close();
+    plain?.closeAllConnections();
+    plain?.close();
   });
 
   /** An extended CONNECT (RFC 8441, section 5), with all that comes back. */
@@ -95,7 +103,9 @@ describe('HTTP/2', () => {
     ['/refused', {}, 401],
     ['/down', {}, 502],
     ['/nowhere', {}, 404],
-    ['/mock', {}, 200],
+    // A success would be an open WebSocket to the client.
+    ['/mock', {}, 501],
+    ['/plain', {}, 502],
     ['/echo', { 'sec-websocket-version': '8' }, 426],
     ['/echo', { ':protocol': 'connect-udp' }, 501],
   ])('answers %s with %j by %d', async (path, headers, status) => {

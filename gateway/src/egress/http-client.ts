@@ -40,12 +40,16 @@ export interface HttpCall {
   readonly shared?: boolean;
   /** Ends it as failed. */
   readonly signal?: AbortSignal;
+  /** The answer's body counts in the budget until `HttpAnswer.holding` is released. Default false: until it is whole. */
+  readonly holds?: boolean;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Buffer;
+  /** Set where the call asked for it: what is made of the body counts in it, too. */
+  readonly holding?: Holding;
 }
 
 export interface HttpClientOptions {
@@ -105,6 +109,7 @@ export class HttpClient {
         const answer = await this.#once({ ...call, method, headers, body }, at, ended.signal);
         const location = REDIRECTS.has(answer.status) ? headerOf(answer.headers, 'location') : undefined;
         if (location === undefined || left === 0) return answer;
+        answer.holding?.release();
         const next = this.#urlOf(location, at);
         if (next.origin !== at.origin) headers = without(headers, CREDENTIALS);
         if (answer.status === 303 || (answer.status < 303 && method === 'POST')) {
@@ -167,8 +172,10 @@ export class HttpClient {
       });
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
-      const body = await read(response, most, url, this.#options.budget.hold(x?.clientIp ?? ''));
-      return { status: response.statusCode, headers: headerList(response.headers), body };
+      const holding = this.#options.budget.hold(x?.clientIp ?? '');
+      const body = await read(response, most, url, holding, call.holds === true);
+      const answer = { status: response.statusCode, headers: headerList(response.headers), body };
+      return call.holds ? { ...answer, holding } : answer;
     } catch (error) {
       span?.failed(failureOf(signal.aborted ? signal.reason : error, url).failure);
       throw error;
@@ -183,6 +190,7 @@ async function read(
   most: number,
   url: URL,
   holding: Holding,
+  holds: boolean,
 ): Promise<Buffer> {
   const tooLarge = () => new HttpCallError('too-large', `${nameOf(url)} answered with more than ${most} bytes`);
   if (Number(headers['content-length']) > most) {
@@ -191,6 +199,7 @@ async function read(
   }
   const chunks: Buffer[] = [];
   let length = 0;
+  let whole = false;
   try {
     for await (const chunk of body) {
       // Leaving the loop destroys the stream, and with it the connection.
@@ -200,9 +209,10 @@ async function read(
       length += chunk.length;
       chunks.push(chunk);
     }
+    whole = true;
     return Buffer.concat(chunks, length);
   } finally {
-    holding.release();
+    if (!whole || !holds) holding.release();
   }
 }
 

@@ -78,7 +78,8 @@ export class ExampleResponses {
   }
 
   get #statuses(): readonly string[] {
-    return Object.keys(this.#described).map((name) => (name === 'DEFAULT' ? 'default' : name));
+    const names = Object.keys(this.#described).filter((name) => !name.startsWith('1'));
+    return names.map((name) => (name === 'DEFAULT' ? 'default' : name));
   }
 
   /** Documents hold examples that do not fit; what is answered with does. */

@@ -19,8 +19,16 @@ export const STANDARD_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 export function addStandardHeaders(x: Exchange, headers: HeaderList): void {
+  removeStandard(headers);
   headers.push('server', SERVER, 'x-request-id', x.requestId, 'x-trace-id', x.traceId);
   headers.push('x-content-type-options', 'nosniff', 'x-frame-options', 'DENY');
+}
+
+/** What plugins have put there: answers of upstreams come without. */
+function removeStandard(headers: HeaderList): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (STANDARD_NAMES.has(headers[i] as string)) headers.splice(i, 2);
+  }
 }
 
 /** Sets request id and trace context from the request, or new ones. */

@@ -11,7 +11,7 @@ export const DEFAULT_STEPS = 1_000_000;
 /** Thrown by a match that needs more steps than are left. */
 export class StepsExceeded extends Error {
   constructor() {
-    super('takes more steps to match against its patterns than a request may');
+    super('takes more steps to validate than a request may');
   }
 }
 

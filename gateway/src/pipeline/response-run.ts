@@ -121,6 +121,9 @@ export class ResponseRun implements ProxyEvents {
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
     const op = this.op as LoadedOperation;
     this.observeDispatch(op, x.handOff?.upstream ?? null);
+    if (wouldOpen(x, status)) {
+      return this.answer({ problem: problem('upstream-failed', NO_WEB_SOCKET) }).then(() => null);
+    }
     const open = () => this.#open(op, status, headers);
     const held = this.#check?.hold(x, status, headers, {
       open,
@@ -288,6 +291,7 @@ export class ResponseRun implements ProxyEvents {
 
   #send(): void {
     const x = this.#x;
+    if (wouldOpen(x, x.responseStatus)) this.#setResponse({ problem: problem('not-implemented', NO_WEB_SOCKET) });
     const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
     const { op } = this;
     if (op !== null) headers.push(...op.headers);
@@ -328,4 +332,14 @@ export class ResponseRun implements ProxyEvents {
     this.#released = true;
     this.#gw.release();
   }
+}
+
+const NO_WEB_SOCKET = 'What answers this request does not speak WebSocket.';
+
+/**
+ * Whether an answer that is none would open a WebSocket: any success does to an extended CONNECT (RFC 8441, section 5.1),
+ * and the client would read its body as frames.
+ */
+function wouldOpen({ upgrade }: Exchange, status: number): boolean {
+  return upgrade !== null && !upgrade.keyed && status < 300;
 }

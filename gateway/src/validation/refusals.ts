@@ -10,7 +10,7 @@ import type { ParameterValidator } from './parameters.ts';
  * (docs/decisions.md#patterns-bounded).
  */
 export function tooManySteps(): Problem {
-  const detail = 'The request takes more steps to match against the patterns of the API description than are allowed.';
+  const detail = 'The request takes more steps to validate against the API description than are allowed.';
   return problem('validation-failed', detail);
 }
 

@@ -11,6 +11,7 @@ import { addAllFormats } from './formats.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
+import { addSteps, withSteps } from './validation-steps.ts';
 import { withoutWideObjects } from './wide-objects.ts';
 
 const PREFIX = 'gw:';
@@ -45,6 +46,7 @@ export class Schemas {
       code: { regExp: read as never },
     });
     addAllFormats(this.#ajv);
+    addSteps(this.#ajv, steps);
     addUniqueItems(this.#ajv);
     addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)], read);
   }
@@ -82,7 +84,7 @@ export class Schemas {
       if (this.#ajv.schemas[next]) continue;
       const schema = this.#table[next.slice(PREFIX.length)];
       if (schema === undefined) throw new Error(`the artifact has no schema ${next}`);
-      this.#ajv.addSchema(withoutWideObjects(schema) as never, next);
+      this.#ajv.addSchema(withSteps(withoutWideObjects(schema)) as never, next);
       collectRefs(schema, waiting);
     }
   }

@@ -12,6 +12,9 @@ import { HostCallError } from '../../wasm/call/host-call-error.ts';
 /** What the functions of this capability have in an instance. */
 export type HttpCallOwn = Own<HttpCaller, undefined, CallOfPlugin>;
 
+/** What values take that are parsed out of a byte of JSON. */
+const PARSED = 3;
+
 export class CallOfPlugin implements CallState {
   /** Goes with the next call; it never was in the plugin's memory. */
   passedBody: Uint8Array | null = null;
@@ -22,15 +25,28 @@ export class CallOfPlugin implements CallState {
   response: { readonly headers: HeaderList; bytes: number } = { headers: [], bytes: 0 };
   /** What the answer's body says, once something has asked. */
   #json: { readonly value: unknown } | null = null;
+  /** The call under way, or made last. */
+  #turn: object | null = null;
 
-  /** What was staged goes with the call that begins. */
-  begin(): void {
+  /** What was staged goes with the call that begins; returns what `received` wants to know it by. */
+  begin(): object {
     this.end();
+    this.#turn = {};
+    return this.#turn;
+  }
+
+  /** The answer has come, if anybody still waits for it. */
+  received(turn: object, answer: HttpAnswer): HttpAnswer {
+    if (turn === this.#turn) this.answer = answer;
+    else answer.holding?.release();
+    return answer;
   }
 
   end(): void {
+    this.#turn = null;
     this.passedBody = null;
     this.passesHeaders = false;
+    this.answer?.holding?.release();
     this.answer = null;
     this.#json = null;
     this.response = { headers: [], bytes: 0 };
@@ -51,12 +67,13 @@ export class CallOfPlugin implements CallState {
     return this.answer;
   }
 
-  /** The answer's body as JSON; undefined where it is none, or has a member twice. */
+  /** The answer's body as JSON; undefined where it is none, has a member twice, or there is no room for it. */
   json(call: Call): unknown {
-    const { body } = this.answered();
+    const { body, holding } = this.answered();
     if (this.#json === null) {
       call.charge(body.length);
-      this.#json = { value: parsed(body) };
+      const room = holding?.take(body.length * PARSED) ?? true;
+      this.#json = { value: room ? parsed(body) : undefined };
     }
     return this.#json.value;
   }

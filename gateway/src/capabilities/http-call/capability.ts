@@ -66,14 +66,16 @@ export const httpCall = capability({
             redirects: Math.max(redirects, 0),
             ...(maxBytes > 0 ? { maxBytes } : {}),
             exchange: x,
+            holds: true,
           });
-          state.begin();
+          const turn = state.begin();
           const { binding } = call;
-          const settled = answer.catch((error: unknown) => failureOf(binding, x, error));
+          const settled = answer.then(
+            (result) => state.received(turn, result),
+            (error: unknown) => failureOf(binding, x, error),
+          );
           return call.wait(settled, limit + GRACE_MS, (result) => {
-            if (typeof result === 'number') return result;
-            state.answer = result;
-            return result.status;
+            return typeof result === 'number' ? result : result.status;
           });
         },
     },

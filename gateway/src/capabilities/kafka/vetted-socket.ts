@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { connectVetted, startTlsClient } from '../../egress/connector.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
+import { FrameLimit } from './frame-limit.ts';
 
 export interface VettedSocketOptions {
   readonly guard: EgressGuard;
@@ -58,7 +59,9 @@ export class VettedSocket extends Socket {
 
   #attach(inner: Socket): void {
     this.#inner = inner;
+    const frames = new FrameLimit();
     inner.on('data', (chunk: Buffer) => {
+      if (!frames.admits(chunk)) return void this.destroy(new Error('an answer of the broker is too large'));
       if (!this.push(chunk)) inner.pause();
     });
     inner.on('end', () => this.push(null));

@@ -1,0 +1,28 @@
+/** Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many. */
+
+/** Bytes of one answer; the metadata of 100,000 partitions has some 5 MB. */
+const MOST = 16 << 20;
+
+export class FrameLimit {
+  readonly #length = Buffer.alloc(4);
+  #have = 0;
+  #left = 0;
+
+  /** False where a frame announces more than the client library may gather. */
+  admits(chunk: Buffer): boolean {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, chunk.length - at);
+        this.#left -= taken;
+        at += taken;
+        continue;
+      }
+      this.#length[this.#have++] = chunk[at++] as number;
+      if (this.#have < 4) continue;
+      this.#have = 0;
+      this.#left = this.#length.readInt32BE(0);
+      if (this.#left < 0 || this.#left > MOST) return false;
+    }
+    return true;
+  }
+}
