@@ -90,4 +90,11 @@ describe('gw dev', () => {
     expect(await (await fetch(`${url}/a`)).text()).toBe('at last');
     expect(await stop()).toBe(0);
   });
+
+  it('says what to do where there is no manifest', async () => {
+    rmSync(file('gw.yaml'));
+    start();
+    await said(/there is no such file\n +A new project: gw init .*gw dev --mock --spec/);
+    expect(await stop()).toBe(0);
+  });
 });

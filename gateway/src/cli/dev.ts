@@ -1,5 +1,6 @@
 /** `gw dev` (docs/reference/cli.md#dev): compiles, serves, and does both again when a file changes. */
 
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -41,6 +42,9 @@ Examples:
 
 Always in development mode: verbose problem documents, plaintext upstreams and upstreams on this machine allowed.
 A change that does not compile is reported, and the previous version stays in use.`;
+
+const NO_MANIFEST =
+  '\n  A new project: gw init my-project. A document as it is: gw dev --mock --spec openapi.yaml. A manifest elsewhere: --manifest.';
 
 /** Upstreams of a developer are on the machine in front of it. */
 const THIS_MACHINE = ['127.0.0.0/8', '::1'];
@@ -192,7 +196,8 @@ class DevServer {
       );
     } catch (error) {
       if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
-      this.#program.stderr(`gw dev: ${error.message}\n`);
+      const hint = existsSync(manifest) ? '' : NO_MANIFEST;
+      this.#program.stderr(`gw dev: ${error.message}${hint}\n`);
       return null;
     }
   }
