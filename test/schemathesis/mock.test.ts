@@ -7,8 +7,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GW } from '../programs/gw.ts';
 import { SEED } from '../property-runs.ts';
+import { startDev } from '../serve/dev-server.ts';
 
 const OPERATIONS = 100;
 const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
@@ -48,37 +48,19 @@ describe.skipIf(skipped)('mocked documents (need schemathesis and GW_DOCUMENTS)'
   it.each(documents)('%s', { timeout: 600_000 }, async (name) => {
     const file = join(folder, name);
     const operations = spread(JSON.parse(readFileSync(file, 'utf8')).paths);
-    const dev = spawn(
-      process.execPath,
-      [GW, 'dev', '--mock', '--spec', file, '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--log-level', 'error'],
-      { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
-    );
+    const dev = await startDev(dir, '--mock', '--spec', file);
     try {
-      const { output, code } = await schemathesis(await addressOf(dev), file, operations, dir);
+      const { output, code } = await schemathesis(dev.url, file, operations, dir);
       const [, cases = '0'] = /(\d+) generated/.exec(output) ?? [];
       console.log(`${name}: ${cases} cases`);
       expect(code, output.slice(-5_000)).toBeLessThanOrEqual(1);
       expect(Number(cases), output.slice(-5_000)).toBeGreaterThanOrEqual(operations.length);
       expect(wrongAnswers(output)).toEqual([]);
     } finally {
-      const exited = new Promise((resolve) => dev.once('exit', resolve));
-      dev.kill('SIGTERM');
-      await exited;
+      await dev.stop();
     }
   });
 });
-
-function addressOf({ stderr }: ReturnType<typeof spawn>): Promise<string> {
-  let said = '';
-  return new Promise((resolve, reject) => {
-    stderr?.on('data', (chunk) => {
-      said += chunk;
-      const url = /compiled in \d+ ms; (http:\S+)/.exec(said)?.[1];
-      if (url !== undefined) resolve(url);
-      if (said.includes('waiting for a change')) reject(new Error(said));
-    });
-  });
-}
 
 function schemathesis(
   url: string,

@@ -5,6 +5,7 @@ import { eventually } from '../eventually.ts';
 import type { Gateway } from './gateway.ts';
 import { readAll } from './kafka-client.ts';
 import { KAFKA_PASSWORD, KafkaServer, NO_KAFKA_SERVER } from './kafka-server.ts';
+import { publishUnderKills } from './publish-under-kills.ts';
 import { post, type SendingSetup, serveSending } from './sending.ts';
 
 const { TLS_DIR = '' } = process.env;
@@ -59,35 +60,14 @@ describe.skipIf(NO_KAFKA_SERVER)('stream-publish with its own broker (needs GW_K
   it('has in the log what got 202, each once, while the broker is killed again and again', async () => {
     const topic = `t${crypto.randomUUID()}`;
     const gw = await serve({ a: { brokers: kafka.brokers, topic, timeout: 20, idempotency: { window: 600 } } });
-    const accepted = new Set<string>();
-    const statuses = new Map<number, number>();
-    let slowest = 0;
-    let running = true;
-    const sending = async () => {
-      while (running) {
-        const id = crypto.randomUUID();
-        // As a client does that wants its message published once.
-        for (let status = 0; status !== 202 && running; ) {
-          const from = performance.now();
-          ({ status } = await post(gw, 'a', JSON.stringify(id), { 'idempotency-key': id }));
-          slowest = Math.max(slowest, performance.now() - from);
-          statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          if (status === 202) accepted.add(JSON.stringify(id));
-        }
-      }
-    };
-    const clients = Array.from({ length: 8 }, sending);
-    for (let round = 0; round < 2; round++) {
-      const before = accepted.size;
-      await eventually(() => expect(accepted.size).toBeGreaterThan(before + 100));
-      await kafka.kill();
-      await kafka.up();
-    }
-    const before = accepted.size;
-    await eventually(() => expect(accepted.size).toBeGreaterThan(before + 100));
-    running = false;
-    await Promise.all(clients);
-    process.stdout.write(`${JSON.stringify([...statuses])}, slowest ${slowest.toFixed(0)} ms\n`);
+    const { accepted } = await publishUnderKills(gw, 'a', {
+      rounds: 2,
+      messages: 100,
+      restart: async () => {
+        await kafka.kill();
+        await kafka.up();
+      },
+    });
     const stored = (await readAll(kafka.brokers, topic)).map(({ value }) => String(value));
     expect(stored.length).toBe(new Set(stored).size);
     const there = new Set(stored);

@@ -1,10 +1,9 @@
 /** What `mock` and `gw dev --mock` answer out of an API description (docs/reference/plugins.md#examples). */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GW } from '../programs/gw.ts';
+import { type DevServer, startDev } from './dev-server.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
 const book = {
@@ -172,36 +171,20 @@ describe('mock without a body', () => {
 
 describe('gw dev --mock', () => {
   let dir = '';
-  let child: ChildProcess | null = null;
+  let dev: DevServer | null = null;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'gw-mock-'));
   });
   afterEach(async () => {
-    const exited = new Promise((resolve) => child?.once('exit', resolve));
-    child?.kill('SIGTERM');
-    if (child !== null && child.exitCode === null) await exited;
-    child = null;
+    await dev?.stop();
+    dev = null;
     rmSync(dir, { recursive: true, force: true });
   });
 
   /** Where it serves. */
-  function start(...args: string[]): Promise<string> {
-    const started = spawn(
-      process.execPath,
-      [GW, 'dev', '--mock', '--listen', '127.0.0.1:0', '--admin-bind', 'off', ...args],
-      { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
-    );
-    child = started;
-    let said = '';
-    return new Promise((resolve, reject) => {
-      started.stderr.on('data', (chunk) => {
-        said += chunk;
-        const url = /compiled in \d+ ms; (http:\S+)/.exec(said)?.[1];
-        if (url !== undefined) resolve(url);
-        if (said.includes('waiting for a change')) reject(new Error(said));
-      });
-      started.once('exit', () => reject(new Error(said)));
-    });
+  async function start(...args: string[]): Promise<string> {
+    dev = await startDev(dir, '--mock', ...args);
+    return dev.url;
   }
 
   it('serves a document as it is, without a manifest', async () => {

@@ -8,6 +8,7 @@ import type { Gateway } from './gateway.ts';
 import { connect as connectNats } from './nats-client.ts';
 import { jwtServer } from './nats-credentials.ts';
 import { NatsServer, NO_NATS_SERVER } from './nats-server.ts';
+import { publishUnderKills } from './publish-under-kills.ts';
 import { Scrape } from './scrape.ts';
 import { post, type SendingSetup, serveSending } from './sending.ts';
 
@@ -119,35 +120,14 @@ describe.skipIf(NO_NATS_SERVER)(
       await nats.close();
       const config = { url: server.url, subject: 'orders', timeout: 5, idempotency: { window: 600 } };
       const gw = await serve({ a: config });
-      const accepted = new Set<string>();
-      const statuses = new Map<number, number>();
-      let slowest = 0;
-      let running = true;
-      const client = async () => {
-        while (running) {
-          const id = crypto.randomUUID();
-          // As a client does that wants its message published once.
-          for (let status = 0; status !== 202 && running; ) {
-            const from = performance.now();
-            ({ status } = await post(gw, 'a', JSON.stringify(id), { 'idempotency-key': id }));
-            slowest = Math.max(slowest, performance.now() - from);
-            statuses.set(status, (statuses.get(status) ?? 0) + 1);
-            if (status === 202) accepted.add(JSON.stringify(id));
-          }
-        }
-      };
-      const clients = Array.from({ length: 8 }, client);
-      for (let round = 0; round < 3; round++) {
-        const before = accepted.size;
-        await eventually(() => expect(accepted.size).toBeGreaterThan(before + 50));
-        await server.kill();
-        await server.up();
-      }
-      const before = accepted.size;
-      await eventually(() => expect(accepted.size).toBeGreaterThan(before + 50));
-      running = false;
-      await Promise.all(clients);
-      process.stdout.write(`${JSON.stringify([...statuses])}, slowest ${slowest.toFixed(0)} ms\n`);
+      const { accepted, statuses } = await publishUnderKills(gw, 'a', {
+        rounds: 3,
+        messages: 50,
+        restart: async () => {
+          await server.kill();
+          await server.up();
+        },
+      });
       const reader = await connectNats(server.url);
       const manager = await jetstreamManager(reader);
       const { state } = await manager.streams.info('orders');

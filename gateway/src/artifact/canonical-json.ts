@@ -1,4 +1,5 @@
 /** JSON in one form only, for hashing: RFC 8785 for the values that we hash (no numbers beyond what doubles hold). */
+import { isList } from '../spec/json.ts';
 import type { Json, JsonObject } from './format.ts';
 
 /** Members sorted by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */
@@ -19,8 +20,4 @@ export function sortedMembers(value: Json): Json {
   if (isList(value)) return value.map((each) => sortedMembers(each));
   const names = Object.keys(value).sort();
   return Object.fromEntries(names.map((name) => [name, sortedMembers(value[name] as Json)]));
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  * beside the schema's.
  */
 
-import { get, isObject } from '../spec/json.ts';
+import { get, isList, isObject } from '../spec/json.ts';
 import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
 import { type ConfigMarks, CREDENTIAL_KINDS, type CredentialsMark, type Json, type JsonObject } from './format.ts';
 
@@ -157,8 +157,4 @@ export function replaceMarked(
   const applyTo = (value: JsonObject, pointer: string): JsonObject =>
     Object.fromEntries(Object.entries(value).map(([key, each]) => [key, apply(each, child(pointer, key))]));
   return applyTo(config, '');
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** References that lead back to their own schema without going into the value: a validator would never end. */
 import type { Json } from '../artifact/format.ts';
+import { isList } from '../spec/json.ts';
 
 /** Keywords whose schemas apply to the same value. */
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas'];
@@ -54,8 +55,4 @@ function below(name: string, inner: Json, keep: (id: string) => boolean): Json {
   if (name !== 'dependentSchemas') return rewrite(inner, keep);
   const next = Object.entries(inner).map(([key, each]): [string, Json] => [key, rewrite(each, keep)]);
   return next.some(([key, each]) => each !== inner[key]) ? Object.fromEntries(next) : inner;
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

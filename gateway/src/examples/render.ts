@@ -1,5 +1,5 @@
 /** A value as the body of a response of some media type. */
-import { isObject, type Json } from '../spec/json.ts';
+import { isList, isObject, type Json } from '../spec/json.ts';
 import { isJson } from '../validation/media-type.ts';
 
 /** The smallest images: one pixel that cannot be seen. */
@@ -29,10 +29,6 @@ export function renderBody(type: string, value: Json, given: boolean): Buffer | 
 }
 
 const items = (value: Json): readonly Json[] => (isList(value) ? value : [value]);
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
-}
 
 function events(value: Json): string {
   const text = (each: Json) => (typeof each === 'string' ? each : JSON.stringify(each));

@@ -3,7 +3,7 @@
  * property before, and some 1,500 exhaust the stack of whoever writes it.
  */
 import type { Json } from '../artifact/format.ts';
-import { isObject } from '../spec/json.ts';
+import { isList, isObject } from '../spec/json.ts';
 
 /** Properties in one block of code. */
 const MOST = 400;
@@ -31,8 +31,4 @@ export function withoutWideObjects(schema: Json): Json {
     properties: Object.fromEntries(all.map(([name]) => [name, true])),
     allOf: [...(isList(allOf) ? allOf : []), ...parts],
   };
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 /** What `ldap-auth` is told of its directory (docs/reference/plugins.md#ldap-auth), read once from its config. */
 import { FilterParser } from 'ldapts';
 import type { JsonObject } from '../../artifact/format.ts';
+import { isHostAndPort } from '../../egress/host-and-port.ts';
 import { messageOf } from '../../message-of.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { filterOf } from './escape.ts';
@@ -98,13 +99,7 @@ function urlOf(text: string): Pick<DirectorySettings, 'name' | 'host' | 'port' |
   if (url === null || (url.protocol !== 'ldap:' && url.protocol !== 'ldaps:') || url.hostname === '') {
     throw new DirectorySettingsError('url must be ldap://host[:port] or ldaps://host[:port]');
   }
-  if (
-    url.username !== '' ||
-    url.password !== '' ||
-    !/^\/?$/.test(url.pathname) ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
+  if (!isHostAndPort(url)) {
     throw new DirectorySettingsError(
       'url contains more than host and port: use bind_dn, user_base_dn and user_filter for the rest',
     );

@@ -1,5 +1,6 @@
 /** What `subject-publish` is told of its servers (docs/reference/plugins.md#subject-publish), read once from its config. */
 import type { JsonObject } from '../../artifact/format.ts';
+import { isHostAndPort } from '../../egress/host-and-port.ts';
 import type { ReadPem } from '../../egress/upstream.ts';
 import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
 import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
@@ -70,13 +71,7 @@ function urlOf(given: string): { readonly server: string; readonly secure: boole
   if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') {
     throw new NatsSettingsError('url must be nats://host[:port] or tls://host[:port], or several with commas between');
   }
-  if (
-    url.username !== '' ||
-    url.password !== '' ||
-    !/^\/?$/.test(url.pathname) ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
+  if (!isHostAndPort(url)) {
     throw new NatsSettingsError(
       'url contains more than host and port: use user and password, token, nkey_seed or credentials for the rest',
     );

@@ -2,6 +2,7 @@
 
 import { marked } from '../../artifact/config-marks.ts';
 import type { ArtifactPlugin, CredentialsMark, Json, JsonObject } from '../../artifact/format.ts';
+import { isList } from '../../spec/json.ts';
 import { pointerTokens } from '../../spec/pointer.ts';
 import { PluginLoadError } from '../binary/plugin-load-error.ts';
 
@@ -69,10 +70,6 @@ function checkNames(entries: readonly CredentialEntry[], property: string): void
       throw new PluginLoadError(`${at} has the same ${property} as entry ${other}: use each once`);
     seen.set(name, index);
   });
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 function without(entry: Json, property: string): Json {
