@@ -45,7 +45,7 @@ describe('subject-publish', () => {
 
   it('refuses several credentials at once, and names none', async () => {
     const bound = kit.bind({ url, subject: 'a', token: 't0ken', nkey_seed: 'SUSEED' });
-    await expect(bound).rejects.toThrow(/exclude each other/);
+    await expect(bound).rejects.toThrow(/more than one of user, token, nkey_seed and credentials/);
     await expect(bound).rejects.not.toThrow(/t0ken|SUSEED/);
   });
 

@@ -25,6 +25,20 @@ export interface Marks {
   readonly replacesExamples: readonly string[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
+  /** `x-gw-path-params: "<kind>"`, or `{kind, unless}`: what names path parameters of the operation. */
+  readonly pathParams: readonly PathParamsMark[];
+  /** `x-gw-methods` of the schema itself: the methods of operations that the plugin can serve; null: any. */
+  readonly methods: readonly string[] | null;
+}
+
+/** How a config string names path parameters: `{name}` anywhere in it, itself, or as `$request.path.<name>`. */
+export const PATH_PARAM_KINDS = ['template', 'name', 'expression'] as const;
+
+export interface PathParamsMark {
+  readonly pointer: string;
+  readonly kind: (typeof PATH_PARAM_KINDS)[number];
+  /** Pointer of a property that takes its place. */
+  readonly unless: string | null;
 }
 
 /** Levels of config that are looked into: enough for any, and an end for schemas that contain themselves. */
@@ -44,6 +58,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const distinct = new Set<string>();
   const replacesExamples = new Set<string>();
   const credentials = new Map<string, CredentialsMark>();
+  const pathParams = new Map<string, PathParamsMark>();
   const seen = new Set<string>();
   let places = 0;
 
@@ -62,6 +77,8 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     if (get(node, 'x-gw-empty-is-unset') === true) optional.add(pointer);
     const credential = credentialsMark(pointer, get(node, 'x-gw-credentials'));
     if (credential) credentials.set(pointer, credential);
+    const params = pathParamsMark(pointer, get(node, 'x-gw-path-params'));
+    if (params) pathParams.set(pointer, params);
     const ref = get(node, '$ref');
     if (typeof ref === 'string' && ref.startsWith('#') && !seen.has(`${ref} ${pointer}`)) {
       seen.add(`${ref} ${pointer}`);
@@ -92,7 +109,19 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     distinct: [...distinct].sort(),
     replacesExamples: [...replacesExamples].sort(),
     secrets: [...secrets].sort(),
+    pathParams: [...pathParams.values()],
+    methods: methodsOf(get(schema, 'x-gw-methods')),
   };
+}
+
+function pathParamsMark(pointer: string, mark: unknown): PathParamsMark | null {
+  const kind = PATH_PARAM_KINDS.find((each) => each === (isObject(mark) ? get(mark, 'kind') : mark));
+  const unless = get(mark, 'unless');
+  return kind === undefined ? null : { pointer, kind, unless: typeof unless === 'string' ? unless : null };
+}
+
+function methodsOf(mark: unknown): readonly string[] | null {
+  return Array.isArray(mark) ? mark.filter((each) => typeof each === 'string') : null;
 }
 
 function credentialsMark(pointer: string, mark: unknown): CredentialsMark | null {

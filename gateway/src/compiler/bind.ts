@@ -12,11 +12,12 @@ import { isPasswordHash } from '../capabilities/passwords/password-hash.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { member, placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
-import { child, pointerTokens, valueAt } from '../spec/pointer.ts';
+import { child, pointerTokens } from '../spec/pointer.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { checkConditions, type ReadCondition } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { BoundConfig, PluginLoad } from './load-check.ts';
+import { placeInConfig } from './place-in-config.ts';
 import type { Plugins, PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
 
@@ -59,13 +60,17 @@ export class Binder {
     }
     const { config, errors } = this.#configure(plugin, declared);
     for (const { pointer, message, expression } of errors) {
-      this.#diagnostics.add(expression ? 'E1032' : 'E1030', placeIn(declared, pointer), `plugin "${name}": ${message}`);
+      this.#diagnostics.add(
+        expression ? 'E1032' : 'E1030',
+        placeInConfig(declared, pointer),
+        `plugin "${name}": ${message}`,
+      );
     }
     const resolved = this.#upstreams(plugin, declared, config);
     this.#secrets(plugin, declared, resolved);
     const conditions = checkConditions(plugin, resolved, this.#readCondition);
     for (const { pointer, message } of conditions.errors) {
-      this.#diagnostics.add('E1032', placeIn(declared, pointer), `plugin "${name}": ${message}`);
+      this.#diagnostics.add('E1032', placeInConfig(declared, pointer), `plugin "${name}": ${message}`);
     }
     if (errors.length === 0 && conditions.errors.length === 0) this.#note(name, resolved, placeOf(at));
     const use: PluginUse = { name, config: resolved };
@@ -114,7 +119,7 @@ export class Binder {
     const resolved = mapMarked(config, plugin.marks.upstreams, named);
     for (const { pointer, value } of plugin.marks.upstreams.flatMap((pattern) => marked(resolved, pattern))) {
       if (typeof value !== 'string') continue;
-      const place = placeIn(declared, pointer);
+      const place = placeInConfig(declared, pointer);
       if (value === APP_UPSTREAM) continue;
       if (value.startsWith('upstream://')) {
         const known = Object.keys(upstreams).sort().join(', ') || 'none';
@@ -145,22 +150,15 @@ export class Binder {
       if (isHashed(plugin, pointer, value)) continue;
       this.#diagnostics.add(
         'E1070',
-        placeIn(declared, pointer),
+        placeInConfig(declared, pointer),
         `"${pointer.slice(1)}" of plugin "${plugin.name}" is a secret in plain text`,
       );
     }
     if (this.#project.flags.production && config['skip_signature_validation'] === true) {
-      const place = placeIn(declared, '/skip_signature_validation');
+      const place = placeInConfig(declared, '/skip_signature_validation');
       this.#diagnostics.add('E1073', place, `plugin "${plugin.name}" skips the validation of signatures`);
     }
   }
-}
-
-/** In the operation's own config where it says so, else the use: what the project says has no place in a spec. */
-function placeIn({ at, config }: DeclaredUse, pointer: string): Place {
-  if (pointer !== '' && valueAt(config, pointer) === undefined) return placeOf(at);
-  const { file, pointer: base } = placeOf(member(at, 'config'));
-  return { file, pointer: base + pointer };
 }
 
 /** Hashes of passwords and keys are no secrets in plain text; elsewhere a hash would be one. */

@@ -109,12 +109,15 @@ function asJson(value: unknown): Json | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `if` fails because what it leads to does, which has its own error. */
+/** `if` and `propertyNames` fail because what they lead to does, which has its own error. */
 function isTelling({ keyword }: ErrorObject): boolean {
-  return keyword !== 'if';
+  return keyword !== 'if' && keyword !== 'propertyNames';
 }
 
-/** A `not` with a `description` says by it what the config must not do: its own message would not. */
+/**
+ * A `not` with a `description` says by it what the config must not do, and `x-gw-expects` beside a `pattern` what it
+ * must be: their own messages would not.
+ */
 function describe(error: ErrorObject): ConfigError {
   const { instancePath, keyword, message = 'is not valid', params, schema, parentSchema } = error;
   const expression = keyword === 'format' && params['format'] === 'regex';
@@ -122,7 +125,9 @@ function describe(error: ErrorObject): ConfigError {
   const detail = Array.isArray(allowedValues)
     ? `: ${allowedValues.map((each) => JSON.stringify(each)).join(', ')}`
     : '';
-  const what = instancePath === '' || typeof missingProperty === 'string' ? 'the config' : `"${instancePath.slice(1)}"`;
+  const place =
+    instancePath === '' || typeof missingProperty === 'string' ? 'the config' : `"${instancePath.slice(1)}"`;
+  const what = error.propertyName === undefined ? place : `"${error.propertyName}" in ${place}`;
   if (typeof additionalProperty === 'string') {
     const known =
       Object.keys(get(parentSchema, 'properties') ?? {})
@@ -134,5 +139,7 @@ function describe(error: ErrorObject): ConfigError {
   const pointer = instancePath;
   const forbidden = keyword === 'not' ? get(schema, 'description') : undefined;
   if (typeof forbidden === 'string') return { pointer, message: `${what} must not ${forbidden}`, expression };
+  const expected = keyword === 'pattern' ? get(parentSchema, 'x-gw-expects') : undefined;
+  if (typeof expected === 'string') return { pointer, message: `${what} must be ${expected}`, expression };
   return { pointer, message: `${what} ${message}${detail}`, expression };
 }

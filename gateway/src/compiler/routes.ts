@@ -13,6 +13,7 @@ import type { Binder } from './bind.ts';
 import { channelInputsOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
 import { checkDistinct } from './distinct.ts';
+import { checkFit } from './operation-fit.ts';
 import { parametersOf } from './parameters.ts';
 import { MOCK } from './project.ts';
 import { responsesOf } from './responses.ts';
@@ -46,6 +47,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const security = securityOf(declared, documents, diagnostics);
   const middlewares = middlewaresOf(at, diagnostics).flatMap((declaredUse) => {
     const bound = binder.bind(declaredUse, 'middleware');
+    if (bound && pathIsGood) checkFit(bound, declaredUse, declared, diagnostics);
     return bound ? [{ ...bound, place: placeOf(declaredUse.at) }] : [];
   });
   checkDistinct(middlewares, diagnostics);
@@ -54,6 +56,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   // Schemas of what is not served would only fill the table.
   if (dispatch === undefined) return null;
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
+  if (dispatch && dispatcher && pathIsGood) checkFit(dispatcher, dispatch, declared, diagnostics);
   const { parameters, requestBody } = declared.channel
     ? channelInputsOf(declared, declared.channel, deps)
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };

@@ -145,6 +145,12 @@ export const ERROR_CODES = {
     title: 'unknown named upstream',
     hint: 'Declare the name under "upstreams" of the project.',
   },
+  E1034: {
+    category: 'extension',
+    severity: 'error',
+    title: 'dispatcher on an operation that it cannot serve',
+    hint: 'Move x-gw-dispatch to an operation with a method that the dispatcher serves, or name another dispatcher.',
+  },
   E1040: {
     category: 'manifest',
     severity: 'error',
