@@ -41,6 +41,7 @@ const answers: Readonly<Record<string, unknown>> = {
   },
   '/with-body': { statusCode: 304, body: 'none' },
   '/bare': { statusCode: 204, body: 'none' },
+  '/reset': { statusCode: 205, body: 'none' },
   '/no-body': { statusCode: 200, headers: null, body: null },
   '/status-text': { statusCode: '200', body: '' },
   '/status-100': { statusCode: 100, body: '' },
@@ -76,7 +77,7 @@ const answers: Readonly<Record<string, unknown>> = {
   '/value-huge': { statusCode: 200, headers: { x: 'v'.repeat(2_000_000) } },
   '/cookies-text': { statusCode: 200, cookies: 'a=1', body: '' },
 };
-const invalid = Object.keys(answers).slice(5);
+const invalid = Object.keys(answers).slice(6);
 const texts: Readonly<Record<string, string>> = {
   '/nonsense': 'not JSON',
   '/empty': '',
@@ -87,6 +88,7 @@ const texts: Readonly<Record<string, string>> = {
 
 let functions: Server;
 let open: Set<object>;
+let invocations = 0;
 let gw: Gateway;
 
 function invoke(request: IncomingMessage, response: ServerResponse, body: string): void {
@@ -121,6 +123,7 @@ const operation = (url: string, config: object = {}) => ({
 beforeAll(async () => {
   open = new Set();
   functions = createServer((request, response) => {
+    invocations++;
     open.add(response);
     response.on('close', () => open.delete(response));
     const chunks: Buffer[] = [];
@@ -150,6 +153,8 @@ beforeAll(async () => {
     '/silent': both(`${base}/silent`, { timeout: 0.3 }),
     '/trickle': both(`${base}/trickle`, { timeout: 0.3 }),
     '/patient': both(`${base}/silent`),
+    '/hanging': both(`${base}/silent`, { timeout: 0.1 }),
+    '/busy': both(`${base}/silent`),
     '/dead': both('http://127.0.0.1:1/'),
     '/private': both(base.replace('127.0.0.1', '127.0.0.2')),
   };
@@ -239,8 +244,9 @@ describe('what a function answers', () => {
   it('has binary bodies, and none', async () => {
     expect(Buffer.from(await (await call('/binary')).arrayBuffer())).toEqual(ALL_BYTES);
     expect([(await call('/bare')).status, (await call('/no-body')).status]).toEqual([204, 200]);
-    const unchanged = await call('/with-body');
+    const [unchanged, reset] = [await call('/with-body'), await call('/reset')];
     expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
+    expect([reset.status, reset.headers.get('content-length'), await reset.text()]).toEqual([205, '0', '']);
   });
 
   it('may be a megabyte, which passes through no plugin', async () => {
@@ -266,6 +272,31 @@ describe('what a function answers', () => {
     const response = await call(path);
     expect(response.status).toBe(504);
     expect(await jsonOf(response)).toMatchObject({ type: 'urn:gw:error:upstream-timeout', title: 'Gateway timeout' });
+  });
+});
+
+describe('a function that hangs', () => {
+  it('is not invoked after five times without an answer, until it may be tried again', async () => {
+    for (let i = 0; i < 5; i++) expect((await call('/hanging')).status).toBe(504);
+    const before = invocations;
+    const response = await call('/hanging');
+    expect([response.status, await jsonOf(response)]).toMatchObject([
+      503,
+      { type: 'urn:gw:error:upstream-unavailable' },
+    ]);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(invocations).toBe(before);
+    expect((await call('/full')).status).toBe(201);
+  });
+
+  it('delays no other function on its host, however many wait for it', async () => {
+    await eventually(() => open.size === 0);
+    const left = new AbortController();
+    const waiting = Array.from({ length: 150 }, () => call('/busy', { signal: left.signal }).catch(() => null));
+    await eventually(() => open.size === 150);
+    expect((await call('/full')).status).toBe(201);
+    left.abort();
+    await Promise.all(waiting);
   });
 });
 

@@ -26,7 +26,7 @@ afterAll(() => {
 });
 
 it.each([
-  ['refused where they and what is parsed out of them have no room', 3, 502],
+  ['refused where they and what is parsed out of them have no room', 3, 503],
   ['let go when they have been answered with, so that there is room for the next', 5, 200],
 ])('are %s', async (_, answers, status) => {
   await withGateway(artifact, ['--max-held-response-bytes', String(answers * BYTES)], async (gw) => {

@@ -62,6 +62,8 @@
 @external("gw_abi_1", "host_websocket_upgrade") export declare function host_websocket_upgrade(upstream: usize, upstream_len: i32, path: usize, path_len: i32, connect_timeout_ms: i32, idle_timeout_ms: i32, max_message_bytes: i32): i32;
 @external("gw_abi_1", "http_call_body_pass") export declare function http_call_body_pass(): i32;
 @external("gw_abi_1", "http_call_headers_pass") export declare function http_call_headers_pass(): i32;
+@external("gw_abi_1", "http_call_breaker_use") export declare function http_call_breaker_use(): i32;
+@external("gw_abi_1", "http_call_retry_after") export declare function http_call_retry_after(): i32;
 @external("gw_abi_1", "http_call_json_type") export declare function http_call_json_type(pointer: usize, pointer_len: i32): i32;
 @external("gw_abi_1", "http_call_json_get") export declare function http_call_json_get(pointer: usize, pointer_len: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "http_call_json_count") export declare function http_call_json_count(pointer: usize, pointer_len: i32): i32;

@@ -10,9 +10,15 @@ export const CALL_TIMEOUT: i32 = -2;
 export const CALL_REFUSED: i32 = -3;
 /** The answer's body is longer than allowed. */
 export const CALL_TOO_LARGE: i32 = -4;
+/** The gateway has no room in memory for the answer's body. */
+export const CALL_NO_ROOM: i32 = -5;
+/** The circuit breaker is open; see `HttpCall.useBreaker`. */
+export const CALL_CIRCUIT_OPEN: i32 = -6;
 
 /** Types of `HttpCall.jsonType`. */
 export const JSON_ABSENT: i32 = -1;
+/** The gateway has no room in memory for what the answer says. */
+export const JSON_NO_ROOM: i32 = -2;
 export const JSON_NULL: i32 = 0;
 export const JSON_BOOLEAN: i32 = 1;
 export const JSON_NUMBER: i32 = 2;
@@ -52,6 +58,19 @@ export class HttpCall {
     host.http_call_headers_pass();
   }
 
+  /**
+   * The next call counts for the circuit breaker of this config and the call's server: after five in a row without an
+   * answer it is open for 10 s, and calls are `CALL_CIRCUIT_OPEN` at once.
+   */
+  static useBreaker(): void {
+    host.http_call_breaker_use();
+  }
+
+  /** After `CALL_CIRCUIT_OPEN`: seconds until a call may succeed. */
+  static retryAfter(): i32 {
+    return host.http_call_retry_after();
+  }
+
   /** Waits for the answer: its status, or one of the failures above. */
   send(): i32 {
     const fields = this.fields.take();
@@ -81,7 +100,7 @@ export class HttpCall {
     return new Text(ptr, length);
   }
 
-  /** Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also where that is not JSON, or repeats a member. */
+  /** Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also where that is not JSON, or repeats a member; `JSON_NO_ROOM`. */
   static jsonType(pointer: Text): i32 {
     return host.http_call_json_type(pointer.ptr, pointer.length);
   }

@@ -11,7 +11,7 @@ export { Config } from "./config";
 export { Context, State } from "./context";
 export { Credentials } from "./credentials";
 export {
-  CALL_FAILED, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall, JSON_ABSENT, JSON_ARRAY, JSON_BOOLEAN, JSON_NULL, JSON_NUMBER,
+  CALL_CIRCUIT_OPEN, CALL_FAILED, CALL_NO_ROOM, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall, JSON_ABSENT, JSON_ARRAY, JSON_BOOLEAN, JSON_NO_ROOM, JSON_NULL, JSON_NUMBER,
   JSON_OBJECT, JSON_TEXT,
 } from "./http-call";
 export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Directory } from "./directory";

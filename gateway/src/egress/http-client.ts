@@ -10,7 +10,7 @@ import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 
 /** Why there is no answer. */
-export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large';
+export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large' | 'no-room';
 
 export class HttpCallError extends Error {
   readonly failure: HttpCallFailure;
@@ -63,8 +63,6 @@ export interface HttpClientOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Connections to one server. */
-const CONNECTIONS = 64;
 const MOST_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
@@ -80,8 +78,8 @@ export class HttpClient {
   constructor(options: HttpClientOptions) {
     this.#options = options;
     this.#agent = new Agent({
+      // Of connections there is no limit, as to upstreams: calls that wait for one would wait for whoever holds them.
       connect: createConnector({ guard: options.guard, timeoutMs: CONNECT_TIMEOUT_MS }),
-      connections: CONNECTIONS,
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: 30_000,
@@ -205,7 +203,7 @@ async function read(
       // Leaving the loop destroys the stream, and with it the connection.
       if (length + chunk.length > most) throw tooLarge();
       if (!holding.take(chunk.length))
-        throw new HttpCallError('failed', 'the gateway has reached its limit of bytes in memory');
+        throw new HttpCallError('no-room', 'the gateway has reached its limit of bytes in memory');
       length += chunk.length;
       chunks.push(chunk);
     }

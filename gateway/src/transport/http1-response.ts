@@ -26,14 +26,15 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   #upgraded: Duplex | null = null;
 
   send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
-    const bodiless = status === 204 || status === 304;
-    if (!bodiless) {
-      const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    const framed = status !== 204 && status !== 304;
+    const sent = framed && status !== 205 ? body : null;
+    if (framed) {
+      const length = sent === null ? 0 : typeof sent === 'string' ? Buffer.byteLength(sent) : sent.length;
       headers.push('content-length', String(length));
     }
     this.#head(status, headers);
-    if (body === null || bodiless) atEndOfTick(() => void this.end());
-    else this.endWith(body);
+    if (sent === null) atEndOfTick(() => void this.end());
+    else this.endWith(sent);
   }
 
   stream(_x: Exchange, status: number, headers: HeaderList): ResponseSink {

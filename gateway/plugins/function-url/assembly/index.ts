@@ -1,5 +1,5 @@
 import {
-  ANSWERED, CALL_TIMEOUT, climbs, Config, encoded, HttpCall, PathTemplate, READY, Request, Response, Text, text, TextBuilder,
+  ANSWERED, CALL_CIRCUIT_OPEN, CALL_NO_ROOM, CALL_TIMEOUT, climbs, Config, EMPTY, encoded, HttpCall, JSON_NO_ROOM, PathTemplate, READY, Request, Response, Text, text, TextBuilder,
 } from "@gw/plugin-sdk/assembly";
 import { respond } from "./answer";
 
@@ -10,6 +10,12 @@ const GATEWAY_TIMEOUT = text("Gateway timeout");
 const VALIDATION_FAILED = text("validation-failed");
 const VALIDATION_TITLE = text("Request validation failed");
 const NOT_A_SEGMENT = text("a path parameter would leave its place in the function's path");
+const UPSTREAM_UNAVAILABLE = text("upstream-unavailable");
+const OVERLOADED = text("overloaded");
+const SERVICE_UNAVAILABLE = text("Service unavailable");
+const RETRY_AFTER = text("retry-after");
+const ILL = text("The function has not answered several times in a row.");
+const NO_ROOM = text("The gateway has no room for the function's answer.");
 const LATE = text("The function did not answer in time.");
 const UNREACHABLE = text("The function could not be invoked.");
 const INVALID = text("The function's answer was not valid.");
@@ -51,10 +57,17 @@ export function dispatch(): i32 {
     return ANSWERED;
   }
   const status = invoke(urlOf(path));
-  if (status == CALL_TIMEOUT) Response.problem(504, UPSTREAM_TIMEOUT, GATEWAY_TIMEOUT, LATE);
+  if (status == CALL_CIRCUIT_OPEN) retryLater(UPSTREAM_UNAVAILABLE, ILL, HttpCall.retryAfter());
+  else if (status == CALL_NO_ROOM || (status >= 200 && status <= 299 && HttpCall.jsonType(EMPTY) == JSON_NO_ROOM)) retryLater(OVERLOADED, NO_ROOM, 1);
+  else if (status == CALL_TIMEOUT) Response.problem(504, UPSTREAM_TIMEOUT, GATEWAY_TIMEOUT, LATE);
   else if (status < 200 || status > 299) Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, UNREACHABLE);
   else if (!respond()) Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, INVALID);
   return ANSWERED;
+}
+
+function retryLater(type: Text, why: Text, seconds: i32): void {
+  Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(seconds).take());
+  Response.problem(503, type, SERVICE_UNAVAILABLE, why);
 }
 
 function invoke(url: Text): i32 {
@@ -62,6 +75,7 @@ function invoke(url: Text): i32 {
   // An answer to HEAD has no body, and so nothing that it could say.
   const call = new HttpCall(method.equals(HEAD) ? GET : method, url);
   call.timeoutMs = timeoutMs;
+  HttpCall.useBreaker();
   HttpCall.passBody();
   if (passesHeaders) HttpCall.passHeaders();
   else {

@@ -8,9 +8,10 @@ import { parseOnce } from '../../json/parse-once.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import type { Breakers } from './breakers.ts';
 
 /** What the functions of this capability have in an instance. */
-export type HttpCallOwn = Own<HttpCaller, undefined, CallOfPlugin>;
+export type HttpCallOwn = Own<HttpCaller, Breakers, CallOfPlugin>;
 
 /** What values take that are parsed out of a byte of JSON. */
 const PARSED = 3;
@@ -20,11 +21,15 @@ export class CallOfPlugin implements CallState {
   passedBody: Uint8Array | null = null;
   /** The next call has the request's headers. */
   passesHeaders = false;
+  /** The next call counts for the circuit breaker of its server, and does not begin while that is open. */
+  breaks = false;
+  /** Seconds until a call that did not begin could. */
+  retryAfter = 0;
   answer: HttpAnswer | null = null;
   /** Headers of the answer to the client that is made of it, and their bytes. */
   response: { readonly headers: HeaderList; bytes: number } = { headers: [], bytes: 0 };
   /** What the answer's body says, once something has asked. */
-  #json: { readonly value: unknown } | null = null;
+  #json: { readonly value: unknown; readonly hasRoom: boolean } | null = null;
   /** The call under way, or made last. */
   #turn: object | null = null;
 
@@ -46,6 +51,8 @@ export class CallOfPlugin implements CallState {
     this.#turn = null;
     this.passedBody = null;
     this.passesHeaders = false;
+    this.breaks = false;
+    this.retryAfter = 0;
     this.answer?.holding?.release();
     this.answer = null;
     this.#json = null;
@@ -72,10 +79,15 @@ export class CallOfPlugin implements CallState {
     const { body, holding } = this.answered();
     if (this.#json === null) {
       call.charge(body.length);
-      const room = holding?.take(body.length * PARSED) ?? true;
-      this.#json = { value: room ? parsed(body) : undefined };
+      const hasRoom = holding?.take(body.length * PARSED) ?? true;
+      this.#json = { value: hasRoom ? parsed(body) : undefined, hasRoom };
     }
     return this.#json.value;
+  }
+
+  /** It was not read as JSON, for want of memory. */
+  get lacksRoom(): boolean {
+    return this.#json?.hasRoom === false;
   }
 }
 

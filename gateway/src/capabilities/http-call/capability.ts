@@ -1,19 +1,30 @@
 /** `host_http_call`: a whole HTTP call, and the small calls that read its answer. */
 
 import { capability } from '../../capability/capability.ts';
+import type { CircuitBreaker } from '../../egress/breaker.ts';
 import { HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import type { Binding } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../wasm/host/header-rules.ts';
 import { readHeader } from '../../wasm/host/request-headers.ts';
+import { Breakers } from './breakers.ts';
 import { CallOfPlugin } from './call-of-plugin.ts';
 import { jsonFunctions } from './json-functions.ts';
 import { passFunctions } from './pass-functions.ts';
 import { respondFunctions } from './respond-functions.ts';
 
 /** Results below 0; a status otherwise. */
-const FAILURES: Readonly<Record<HttpCallFailure, number>> = { failed: -1, timeout: -2, refused: -3, 'too-large': -4 };
+const FAILURES: Readonly<Record<HttpCallFailure, number>> = {
+  failed: -1,
+  timeout: -2,
+  refused: -3,
+  'too-large': -4,
+  'no-room': -5,
+};
+const CIRCUIT_OPEN = -6;
+/** They say that the server is ill; the rest that it answers, or was not asked. */
+const COUNTED: readonly HttpCallFailure[] = ['failed', 'timeout'];
 const MAX_TIMEOUT_MS = 300_000;
 /** What the wait may take beyond the call's own time, so that its end is an answer to the plugin. */
 const GRACE_MS = 1_000;
@@ -23,6 +34,7 @@ const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
 export const httpCall = capability({
   open: ({ http }) => http,
+  bind: () => new Breakers(),
   call: () => new CallOfPlugin(),
   functions: {
     ...passFunctions,
@@ -32,11 +44,11 @@ export const httpCall = capability({
       signature: 'iiiiiiiiiii:i',
       parameters: '(method, len, url, len, headers, len, body, len, timeout_ms, max_bytes, redirects) -> status',
       meaning:
-        'a complete HTTP call through the egress guard ([request and response](#http-calls)). Below 0 if there is no response: -1 no connection or no HTTP, -2 no connection within 10 s or no response within `timeout_ms`, -3 not allowed (an address, plaintext, not http(s), no valid URL, credentials in it), -4 a body of more than `max_bytes`; the reason is in the log',
+        'a complete HTTP call through the egress guard ([request and response](#http-calls)). Below 0 if there is no response: -1 no connection or no HTTP, -2 no connection within 10 s or no response within `timeout_ms`, -3 not allowed (an address, plaintext, not http(s), no valid URL, credentials in it), -4 a body of more than `max_bytes`, -5 no room in memory for the body, -6 the circuit breaker is open (`http_call_breaker_use`); the reason is in the log',
       waits: true,
       declared: true,
       make:
-        (call, { loaded, state }) =>
+        (call, { loaded, bound, state }) =>
         (
           method,
           methodLength,
@@ -57,9 +69,16 @@ export const httpCall = capability({
           if (!METHOD.test(verb) || verb === 'CONNECT')
             throw new HostCallError(`host_http_call: "${verb}" is no method`);
           const limit = Math.min(Math.max(timeoutMs, 1), MAX_TIMEOUT_MS);
+          const target = memory.text(url, urlLength);
+          const breaker = state.breaks ? bound().of(target) : null;
+          if (breaker?.admits() === false) {
+            state.end();
+            state.retryAfter = breaker.retryAfter();
+            return CIRCUIT_OPEN;
+          }
           const answer = loaded.call({
             method: verb,
-            url: memory.text(url, urlLength),
+            url: target,
             headers: state.headers(x, fieldsOf(memory.text(headers, headersLength))),
             body: state.passedBody ?? (bodyLength === 0 ? null : memory.copy(body, bodyLength)),
             timeoutMs: limit,
@@ -71,8 +90,14 @@ export const httpCall = capability({
           const turn = state.begin();
           const { binding } = call;
           const settled = answer.then(
-            (result) => state.received(turn, result),
-            (error: unknown) => failureOf(binding, x, error),
+            (result) => {
+              breaker?.succeeded();
+              return state.received(turn, result);
+            },
+            (error: unknown) => {
+              if (breaker) countFailure(breaker, x, error);
+              return failureOf(binding, x, error);
+            },
           );
           return call.wait(settled, limit + GRACE_MS, (result) => {
             return typeof result === 'number' ? result : result.status;
@@ -111,6 +136,11 @@ export const httpCall = capability({
     },
   },
 });
+
+function countFailure(breaker: CircuitBreaker, x: Exchange, error: unknown): void {
+  if (!x.closed && error instanceof HttpCallError && COUNTED.includes(error.failure)) breaker.failed();
+  else breaker.abandoned();
+}
 
 /** The plugin decides what a failure means for the request; the log says what it was. */
 function failureOf({ services, name }: Binding, x: Exchange, error: unknown): number {

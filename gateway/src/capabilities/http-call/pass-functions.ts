@@ -1,4 +1,4 @@
-/** Parts of the request that go into an HTTP call without passing through the plugin's memory. */
+/** What is said of the next HTTP call: parts of the request that go with it, and that a circuit breaker counts it. */
 
 import type { CapabilityFunction } from '../../capability/capability.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
@@ -36,4 +36,32 @@ const http_call_headers_pass: PassFunction = {
     },
 };
 
-export const passFunctions = { http_call_body_pass, http_call_headers_pass };
+const http_call_breaker_use: PassFunction = {
+  signature: ':i',
+  parameters: '() -> 0',
+  meaning:
+    'the next `host_http_call` counts for the circuit breaker of its config and server, and is -6 while that is open: five calls in a row without a response, for 10 s',
+  make:
+    (_, { state }) =>
+    () => {
+      state.breaks = true;
+      return 0;
+    },
+};
+
+const http_call_retry_after: PassFunction = {
+  signature: ':i',
+  parameters: '() -> seconds',
+  meaning: 'after -6: seconds until the circuit breaker admits a call',
+  make:
+    (_, { state }) =>
+    () =>
+      state.retryAfter,
+};
+
+export const passFunctions = {
+  http_call_body_pass,
+  http_call_headers_pass,
+  http_call_breaker_use,
+  http_call_retry_after,
+};
