@@ -111,8 +111,6 @@ describe.skipIf(S3_ENDPOINT === '')('object-store (needs S3_ENDPOINT)', () => {
       '/held/{key+}': operations('/held/{key+}', fixed, { schema: { type: 'object' } }),
       '/site/{key+}': operations('/site/{key+}', { ...fixed, fallback_key: `${run}/index page.html` }),
       '/site-without/{key+}': operations('/site-without/{key+}', { ...fixed, fallback_key: `${run}/nothing` }),
-      '/keyless': operations('/keyless', fixed),
-      '/bucketless/{key+}': operations('/bucketless/{key+}', {}),
       '/wrong/{key+}': operations('/wrong/{key+}', { ...fixed, secret_access_key: 'env://STORE_WRONG' }),
       ...(secure === undefined
         ? {}
@@ -267,8 +265,6 @@ describe.skipIf(S3_ENDPOINT === '')('object-store (needs S3_ENDPOINT)', () => {
     '/named/x/key',
     '/named/a%3fb/key',
     '/named/-abc-/key',
-    '/keyless',
-    '/bucketless/key',
   ])('refuses what names no bucket or no object: %s', async (path) => {
     const { status, body } = await raw(gw.url, path, 'GET');
     expect(status).toBe(400);

@@ -34,7 +34,7 @@ const STATE = text("state-unavailable");
 const STATE_DETAIL = text("It cannot be told whether the request was answered before. Try again.");
 const INVALID = text("validation-failed");
 const INVALID_TITLE = text("Request validation failed");
-const INVALID_DETAIL = text("Idempotency-Key must be 1 to 255 visible characters of ASCII.");
+const INVALID_DETAIL = text("Send an Idempotency-Key of 1 to 255 printable ASCII characters, without a space at either end.");
 const REPLAYED_HEADER = text("idempotent-replayed");
 const TRUE = text("true");
 

@@ -6,7 +6,7 @@ const VALIDATION_FAILED = text("validation-failed");
 const VALIDATION_TITLE = text("Request validation failed");
 const NO_BUCKET = text("the path names no bucket");
 const NO_KEY = text("the path names no object: its key is missing, not UTF-8, or has a segment . or ..");
-const BAD_QUERY = text("the query is not percent-encoded UTF-8");
+const BAD_QUERY = text("the query is not percent-encoded UTF-8, or has a value without a name");
 
 /** Of all requests; empty where a path parameter names it. */
 let bucket: Text = EMPTY;

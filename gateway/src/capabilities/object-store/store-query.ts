@@ -10,7 +10,7 @@ export interface StoreQuery {
 
 export const NO_QUERY: StoreQuery = { text: '', values: {} };
 
-/** Null where the query has an encoding that is broken, or not UTF-8. A `+` is a space, as stores read it. */
+/** Null where the query has an encoding that is broken, or not UTF-8, or a value without a name, which stores sign in ways of their own. A `+` is a space, as stores read it. */
 export function storeQuery(query: string | undefined): StoreQuery | null {
   if (query === undefined || query === '') return NO_QUERY;
   const values: Record<string, string[]> = Object.create(null);
@@ -20,7 +20,7 @@ export function storeQuery(query: string | undefined): StoreQuery | null {
     const equals = pair.indexOf('=');
     const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
-    if (name === null || value === null) return null;
+    if (name === null || name === '' || value === null) return null;
     values[name] ??= [];
     values[name].push(value);
     // A name alone, such as `uploads`, is what S3 calls a sub-resource.

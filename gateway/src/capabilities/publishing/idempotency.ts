@@ -43,7 +43,7 @@ export interface MessageParts {
 }
 
 const HEADER = 'idempotency-key';
-const VISIBLE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 /** They differ from one attempt to the next. */
 const OF_ATTEMPT = new Set(['traceparent', 'tracestate']);
 
@@ -52,10 +52,9 @@ export function onceKeyOf(x: Exchange, settings: IdempotencySettings | null, par
   if (settings === null) return null;
   const given = joinedHeader(x.headers, HEADER);
   if (given === undefined && !settings.required) return null;
-  if (given === undefined || !VISIBLE.test(given)) {
-    throw new PublishError('bad-key', 'Idempotency-Key is missing, or not 1 to 255 visible characters of ASCII', {
-      answered: true,
-    });
+  if (given === undefined || !PRINTABLE.test(given)) {
+    const text = 'Idempotency-Key is missing, or not 1 to 255 printable ASCII characters without a space at either end';
+    throw new PublishError('bad-key', text, { answered: true });
   }
   const { operation } = x;
   const headers = parts.headers.filter(([name]) => !OF_ATTEMPT.has(name));
