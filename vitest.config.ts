@@ -68,7 +68,7 @@ export default defineConfig({
           globalSetup,
           include: [UNDER_LOAD],
           exclude,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },

@@ -324,7 +324,7 @@ describe.skipIf(missing.length > 0)(
         'spec.pods.resources.requests.memory',
       );
       const falling = 'rollout: {canary: {steps: [{weight: 50}, {weight: 20}]}}';
-      await expect(project(falling)).rejects.toThrow('weights of steps must not fall');
+      await expect(project(falling)).rejects.toThrow('weights of steps must not decrease');
     });
 
     it('deleting the GatewayProject removes all that it made', async () => {

@@ -189,7 +189,7 @@ describe('jwt-auth, configured wrongly', () => {
     'does not compile with a key source and skip_signature_validation: %o',
     async (source) => {
       expect(await codes({ ...source, skip_signature_validation: true })).toEqual([
-        'E1030 plugin "jwt-auth": the config must not skip the validation of signatures beside jwks_url, jwks or public_key: remove one of them',
+        'E1030 plugin "jwt-auth": the config must not have skip_signature_validation together with jwks_url, jwks or public_key: remove one of them',
       ]);
       expect(await codes(source)).toEqual([]);
     },

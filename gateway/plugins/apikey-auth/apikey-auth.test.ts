@@ -44,10 +44,10 @@ describe('apikey-auth', () => {
   it.each([
     ['no key', {}, 'an API key is required'],
     ['an empty key', { 'x-api-key': '' }, 'an API key is required'],
-    ['an unknown key', { 'x-api-key': 'k-mallory' }, 'the API key is not known'],
-    ['a part of a key', { 'x-api-key': 'k-alic' }, 'the API key is not known'],
-    ['two keys', { 'x-api-key': ['k-alice', 'k-bob'] }, 'the API key is not known'],
-    ['another case', { 'x-api-key': 'K-ALICE' }, 'the API key is not known'],
+    ['an unknown key', { 'x-api-key': 'k-mallory' }, 'the API key is invalid'],
+    ['a part of a key', { 'x-api-key': 'k-alic' }, 'the API key is invalid'],
+    ['two keys', { 'x-api-key': ['k-alice', 'k-bob'] }, 'the API key is invalid'],
+    ['another case', { 'x-api-key': 'K-ALICE' }, 'the API key is invalid'],
   ])('answers 401 to %s', async (_what, headers, detail) => {
     const { outcome, answer, problem, requestHeaders, logs } = await kit.onRequest({ config: { keys }, headers });
     expect(outcome).toBe('answered');

@@ -77,7 +77,7 @@ describe('hmac-auth', () => {
     ] as const) {
       const headers = { ...RFC_REQUEST.headers, [name]: value };
       const { problem } = await kit.onRequest({ config: RFC_CONFIG, ...RFC_REQUEST, headers });
-      expect(problem).toMatchObject({ status: 401, detail: 'the signature does not hold' });
+      expect(problem).toMatchObject({ status: 401, detail: 'the signature is invalid' });
     }
     // Its Content-Digest is of its body.
     const signed = sign(
@@ -128,8 +128,8 @@ describe('hmac-auth', () => {
     expect((await kit.onRequest({ config, path: '/orders', headers })).outcome).toBe('continue');
   });
 
-  const HOLDS_NOT = 'the signature does not hold';
-  const STALE = 'too old';
+  const HOLDS_NOT = 'the signature is invalid';
+  const STALE = 'has expired';
   const UNCOVERED = 'does not cover all';
   const MALFORMED = 'malformed';
   it.each<readonly [string, HookRequest, string]>([
@@ -264,7 +264,7 @@ describe('hmac-auth', () => {
     const restarted = await testPlugin(import.meta.dirname, { state: later });
     expect((await restarted.onRequest(replayed)).problem).toMatchObject({
       status: 401,
-      detail: 'the signature is older than what is remembered of others: sign the request anew',
+      detail: 'the signature is older than the nonces that are remembered: sign the request again',
     });
     restarted.close();
 

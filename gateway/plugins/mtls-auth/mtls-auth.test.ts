@@ -44,11 +44,16 @@ describe('mtls-auth', () => {
 
   it.each([
     ['no certificate', undefined, {}, 'a client certificate is required'],
-    ['one that fits no entry', clientCertificate, { consumers: [{ id: 'x', subject_cn: 'Client' }] }, 'not known'],
-    ['no consumers', clientCertificate, {}, 'not known'],
+    ['one that fits no entry', clientCertificate, { consumers: [{ id: 'x', subject_cn: 'Client' }] }, 'not accepted'],
+    ['no consumers', clientCertificate, {}, 'not accepted'],
     ['one that has expired since', { ...clientCertificate, notAfter: Date.now() - 1 }, {}, 'is required'],
-    ['one without what names it', { fingerprint: FINGERPRINT }, { consumer_from: 'san_uri' }, 'not known'],
-    ['a part of a URI', clientCertificate, { consumers: [{ id: 'x', san_uri: 'spiffe://example.org/' }] }, 'not known'],
+    ['one without what names it', { fingerprint: FINGERPRINT }, { consumer_from: 'san_uri' }, 'not accepted'],
+    [
+      'a part of a URI',
+      clientCertificate,
+      { consumers: [{ id: 'x', san_uri: 'spiffe://example.org/' }] },
+      'not accepted',
+    ],
   ])('answers 401 to %s', async (_what, certificate, config, detail) => {
     const headers = { 'x-forwarded-client-cert': 'Subject="CN=client";URI=spiffe://example.org/client' };
     const init = { config, headers, ...(certificate ? { clientCertificate: certificate } : {}) };

@@ -25,7 +25,7 @@ describe('oidc-auth', () => {
       type: 'urn:gw:error:issuer-unavailable',
       title: 'Service unavailable',
       status: 503,
-      detail: 'the issuer of tokens cannot be asked whether this one holds',
+      detail: 'the token issuer is unavailable, so the token cannot be validated',
     });
     expect(Object.keys(requestHeaders)).toEqual(['authorization']);
   });

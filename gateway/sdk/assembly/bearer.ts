@@ -18,7 +18,7 @@ const FORBIDDEN_TITLE = text("Forbidden");
 const SCOPES = text("the token lacks a required scope");
 const UNAVAILABLE = text("issuer-unavailable");
 const UNAVAILABLE_TITLE = text("Service unavailable");
-const CANNOT_ASK = text("the issuer of tokens cannot be asked whether this one holds");
+const CANNOT_ASK = text("the token issuer is unavailable, so the token cannot be validated");
 const RETRY_AFTER = text("retry-after");
 const ONE_SECOND = text("1");
 

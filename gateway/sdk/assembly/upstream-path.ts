@@ -30,7 +30,7 @@ export namespace UpstreamPath {
     if (!configured) return EMPTY;
     const path = configured.fill();
     if (climbs(path)) {
-      const why = text("a path parameter would leave its place in the upstream's path");
+      const why = text("a path parameter would change the structure of the upstream's path");
       Response.problem(400, text("validation-failed"), text("Request validation failed"), why);
       return null;
     }

@@ -22,17 +22,17 @@ const spec = {
     file: {
       type: 'string',
       description:
-        'File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or what the source calls it; of several files of an OCI artifact or archive it says which, with its folder.',
+        'File name of the document in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object with ".yaml", or the name that the source gives it. If an OCI artifact or archive contains several files, this selects one, by its path.',
       maxLength: 400,
       pattern: '^([A-Za-z0-9_][-A-Za-z0-9._]*/)*[A-Za-z0-9_][-A-Za-z0-9._]*\\.(ya?ml|json)$',
     },
     source: {
       type: 'object',
-      description: 'Where the document is: exactly one of these.',
+      description: 'Source of the document: exactly one of these.',
       properties: {
         inline: {
           type: 'string',
-          description: `The document itself, of at most ${MAX_INLINE} characters.`,
+          description: `The document itself, up to ${MAX_INLINE} characters.`,
           minLength: 1,
           maxLength: MAX_INLINE,
         },
@@ -40,7 +40,7 @@ const spec = {
           type: 'object',
           required: ['name'],
           description:
-            'A ConfigMap of this namespace. Every key is a file that the document may $ref by its name; keys NAME.part0, NAME.part1 … are one file in parts; a file that ends in ".gz" is gzipped, and goes by the name without it.',
+            'A ConfigMap in this namespace. Every key is a file that the document can $ref by its name. Keys NAME.part0, NAME.part1 … are the parts of one file. A file whose name ends in ".gz" is unpacked, and is referred to without that ending.',
           properties: {
             name: objectName,
             more: {
@@ -48,9 +48,10 @@ const spec = {
               maxItems: 20,
               'x-kubernetes-list-type': 'set',
               items: objectName,
-              description: 'Further ConfigMaps of this namespace, whose keys are taken as if they stood in the first.',
+              description:
+                'Additional ConfigMaps in this namespace, whose keys are treated as if they were in the first.',
             },
-            key: { ...dataKey, description: 'The document. Default: the only file.' },
+            key: { ...dataKey, description: 'Key of the document. Default: the only file.' },
           },
         },
         oci: ociSource,
@@ -71,11 +72,11 @@ const status = {
   properties: {
     observedGeneration: { type: 'integer', minimum: 0 },
     conditions,
-    artifactHash: { type: 'string', description: 'The artifact that holds this document and is served.' },
+    artifactHash: { type: 'string', description: 'The artifact that contains this document and is being served.' },
     shortHash,
     projects: {
       type: 'array',
-      description: 'The GatewayProjects that take this document.',
+      description: 'The GatewayProjects that include this document.',
       'x-kubernetes-list-type': 'atomic',
       items: { type: 'string' },
     },
@@ -91,7 +92,7 @@ export const apiSpecKind = {
   plural: 'apispecs',
   singular: 'apispec',
   shortNames: ['gwspec'],
-  description: 'One OpenAPI or AsyncAPI document and the files that it refers to.',
+  description: 'An OpenAPI or AsyncAPI document and the files that it refers to.',
   spec,
   status,
   columns: [conditionColumn('Ready'), reasonColumn('Ready'), ...hashColumns, ageColumn],

@@ -10,21 +10,21 @@ const spec = {
     project: { ...objectName, description: 'The GatewayProject, in this namespace.' },
     artifact: {
       type: 'object',
-      description: 'What to roll out: exactly one of these. An older revision is the rollback.',
+      description: 'What to roll out: exactly one of these. To roll back, name an older revision.',
       properties: {
         hash: {
           type: 'string',
           pattern: '^sha256:[0-9a-f]{64}$',
-          description: 'The artifact_hash of a kept revision.',
+          description: 'artifact_hash of a revision that is kept.',
         },
         revision: {
           type: 'integer',
           minimum: 1,
-          description: "Number of a kept revision, from the project's status.revisions.",
+          description: 'Number of a revision that is kept, from status.revisions of the project.',
         },
         latest: {
           type: 'boolean',
-          description: 'The newest artifact that compiles, now and later.',
+          description: 'Always the newest artifact that compiles.',
         },
       },
       'x-kubernetes-validations': [
@@ -45,25 +45,25 @@ const status = {
   properties: {
     observedGeneration: { type: 'integer', minimum: 0 },
     conditions,
-    artifactHash: { type: 'string', description: 'The artifact that this resolves to.' },
+    artifactHash: { type: 'string', description: 'artifact_hash that this Deployment resolves to.' },
     shortHash,
-    revision: { type: 'integer', minimum: 1, description: 'Its revision.' },
+    revision: { type: 'integer', minimum: 1, description: 'Number of its revision.' },
     outcome: {
       type: 'string',
       enum: ['Pending', 'Progressing', 'Succeeded', 'Failed', 'Superseded'],
-      description: 'How the rollout stands or ended.',
+      description: 'State of the rollout, or how it ended.',
     },
     pods: {
       type: 'object',
       properties: {
-        updated: { type: 'integer', minimum: 0, description: 'Ready pods that serve this artifact.' },
-        total: { type: 'integer', minimum: 0, description: 'Pods that are wanted.' },
+        updated: { type: 'integer', minimum: 0, description: 'Number of ready pods that serve this artifact.' },
+        total: { type: 'integer', minimum: 0, description: 'Desired number of pods.' },
       },
     },
     completedAt: {
       type: 'string',
       format: 'date-time',
-      description: 'When every ready pod served it for the first time.',
+      description: 'When all ready pods first served it.',
     },
   },
 } as const satisfies Schema;
@@ -75,7 +75,7 @@ export const deploymentKind = {
   singular: 'deployment',
   shortNames: ['gwdeploy'],
   description:
-    'One artifact rolled to one project: a hash, a revision or the latest. Of several on one project the newest wins.',
+    'Rolls one artifact out to a project: a hash, a revision or the latest. If a project has several Deployments, the newest takes effect.',
   spec,
   status,
   columns: [

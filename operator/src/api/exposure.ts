@@ -14,19 +14,20 @@ export const tlsSchema = {
   type: 'object',
   required: ['secret'],
   description:
-    'Serves HTTPS with the certificate of a Secret of type kubernetes.io/tls, as cert-manager makes them; a renewed one is taken up without a restart.',
+    'Serves HTTPS with the certificate in a Secret of type kubernetes.io/tls, such as cert-manager creates. A renewed certificate is loaded without a restart.',
   properties: {
     secret: { ...objectName, description: 'Secret with tls.crt and tls.key.' },
-    minVersion: { type: 'string', enum: ['1.2', '1.3'], description: 'Least TLS version. Default: 1.2.' },
+    minVersion: { type: 'string', enum: ['1.2', '1.3'], description: 'Minimum TLS version. Default: 1.2.' },
     clientAuth: {
       type: 'string',
       enum: ['off', 'optional', 'required'],
       default: 'off',
-      description: 'Whether clients are asked for a certificate.',
+      description: 'Whether clients are asked for a certificate, and whether they must present one.',
     },
     clientCaSecret: {
       ...objectName,
-      description: "Secret whose ca.crt holds the CAs of clients' certificates. Default: ca.crt of the same Secret.",
+      description:
+        'Secret whose ca.crt contains the CAs that issue client certificates. Default: ca.crt of the same Secret.',
     },
   },
 } as const satisfies Schema;
@@ -34,23 +35,26 @@ export const tlsSchema = {
 export const exposureSchema = {
   type: 'object',
   default: {},
-  description: 'How the Service is reached from outside the cluster, besides its type.',
+  description: 'How the Service is exposed outside the cluster, in addition to its type.',
   properties: {
     ingress: {
       type: 'object',
       required: ['hosts'],
-      description: 'Makes an Ingress.',
+      description: 'Creates an Ingress.',
       properties: {
         className: { type: 'string', minLength: 1, maxLength: 253 },
         hosts: { type: 'array', minItems: 1, maxItems: 50, 'x-kubernetes-list-type': 'set', items: hostname },
-        tlsSecret: { ...objectName, description: "Certificate for the hosts, for the Ingress' controller." },
+        tlsSecret: {
+          ...objectName,
+          description: 'Secret with the certificate for the hosts, for the ingress controller.',
+        },
         annotations: stringMap,
       },
     },
     httpRoute: {
       type: 'object',
       required: ['parentRefs'],
-      description: 'Makes an HTTPRoute of the Gateway API, which must be installed.',
+      description: 'Creates an HTTPRoute. The Gateway API must be installed.',
       properties: {
         parentRefs: {
           type: 'array',
@@ -78,21 +82,25 @@ export const exposureSchema = {
 export const monitoringSchema = {
   type: 'object',
   default: {},
-  description: 'For the Prometheus operator and Grafana, where they are installed.',
+  description: 'Integration with the Prometheus operator and Grafana, if they are installed.',
   properties: {
     podMonitor: {
       type: 'object',
-      description: "Makes a PodMonitor for the pods' admin port.",
+      description: 'Creates a PodMonitor for the admin port of the pods.',
       properties: {
         interval: { type: 'string', pattern: '^[0-9]+(ms|s|m)$', default: '30s' },
-        labels: { ...stringMap, description: 'What Prometheus selects it by.' },
+        labels: { ...stringMap, description: 'Labels by which Prometheus selects it.' },
       },
     },
     dashboard: {
       type: 'object',
-      description: 'Makes a ConfigMap with a Grafana dashboard, for its sidecar.',
+      description: "Creates a ConfigMap with a Grafana dashboard, for Grafana's dashboard sidecar.",
       properties: {
-        labels: { ...stringMap, default: { grafana_dashboard: '1' }, description: 'What Grafana selects it by.' },
+        labels: {
+          ...stringMap,
+          default: { grafana_dashboard: '1' },
+          description: 'Labels by which Grafana selects it.',
+        },
       },
     },
   },

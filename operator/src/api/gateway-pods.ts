@@ -15,7 +15,7 @@ const anyList = {
 
 export const secretsSchema = {
   type: 'object',
-  description: 'Secrets of this namespace that env:// and file:// references in config resolve to.',
+  description: 'Secrets in this namespace that env:// and file:// references in config resolve to.',
   properties: {
     env: {
       type: 'array',
@@ -35,7 +35,7 @@ export const secretsSchema = {
       maxItems: 50,
       'x-kubernetes-list-type': 'set',
       items: objectName,
-      description: 'Further Secrets, which spec.pods.template refers to.',
+      description: 'Additional Secrets that spec.pods.template refers to.',
     },
   },
 } as const satisfies Schema;
@@ -50,25 +50,28 @@ export const podsSchema = {
       minLength: 1,
       maxLength: 1024,
       description:
-        "Image of the pods. Default: the operator's own; one of another repository must be allowed with --allow-images of the operator.",
+        "Image of the pods. Default: the operator's own image. An image from another repository must be allowed with the operator's --allow-images.",
     },
     imagePullPolicy: { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'], default: 'IfNotPresent' },
     imagePullSecrets: { type: 'array', maxItems: 20, 'x-kubernetes-list-type': 'set', items: objectName },
     resources: {
       type: 'object',
       default: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-      description: "Requests and limits of the gateway's container.",
+      description: 'Requests and limits of the gateway container.',
       properties: { requests: quantities, limits: quantities },
     },
     labels: {
       ...stringMap,
-      description: 'More labels for the pods; gw.dev/ and app.kubernetes.io/ ones cannot be replaced.',
+      description: 'Additional labels for the pods. Labels under gw.dev/ and app.kubernetes.io/ cannot be overridden.',
     },
-    annotations: { ...stringMap, description: 'More annotations for the pods; gw.dev/ ones cannot be replaced.' },
+    annotations: {
+      ...stringMap,
+      description: 'Additional annotations for the pods. Annotations under gw.dev/ cannot be overridden.',
+    },
     autoscaling: {
       type: 'object',
       required: ['maxReplicas'],
-      description: 'Makes a HorizontalPodAutoscaler, which then owns the number of pods: replicas is ignored.',
+      description: 'Creates a HorizontalPodAutoscaler, which then controls the number of pods; replicas is ignored.',
       properties: {
         minReplicas: { type: 'integer', minimum: 1, maximum: 1000, default: 2 },
         maxReplicas: { type: 'integer', minimum: 1, maximum: 1000 },
@@ -76,13 +79,13 @@ export const podsSchema = {
           type: 'integer',
           minimum: 1,
           maximum: 1000,
-          description: 'Average use of the requested CPU to aim at. Default: 70, unless metrics are given.',
+          description: 'Target average utilization of the requested CPU. Default: 70, unless metrics are given.',
         },
         metrics: {
           ...anyList,
-          description: 'Metrics as in autoscaling/v2, besides the use of CPU.',
+          description: 'Metrics as in autoscaling/v2, in addition to CPU utilization.',
         },
-        behavior: { ...anyObject, description: 'Scaling behaviour as in autoscaling/v2.' },
+        behavior: { ...anyObject, description: 'Scaling behavior as in autoscaling/v2.' },
       },
       'x-kubernetes-validations': [
         { rule: 'self.minReplicas <= self.maxReplicas', message: 'minReplicas must not be above maxReplicas' },
@@ -91,24 +94,24 @@ export const podsSchema = {
     disruptionBudget: {
       type: 'object',
       default: {},
-      description: 'The PodDisruptionBudget, made where there may be several pods.',
+      description: 'The PodDisruptionBudget, which is created if there can be several pods.',
       properties: {
         enabled: { type: 'boolean', default: true },
         maxUnavailable: {
           'x-kubernetes-int-or-string': true,
-          description: 'Pods that a drain may take at once. Default: 1.',
+          description: 'Number of pods that can be evicted at once. Default: 1.',
         },
       },
     },
-    affinity: { ...anyObject, description: 'As in every pod.' },
+    affinity: { ...anyObject, description: 'As in a pod.' },
     topologySpreadConstraints: {
       ...anyList,
-      description: 'As in every pod; without a labelSelector they get that of the pods. Default: spread over nodes.',
+      description: 'As in a pod; entries without a labelSelector get that of the pods. Default: spread over nodes.',
     },
     template: {
       ...anyObject,
       description:
-        "A strategic merge patch of the pods' template, for what has no field here: containers, volumes and the like merge by name. It may set labels, annotations, resources, scheduling, termination, DNS, timings of probes, variables, and volumes of type emptyDir, configMap, downwardAPI and of Secrets that the project names; other fields must be allowed with --allow-pod-fields of the operator.",
+        "A strategic merge patch of the pod template, for anything that has no field here; containers, volumes and the like are merged by name. It can set labels, annotations, resources, scheduling, termination, DNS, probe timings, environment variables, and volumes of type emptyDir, configMap, downwardAPI and of Secrets that the project names. Other fields must be allowed with the operator's --allow-pod-fields.",
     },
     nodeSelector: stringMap,
     priorityClassName: { type: 'string', maxLength: 253 },
@@ -135,40 +138,50 @@ export const serviceSchema = {
   default: {},
   properties: {
     type: { type: 'string', enum: ['ClusterIP', 'NodePort', 'LoadBalancer'], default: 'ClusterIP' },
-    port: { type: 'integer', minimum: 1, maximum: 65535, description: 'Default: 80, with tls 443.' },
+    port: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65535,
+      description: 'Port of the Service. Default: 80, or 443 with tls.',
+    },
     nodePort: {
       type: 'integer',
       minimum: 1,
       maximum: 65535,
-      description: 'For types NodePort and LoadBalancer. Default: chosen by the cluster.',
+      description: 'Node port, for types NodePort and LoadBalancer. Default: chosen by the cluster.',
     },
     annotations: stringMap,
-    loadBalancerClass: { type: 'string', minLength: 1, maxLength: 253, description: 'For type LoadBalancer.' },
+    loadBalancerClass: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 253,
+      description: 'Load balancer class, for type LoadBalancer.',
+    },
     loadBalancerSourceRanges: {
       type: 'array',
       maxItems: 100,
       'x-kubernetes-list-type': 'set',
       items: { type: 'string', minLength: 1, maxLength: 64 },
-      description: 'For type LoadBalancer: addresses (CIDR) that may reach it.',
+      description: 'For type LoadBalancer: addresses (CIDR) that are allowed to connect.',
     },
     externalTrafficPolicy: {
       type: 'string',
       enum: ['Cluster', 'Local'],
-      description: "For types NodePort and LoadBalancer: Local keeps clients' addresses.",
+      description: 'For types NodePort and LoadBalancer: Local preserves client addresses.',
     },
   },
   'x-kubernetes-validations': [
     {
       rule: "!has(self.nodePort) || self.type != 'ClusterIP'",
-      message: 'nodePort needs type NodePort or LoadBalancer',
+      message: 'nodePort requires type NodePort or LoadBalancer',
     },
     {
       rule: "!has(self.externalTrafficPolicy) || self.type != 'ClusterIP'",
-      message: 'externalTrafficPolicy needs type NodePort or LoadBalancer',
+      message: 'externalTrafficPolicy requires type NodePort or LoadBalancer',
     },
     {
       rule: "!(has(self.loadBalancerClass) || has(self.loadBalancerSourceRanges)) || self.type == 'LoadBalancer'",
-      message: 'loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer',
+      message: 'loadBalancerClass and loadBalancerSourceRanges require type LoadBalancer',
     },
   ],
 } as const satisfies Schema;
@@ -176,14 +189,14 @@ export const serviceSchema = {
 export const networkPolicySchema = {
   type: 'object',
   default: {},
-  description: "Who may reach the pods' admin port (8081); the traffic port is open to all.",
+  description: 'Who can reach the admin port of the pods (8081); the traffic port is open to all.',
   properties: {
     enabled: { type: 'boolean', default: true },
     scrapers: {
       type: 'array',
       maxItems: 20,
       'x-kubernetes-list-type': 'atomic',
-      description: "Pods that may scrape metrics, besides the operator's.",
+      description: 'Pods that are allowed to scrape metrics, in addition to the operator.',
       items: { type: 'object', properties: { namespaceSelector: labelSelector, podSelector: labelSelector } },
     },
   },
@@ -199,12 +212,12 @@ export const serveSchema = {
     state: {
       type: 'object',
       required: ['url'],
-      description: 'Counters and caches that the pods share, in Redis or Valkey. Default: each pod counts for itself.',
+      description: 'Counters and caches shared by the pods, in Redis or Valkey. Default: each pod has its own.',
       properties: {
         url: {
           type: 'object',
           required: ['secret', 'key'],
-          description: 'Key of a Secret of this namespace that holds the URL, with its credentials.',
+          description: 'Key of a Secret in this namespace that contains the URL, including credentials.',
           properties: { secret: objectName, key: { type: 'string', minLength: 1, maxLength: 253 } },
         },
         timeoutMs: stateTimeoutMs,

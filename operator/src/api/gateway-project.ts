@@ -25,7 +25,7 @@ const spec = {
   properties: {
     specs: {
       type: 'object',
-      description: 'The ApiSpecs of this namespace that are compiled together: those named and those selected.',
+      description: 'The ApiSpecs in this namespace that are compiled together: by name, by label, or both.',
       properties: {
         names: { type: 'array', maxItems: 500, 'x-kubernetes-list-type': 'set', items: objectName },
         selector: labelSelector,
@@ -37,7 +37,7 @@ const spec = {
     plugins: {
       type: 'array',
       description:
-        'Every plugin that the specs use, by the name under which they use it. One without a PluginRef is built in.',
+        'All plugins that the specs use, by the name under which they use them. A plugin without a PluginRef is a built-in one.',
       maxItems: 200,
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['name'],
@@ -49,25 +49,27 @@ const spec = {
           pluginRef: {
             ...objectName,
             description:
-              'The PluginRef that it comes from. Default: one of that plugin among the selected, else the built-in one.',
+              'The PluginRef of the plugin. Default: a matching PluginRef of pluginSelector, or else the built-in plugin.',
           },
           namespace: {
             ...objectName,
-            description: "The PluginRef's namespace, which must allow it (spec.allowedNamespaces). Default: this one.",
+            description:
+              'Namespace of the PluginRef, which must allow this one (spec.allowedNamespaces). Default: this namespace.',
           },
-          version: { type: 'string', maxLength: 64, description: 'The version that it must have. Default: any.' },
+          version: { type: 'string', maxLength: 64, description: 'Required version. Default: any.' },
           config: {
             type: 'object',
             'x-kubernetes-preserve-unknown-fields': true,
-            description: "Config for the whole project: over the plugin's default, under an operation's.",
+            description:
+              "Config for the whole project. It overrides the plugin's defaults and is overridden by an operation's config.",
           },
         },
       },
     },
-    pluginSelector: { ...labelSelector, description: 'PluginRefs to take besides the plugins listed.' },
+    pluginSelector: { ...labelSelector, description: 'PluginRefs to include in addition to the listed plugins.' },
     upstreams: {
       type: 'object',
-      description: 'Named upstreams: config may say upstream://NAME in place of a URL.',
+      description: 'Named upstreams: config can refer to them as upstream://NAME instead of a URL.',
       maxProperties: 500,
       additionalProperties: {
         type: 'object',
@@ -79,7 +81,7 @@ const spec = {
       type: 'boolean',
       default: false,
       description:
-        'Admits http:// upstreams. The build is then no production build: see the reference of compile errors for what that relaxes.',
+        'Allows http:// upstreams. The build is then not a production build; the reference of compile errors lists what that relaxes.',
     },
     egress: {
       type: 'object',
@@ -87,7 +89,7 @@ const spec = {
         allow: {
           type: 'array',
           description:
-            'Addresses (CIDR) and host names, beyond public ones, that plugins may connect to. Services of the cluster need an entry.',
+            'Addresses (CIDR) and host names that plugins are allowed to connect to, in addition to public addresses. Services in the cluster need an entry.',
           maxItems: 200,
           'x-kubernetes-list-type': 'set',
           items: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:/*_-]+$' },
@@ -96,13 +98,13 @@ const spec = {
     },
     signing: {
       type: 'object',
-      description: 'Signs artifacts, and makes pods refuse what none of the trusted keys has signed.',
+      description: 'Signs artifacts, and makes pods reject artifacts that no trusted key has signed.',
       properties: {
         keySecret: {
           type: 'object',
           required: ['name'],
           description:
-            'The PKCS#8 Ed25519 private key in PEM, in a Secret of this namespace. Its public key is trusted without being listed.',
+            'The Ed25519 private key (PKCS#8, PEM), in a Secret in this namespace. Its public key is trusted implicitly.',
           properties: {
             name: objectName,
             key: { type: 'string', minLength: 1, maxLength: 253, default: 'signing.pem' },
@@ -110,7 +112,7 @@ const spec = {
         },
         trustedKeys: {
           type: 'array',
-          description: 'Public Ed25519 keys in hex.',
+          description: 'Ed25519 public keys in hex.',
           maxItems: 20,
           'x-kubernetes-list-type': 'set',
           items: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
@@ -118,7 +120,7 @@ const spec = {
         trustedKeySecrets: {
           type: 'array',
           description:
-            'Keys of Secrets that hold more public keys: hex or PEM, one after another. The last private key before a rotation may stand here too: its public half is trusted.',
+            'Keys of Secrets that contain additional public keys, in hex or PEM, one after another. A private key is also accepted, such as the previous one after a rotation: its public key is trusted.',
           maxItems: 20,
           'x-kubernetes-list-type': 'map',
           'x-kubernetes-list-map-keys': ['name', 'key'],
@@ -143,12 +145,13 @@ const spec = {
       minimum: 1,
       maximum: 50,
       default: 5,
-      description: 'How many revisions are kept to go back to, the served one not counted.',
+      description: 'Number of revisions kept for rollbacks, not counting the one that is served.',
     },
     autoDeploy: {
       type: 'boolean',
       default: true,
-      description: 'Rolls out what compiles. When false, or while a Deployment pins a revision, only Deployments do.',
+      description:
+        'Rolls out every revision that compiles. If false, or while a Deployment pins a revision, only Deployments start rollouts.',
     },
   },
 } as const satisfies Schema;
@@ -160,13 +163,13 @@ const status = {
     conditions,
     artifactHash: {
       type: 'string',
-      description: 'The artifact that pods shall serve; Programmed says whether they do.',
+      description: 'The artifact that pods should serve; the condition Programmed tells whether they do.',
     },
     shortHash,
-    revision: { type: 'integer', minimum: 1, description: 'Its revision.' },
+    revision: { type: 'integer', minimum: 1, description: 'Number of its revision.' },
     revisions: {
       type: 'array',
-      description: 'The revisions that are kept, newest first.',
+      description: 'Revisions that are kept, newest first.',
       'x-kubernetes-list-type': 'atomic',
       items: {
         type: 'object',
@@ -176,24 +179,25 @@ const status = {
           artifactHash: { type: 'string' },
           archive: {
             type: 'string',
-            description: "sha256 of the archive's tar, in hex: names the ConfigMaps or the image that hold it.",
+            description:
+              'SHA-256 of the tar archive, in hex; part of the names of the ConfigMaps or image that contain it.',
           },
           createdAt: { type: 'string', format: 'date-time' },
           parts: { type: 'integer', minimum: 1, description: 'Number of ConfigMaps.' },
-          image: { type: 'string', description: 'REGISTRY/REPOSITORY@DIGEST, where it lies in an OCI registry.' },
+          image: { type: 'string', description: 'REGISTRY/REPOSITORY@DIGEST, if it is stored in an OCI registry.' },
           registry: {
             type: 'object',
-            description: 'How that registry was reached: counts once spec.storage.oci says nothing of its repository.',
+            description: 'How that registry was reached; used if spec.storage.oci no longer names its repository.',
             properties: { pushSecret: objectName, pullSecret: objectName, plainHttp: { type: 'boolean' } },
           },
-          signedBy: { type: 'string', description: 'Public key that it is signed with, in hex.' },
+          signedBy: { type: 'string', description: 'Public key of its signature, in hex.' },
         },
       },
     },
-    latestRevision: { type: 'integer', minimum: 1, description: 'The newest revision that compiled.' },
+    latestRevision: { type: 'integer', minimum: 1, description: 'Newest revision that compiled.' },
     specs: {
       type: 'array',
-      description: 'The ApiSpecs that went into the last compilation.',
+      description: 'ApiSpecs in the last compilation.',
       'x-kubernetes-list-type': 'atomic',
       items: {
         type: 'object',
@@ -201,7 +205,7 @@ const status = {
         properties: {
           name: { type: 'string' },
           generation: { type: 'integer', minimum: 0 },
-          sha256: { type: 'string', description: 'Of the document, in hex.' },
+          sha256: { type: 'string', description: 'SHA-256 of the document, in hex.' },
         },
       },
     },
@@ -212,14 +216,14 @@ const status = {
       properties: {
         wanted: { type: 'integer', minimum: 0 },
         ready: { type: 'integer', minimum: 0 },
-        programmed: { type: 'integer', minimum: 0, description: 'Ready pods that report artifactHash.' },
+        programmed: { type: 'integer', minimum: 0, description: 'Number of ready pods that serve artifactHash.' },
       },
     },
     rollout: rolloutStatus,
     failed: failedStatus,
     sidecars: sidecarStatus,
     controlPlane: controlPlaneStatus,
-    address: { type: 'string', description: 'Host and port of the Service within the cluster.' },
+    address: { type: 'string', description: 'Host and port of the Service inside the cluster.' },
   },
 } as const satisfies Schema;
 

@@ -5,7 +5,7 @@ import { labelSelector, objectName } from './shared.ts';
 export const allowedNamespaces = {
   type: 'object',
   description:
-    'Namespaces, besides its own, that may use it: those named and those selected. Default: none. A selector needs an operator that watches all namespaces.',
+    'Other namespaces that are allowed to use it: by name, by label, or both. Default: none. A selector requires an operator that watches all namespaces.',
   properties: {
     names: { type: 'array', maxItems: 200, 'x-kubernetes-list-type': 'set', items: objectName },
     selector: labelSelector,

@@ -20,7 +20,7 @@ const package_ = {
     manifest: { ...dataKey, description: "Key of the plugin's manifest.", default: 'plugin.toml' },
     configSchema: {
       ...dataKey,
-      description: 'Key of the JSON Schema of its config, read where it exists.',
+      description: 'Key of the JSON Schema of its config, read if it exists.',
       default: 'config-schema.json',
     },
   },
@@ -30,35 +30,35 @@ const spec = {
   type: 'object',
   required: ['source'],
   properties: {
-    plugin: { ...pluginName, description: 'The name under which specs use it. Default: the name of the object.' },
+    plugin: { ...pluginName, description: 'Name under which specs use the plugin. Default: the name of the object.' },
     version: {
       type: 'string',
       maxLength: 64,
-      description: "The version that the plugin's manifest must carry. Default: any.",
+      description: "Version that the plugin's manifest must have. Default: any.",
     },
     sha256: {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
-      description: 'What the module must hash to, in hex. Default: not checked.',
+      description: 'Required SHA-256 of the module, in hex. Default: not checked.',
     },
     source: {
       type: 'object',
-      description: 'Where the plugin is: exactly one of these.',
+      description: 'Source of the plugin: exactly one of these.',
       properties: {
         builtin: {
           type: 'object',
-          description: 'A plugin that comes with gw.',
+          description: 'A plugin that is built into gw.',
           properties: {
             name: {
               ...pluginName,
               description:
-                'Default: spec.plugin. One of the two must be there, since the name of an object may be changed, by Kustomize for one.',
+                'Name of the built-in plugin. Default: spec.plugin. One of the two is required, because tools such as Kustomize can change the name of an object.',
             },
           },
         },
         configMap: {
           ...package_,
-          description: 'A plugin package in the keys of a ConfigMap (binaryData for the module).',
+          description: 'A plugin package in the keys of a ConfigMap (the module in binaryData).',
         },
         secret: { ...package_, description: 'A plugin package in the keys of a Secret.' },
         oci: ociSource,
@@ -74,32 +74,36 @@ const spec = {
     verify: {
       type: 'object',
       description:
-        'Refuses a plugin that none of these keys has signed: the module of a ConfigMap or Secret, the file of a URL (a signature as cosign sign-blob makes it, or Ed25519 over the bytes, in base64 or hex), or the image of an OCI source (as cosign sign makes it).',
+        'Rejects the plugin unless one of these keys has signed it. For a ConfigMap or Secret, the signature covers the module; for a URL, the file (as created by cosign sign-blob, or Ed25519 over the bytes, in base64 or hex); for an OCI source, the image (as created by cosign sign).',
       properties: {
         keys: {
           type: 'array',
           maxItems: 20,
           'x-kubernetes-list-type': 'atomic',
           items: { type: 'string', minLength: 1, maxLength: 4096 },
-          description: 'Public keys: PEM (ECDSA P-256, as cosign makes them, or Ed25519) or 64 hex digits (Ed25519).',
+          description: "Public keys: PEM (ECDSA P-256, such as cosign's, or Ed25519) or 64 hex digits (Ed25519).",
         },
-        keySecret: { ...secretKey, description: 'Key of a Secret with one more, such as cosign.pub.' },
+        keySecret: {
+          ...secretKey,
+          description: 'Key of a Secret that contains another public key, such as cosign.pub.',
+        },
         signature: {
           type: 'string',
           minLength: 1,
           maxLength: 1024,
-          description: 'The signature itself; not of an image.',
+          description: 'The signature itself; not for images.',
         },
         signatureUrl: {
           type: 'string',
           minLength: 9,
           maxLength: 2048,
           pattern: '^https?://',
-          description: 'Where it is found, for a URL source. Default: the URL with ".sig" behind its path.',
+          description: 'URL of the signature, for a URL source. Default: the URL with ".sig" appended to its path.',
         },
         signatureKey: {
           ...dataKey,
-          description: 'Key that holds it in a ConfigMap or Secret. Default: that of the module and ".sig".',
+          description:
+            'Key of the signature in a ConfigMap or Secret. Default: the key of the module with ".sig" appended.',
         },
       },
       'x-kubernetes-validations': [
@@ -110,7 +114,7 @@ const spec = {
     defaultConfig: {
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,
-      description: 'Config below that of the project and of the operation; merged by property.',
+      description: 'Default config, overridden by the config of the project and of the operation; merged by property.',
     },
   },
 } as const satisfies Schema;
@@ -121,14 +125,14 @@ const status = {
     observedGeneration: { type: 'integer', minimum: 0 },
     conditions,
     plugin: { type: 'string' },
-    version: { type: 'string', description: 'As its manifest says.' },
+    version: { type: 'string', description: 'Version in its manifest.' },
     type: { type: 'string', description: 'middleware or dispatcher.' },
-    sha256: { type: 'string', description: 'Of the module, in hex.' },
+    sha256: { type: 'string', description: 'SHA-256 of the module, in hex.' },
     fetched,
-    verifiedBy: { type: 'string', description: 'The key that had signed it: sha256 of its DER form, in hex.' },
+    verifiedBy: { type: 'string', description: 'The key that signed it: SHA-256 of its DER form, in hex.' },
     hostFunctions: {
       type: 'array',
-      description: 'The capabilities that it declares.',
+      description: 'Capabilities that it declares.',
       'x-kubernetes-list-type': 'atomic',
       items: { type: 'string' },
     },
@@ -142,7 +146,7 @@ export const pluginRefKind = {
   singular: 'pluginref',
   shortNames: ['gwplugin'],
   description:
-    'One plugin: built in, or a package in a ConfigMap, a Secret, an OCI registry or at a URL, with its default config.',
+    'A plugin, built in or as a package in a ConfigMap, a Secret, an OCI registry or at a URL, with its default config.',
   spec,
   status,
   columns: [

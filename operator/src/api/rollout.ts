@@ -9,21 +9,21 @@ const surge = { 'x-kubernetes-int-or-string': true } as const satisfies Schema;
 export const rolloutSchema = {
   type: 'object',
   default: {},
-  description: 'How a new artifact takes the place of the one before.',
+  description: 'How a new artifact replaces the previous one.',
   properties: {
     strategy: {
       type: 'string',
       enum: ['Rolling', 'Canary', 'InPlace'],
       default: 'Rolling',
       description:
-        'Rolling: new pods take the place of old ones. Canary: a growing share of pods has it, and measurements decide. InPlace: running pods load it without a restart.',
+        'Rolling: new pods replace old ones. Canary: a growing share of the pods serves it, and metrics decide. InPlace: running pods load it without a restart.',
     },
     progressDeadlineSeconds: {
       type: 'integer',
       minimum: 10,
       maximum: 3600,
       default: 120,
-      description: 'Seconds without progress after which a rollout has failed.',
+      description: 'Seconds without progress after which a rollout fails.',
     },
     automaticRollback: {
       type: 'boolean',
@@ -32,10 +32,13 @@ export const rolloutSchema = {
     },
     rolling: {
       type: 'object',
-      description: "The pods' replacement, for Rolling and whenever their template changes.",
+      description: 'How pods are replaced, for Rolling and whenever the pod template changes.',
       properties: {
-        maxSurge: { ...surge, description: 'Pods above the number wanted. Default: 25 %, at least two.' },
-        maxUnavailable: { ...surge, description: 'Pods below the number wanted. Default: 0.' },
+        maxSurge: {
+          ...surge,
+          description: 'Maximum number of pods above the desired number. Default: 25 %, at least two.',
+        },
+        maxUnavailable: { ...surge, description: 'Maximum number of pods below the desired number. Default: 0.' },
       },
     },
     canary: {
@@ -48,10 +51,10 @@ export const rolloutSchema = {
           maxItems: 20,
           'x-kubernetes-list-type': 'atomic',
           'x-kubernetes-validations': [
-            { rule: 'self.map(step, step.weight).isSorted()', message: 'weights of steps must not fall' },
+            { rule: 'self.map(step, step.weight).isSorted()', message: 'weights of steps must not decrease' },
           ],
           description:
-            'Shares of the pods that have the new artifact, one after another; after the last all have. Default: 10, 25 and 50 for 60 seconds each.',
+            'Shares of the pods that serve the new artifact, one after another; after the last, all do. Default: 10, 25 and 50 percent for 60 seconds each.',
           items: {
             type: 'object',
             required: ['weight'],
@@ -61,14 +64,14 @@ export const rolloutSchema = {
                 minimum: 1,
                 maximum: 99,
                 description:
-                  'Percent of the pods: they are added to the others, which are not touched; at least one, at most as many as the others.',
+                  'Percentage of the pods. Canary pods are added to the others, which remain: at least one, and at most as many as the others.',
               },
               pauseSeconds: {
                 type: 'integer',
                 minimum: 0,
                 maximum: 86400,
                 default: 60,
-                description: 'Seconds that it is watched before the next step.',
+                description: 'Seconds that the canary is observed before the next step.',
               },
             },
           },
@@ -79,13 +82,13 @@ export const rolloutSchema = {
           maximum: 86400,
           default: 60,
           description:
-            'Seconds after the promotion in which a few pods keep the artifact before, so that the new one is judged on; where it does worse, the project goes back.',
+            'Seconds after the promotion during which a few pods keep the previous artifact for comparison; if the new one does worse, the project is rolled back.',
         },
         analysis: {
           type: 'object',
           default: {},
           description:
-            "What the canary's own metrics must show, by operation, beside the others' in the same time; breaking it aborts the rollout.",
+            "Limits for the canary's metrics, per operation, compared with those of the other pods over the same time. Exceeding one aborts the rollout.",
           properties: {
             minRequests: {
               type: 'integer',
@@ -93,13 +96,13 @@ export const rolloutSchema = {
               maximum: 1000000,
               default: 20,
               description:
-                'Requests to an operation of the canary that are enough to say that it does well; those with fewer are named in the status.',
+                'Number of requests to an operation of the canary that are sufficient evidence; operations with fewer are listed in the status.',
             },
             requireEvidence: {
               type: 'boolean',
               default: false,
               description:
-                'A step waits until every operation in use has had minRequests of the canary. Default: it passes, and names those that have not.',
+                'Whether a step waits until the canary has served minRequests to every operation that is in use. Default: the step passes, and the status lists operations with fewer.',
             },
             maxErrorPercent: {
               type: 'number',
@@ -107,13 +110,13 @@ export const rolloutSchema = {
               maximum: 100,
               default: 1,
               description:
-                "Percent of an operation's answers with 5xx that the canary may have beyond the other pods'. It is aborted where there are more, at least five, and chance does not explain them.",
+                "Percentage points by which an operation's share of 5xx responses may exceed that of the other pods. The canary is aborted if it has more, at least five, and chance does not explain the difference.",
             },
             maxP99Ms: {
               type: 'integer',
               minimum: 1,
               description:
-                "Milliseconds that 99 in 100 of an operation's requests may take with the canary, unless the other pods take as long. Default: not judged.",
+                "Maximum 99th percentile of an operation's duration in milliseconds, unless the other pods take as long. Default: not checked.",
             },
           },
         },
@@ -124,41 +127,53 @@ export const rolloutSchema = {
 
 export const rolloutStatus = {
   type: 'object',
-  description: 'The rollout that is under way, or the last one.',
+  description: 'The rollout in progress, or the last one.',
   properties: {
     strategy: { type: 'string', enum: ['Rolling', 'Canary', 'InPlace'] },
     phase: { type: 'string', enum: ['Progressing', 'Succeeded', 'Failed', 'Aborted'] },
-    revision: { type: 'integer', minimum: 1, description: 'What is rolled out.' },
+    revision: { type: 'integer', minimum: 1, description: 'Revision that is rolled out.' },
     artifactHash: { type: 'string' },
-    from: { type: 'integer', minimum: 1, description: 'The revision before, to which a failure returns.' },
-    step: { type: 'integer', minimum: 0, description: 'Index of the step of a canary.' },
-    weight: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the pods that the step asks for.' },
-    share: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent of the ready pods that are its canary.' },
+    from: { type: 'integer', minimum: 1, description: 'Previous revision, to which a failed rollout returns.' },
+    step: { type: 'integer', minimum: 0, description: "Index of the canary's step." },
+    weight: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 100,
+      description: 'Percentage of the pods that the step requires.',
+    },
+    share: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 100,
+      description: 'Percentage of the ready pods that are canaries.',
+    },
     unserved: {
       type: 'boolean',
       description:
-        'It succeeded without a gateway pod, because none were wanted: the first pods show whether it is good, and a failure returns to `from`.',
+        'It succeeded without a gateway pod, because none was requested: the first pods show whether it works, and a failure returns to `from`.',
     },
-    watching: { type: 'boolean', description: 'All have it but a few pods, which keep the one before to compare.' },
-    paused: { type: 'boolean', description: 'It stays at its step, by `kubectl gw pause`.' },
+    watching: {
+      type: 'boolean',
+      description: 'All pods have it, except for a few that keep the previous revision for comparison.',
+    },
+    paused: { type: 'boolean', description: 'Whether it is paused at its step (`kubectl gw pause`).' },
     asked: {
       type: 'string',
       maxLength: 64,
-      description: 'The last that was asked of it by the annotation gw.dev/rollout.',
+      description: 'The last action requested by the annotation gw.dev/rollout.',
     },
     withoutEvidence: {
       type: 'array',
       maxItems: 20,
       'x-kubernetes-list-type': 'atomic',
       items: { type: 'string' },
-      description:
-        'Operations in use that have had too few requests of the canary, in this step, to say that they do well.',
+      description: 'Operations in use to which the canary has served too few requests in this step to be judged.',
     },
     startedAt: { type: 'string', format: 'date-time' },
-    steppedAt: { type: 'string', format: 'date-time', description: 'When the step had all its pods.' },
-    progressedAt: { type: 'string', format: 'date-time', description: 'The last progress, for the deadline.' },
+    steppedAt: { type: 'string', format: 'date-time', description: 'When all pods of the step were ready.' },
+    progressedAt: { type: 'string', format: 'date-time', description: 'Time of the last progress, for the deadline.' },
     endedAt: { type: 'string', format: 'date-time' },
-    message: { type: 'string', maxLength: 4096, description: 'Where it stands, or why it ended.' },
+    message: { type: 'string', maxLength: 4096, description: 'Current state, or why it ended.' },
   },
 } as const satisfies Schema;
 
@@ -166,16 +181,16 @@ export const rolloutStatus = {
 export const failedStatus = {
   type: 'object',
   description:
-    'The revision that failed to roll out. It is not tried again until another compiles, the spec or a Secret of the pods changes, or a Deployment asks for it.',
+    'Revision that failed to roll out. It is not tried again until another revision compiles, the spec or a Secret of the pods changes, or a Deployment requests it.',
   required: ['revision', 'artifactHash', 'message'],
   properties: {
     revision: { type: 'integer', minimum: 1 },
     artifactHash: { type: 'string' },
     message: { type: 'string', maxLength: 4096 },
     at: { type: 'string', format: 'date-time' },
-    generation: { type: 'integer', minimum: 0, description: 'metadata.generation with which it failed.' },
-    deployment: { type: 'string', description: 'UID/GENERATION of the Deployment that had asked for it.' },
-    secrets: { type: 'string', description: 'What tells the Secrets of the pods, as they were, from others.' },
+    generation: { type: 'integer', minimum: 0, description: 'metadata.generation at which it failed.' },
+    deployment: { type: 'string', description: 'UID/GENERATION of the Deployment that requested it.' },
+    secrets: { type: 'string', description: 'Fingerprint of the Secrets of the pods at that time.' },
   },
 } as const satisfies Schema;
 

@@ -35,8 +35,7 @@ export const quantities = {
 
 export const labelSelector = {
   type: 'object',
-  description:
-    'Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them.',
+  description: 'A Kubernetes label selector. An empty selector selects all objects.',
   properties: {
     matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
     matchExpressions: {
@@ -59,7 +58,7 @@ export type LabelSelector = FromSchema<typeof labelSelector>;
 
 export const conditions = {
   type: 'array',
-  description: 'What holds of the object, by type; see the table of reasons.',
+  description: 'Conditions of the object; see the table of reasons.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {
@@ -90,8 +89,8 @@ export const diagnostics = {
       code: { type: 'string', description: 'Code of the error reference, such as E1020.' },
       severity: { type: 'string', enum: ['error', 'warning'] },
       message: { type: 'string' },
-      hint: { type: 'string', description: 'What to do about it.' },
-      apiSpec: { type: 'string', description: 'The ApiSpec whose file it is about.' },
+      hint: { type: 'string', description: 'How to fix it.' },
+      apiSpec: { type: 'string', description: 'ApiSpec that the file belongs to.' },
       file: { type: 'string' },
       pointer: { type: 'string', description: 'JSON pointer into the file.' },
       line: { type: 'integer' },
@@ -122,5 +121,5 @@ export const hashColumns: readonly PrinterColumn[] = [
 /** The digits of an `artifact_hash` that people tell it by. */
 export const shortHash = {
   type: 'string',
-  description: 'The first twelve digits of artifactHash, to be read by people.',
+  description: 'First twelve digits of artifactHash, for display.',
 } as const satisfies Schema;

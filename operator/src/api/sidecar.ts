@@ -7,13 +7,13 @@ export const sidecarSchema = {
   type: 'object',
   default: {},
   description:
-    'Sidecars: pods that carry the label gw.dev/sidecar: "true", or whose namespace does, and name this project in the annotation gw.dev/project.',
+    'Sidecars, in pods that have the label gw.dev/sidecar: "true", or whose namespace has it, and that name this project in the annotation gw.dev/project.',
   properties: {
     allowedNamespaces,
     resources: {
       type: 'object',
       default: { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '256Mi' } },
-      description: 'Requests and limits of the sidecar; a pod may say otherwise by annotation.',
+      description: 'Requests and limits of the sidecar. A pod can override them by annotation.',
       properties: { requests: quantities, limits: quantities },
     },
   },
@@ -21,21 +21,21 @@ export const sidecarSchema = {
 
 export const sidecarStatus = {
   type: 'object',
-  description: 'Sidecars of this project, of all namespaces.',
+  description: 'Sidecars of this project, in all namespaces.',
   properties: {
-    pods: { type: 'integer', minimum: 0, description: 'Pods that have one.' },
-    connected: { type: 'integer', minimum: 0, description: 'Those that hold the link to the operator.' },
-    missing: { type: 'integer', minimum: 0, description: 'Pods that ask for one and have none.' },
+    pods: { type: 'integer', minimum: 0, description: 'Number of pods with a sidecar.' },
+    connected: { type: 'integer', minimum: 0, description: 'Number of sidecars that are connected to the operator.' },
+    missing: { type: 'integer', minimum: 0, description: 'Number of pods that request a sidecar and do not have one.' },
     byHash: {
       type: 'array',
       maxItems: 20,
       'x-kubernetes-list-type': 'atomic',
-      description: 'Connected ones by the artifact that they serve, most first.',
+      description: 'Connected sidecars by the artifact that they serve, the most frequent first.',
       items: {
         type: 'object',
         required: ['count'],
         properties: {
-          artifactHash: { type: 'string', description: 'Absent for those that serve none yet.' },
+          artifactHash: { type: 'string', description: 'Absent for sidecars that do not serve one yet.' },
           count: { type: 'integer', minimum: 1 },
         },
       },

@@ -17,14 +17,14 @@ const intervalSeconds = {
   minimum: 10,
   maximum: 86400,
   default: 300,
-  description: 'Seconds between looking again.',
+  description: 'Polling interval in seconds.',
 } as const satisfies Schema;
 
 export const ociSource = {
   type: 'object',
   required: ['reference'],
   description:
-    'An OCI artifact or image. Its layers are the files: by their title annotation, or unpacked where they are tar archives; a bare WebAssembly module needs no title. 32 MiB in all. A tag is looked at again; a digest is not.',
+    'An OCI artifact or image. Its layers are the files: named by their title annotation, or unpacked if they are tar archives; a bare WebAssembly module needs no title. At most 32 MiB in total. Tags are polled; digests are not.',
   properties: {
     reference: {
       type: 'string',
@@ -37,7 +37,7 @@ export const ociSource = {
     plainHttp: {
       type: 'boolean',
       default: false,
-      description: 'Speaks HTTP to the registry; refused unless the operator allows it for that registry.',
+      description: 'Uses plain HTTP for the registry, which the operator must allow.',
     },
     intervalSeconds,
   },
@@ -47,19 +47,23 @@ export const urlSource = {
   type: 'object',
   required: ['url'],
   description:
-    'A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several, of at most 32 MiB, which must have the sha256 that is given, or that is found at sha256Url.',
+    'A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several files, at most 32 MiB. Its SHA-256 must match sha256, or the one found at sha256Url.',
   properties: {
     url: { type: 'string', minLength: 9, maxLength: 2048, pattern: '^https?://' },
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'Of the file, in hex. It is then fetched once.' },
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the file, in hex. The file is then fetched only once.',
+    },
     sha256Url: {
       type: 'string',
       minLength: 9,
       maxLength: 2048,
       pattern: '^https?://',
       description:
-        'Where the sha256 is found, in the form of sha256sum; looked at again, and the file when it changes.',
+        'URL of the SHA-256, in the format of sha256sum. It is polled, and the file is fetched again when it changes.',
     },
-    authorization: { ...secretKey, description: 'The value of the Authorization header, for url and sha256Url.' },
+    authorization: { ...secretKey, description: 'Value of the Authorization header, for url and sha256Url.' },
     intervalSeconds,
   },
   'x-kubernetes-validations': [
@@ -70,9 +74,9 @@ export const urlSource = {
 /** What became of a source that is fetched. */
 export const fetched = {
   type: 'object',
-  description: 'What was fetched last from an OCI registry or URL.',
+  description: 'What was last fetched from an OCI registry or URL.',
   properties: {
-    digest: { type: 'string', description: 'Digest of the manifest, or sha256 of the file.' },
+    digest: { type: 'string', description: 'Digest of the manifest, or SHA-256 of the file.' },
     fetchedAt: { type: 'string', format: 'date-time' },
   },
 } as const satisfies Schema;

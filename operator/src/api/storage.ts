@@ -6,7 +6,7 @@ export const storageSchema = {
   type: 'object',
   // With its type: the rule below is checked on the default as it stands here.
   default: { type: 'ConfigMap' },
-  description: 'Where artifacts are kept: in ConfigMaps of at most 900 KiB, up to eight, or in an OCI registry.',
+  description: 'Where artifacts are stored: in up to eight ConfigMaps of at most 900 KiB each, or in an OCI registry.',
   properties: {
     type: { type: 'string', enum: ['ConfigMap', 'OCI'], default: 'ConfigMap' },
     oci: {
@@ -23,26 +23,27 @@ export const storageSchema = {
         pushSecret: {
           ...objectName,
           description:
-            'Secret of type kubernetes.io/dockerconfigjson that the operator pushes with. Default: anonymous.',
+            'Secret of type kubernetes.io/dockerconfigjson with which the operator pushes. Default: anonymous.',
         },
         pullSecret: {
           ...objectName,
-          description: 'The same for the pods, which need no right to push. Default: pods.imagePullSecrets.',
+          description:
+            'Secret of the same type with which pods pull; it needs no permission to push. Default: pods.imagePullSecrets.',
         },
         plainHttp: {
           type: 'boolean',
           default: false,
-          description: 'Speaks HTTP to the registry; refused unless the operator allows it for that registry.',
+          description: 'Uses plain HTTP for the registry, which the operator must allow.',
         },
         mount: {
           type: 'string',
           enum: ['Auto', 'ImageVolume', 'InitContainer'],
           default: 'Auto',
           description:
-            'How pods get it: as an image volume, or copied by an init container. Auto: an image volume where the cluster has them.',
+            'How pods obtain the artifact: as an image volume, or copied by an init container. Auto: an image volume if the cluster supports them.',
         },
       },
     },
   },
-  'x-kubernetes-validations': [{ rule: "self.type != 'OCI' || has(self.oci)", message: 'type OCI needs oci' }],
+  'x-kubernetes-validations': [{ rule: "self.type != 'OCI' || has(self.oci)", message: 'type OCI requires oci' }],
 } as const satisfies Schema;

@@ -3,53 +3,53 @@ import type { ManifestMetadata } from './metadata.ts';
 
 /** `spec` of a manifest of kind ApiSpec. */
 export interface ApiSpecSpec {
-  /** File name of the document, as it appears in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object and ".yaml", or what the source calls it; of several files of an OCI artifact or archive it says which, with its folder. */
+  /** File name of the document in diagnostics, in the artifact and under /__gw/specs. Default: the name of the object with ".yaml", or the name that the source gives it. If an OCI artifact or archive contains several files, this selects one, by its path. */
   readonly file?: string;
-  /** Where the document is: exactly one of these. Rule: exactly one of inline, configMap, oci and url must be set. */
+  /** Source of the document: exactly one of these. Rule: exactly one of inline, configMap, oci and url must be set. */
   readonly source: {
-    /** The document itself, of at most 204800 characters. */
+    /** The document itself, up to 204800 characters. */
     readonly inline?: string;
-    /** A ConfigMap of this namespace. Every key is a file that the document may $ref by its name; keys NAME.part0, NAME.part1 … are one file in parts; a file that ends in ".gz" is gzipped, and goes by the name without it. */
+    /** A ConfigMap in this namespace. Every key is a file that the document can $ref by its name. Keys NAME.part0, NAME.part1 … are the parts of one file. A file whose name ends in ".gz" is unpacked, and is referred to without that ending. */
     readonly configMap?: {
       readonly name: string;
-      /** Further ConfigMaps of this namespace, whose keys are taken as if they stood in the first. */
+      /** Additional ConfigMaps in this namespace, whose keys are treated as if they were in the first. */
       readonly more?: readonly string[];
-      /** The document. Default: the only file. */
+      /** Key of the document. Default: the only file. */
       readonly key?: string;
     };
-    /** An OCI artifact or image. Its layers are the files: by their title annotation, or unpacked where they are tar archives; a bare WebAssembly module needs no title. 32 MiB in all. A tag is looked at again; a digest is not. */
+    /** An OCI artifact or image. Its layers are the files: named by their title annotation, or unpacked if they are tar archives; a bare WebAssembly module needs no title. At most 32 MiB in total. Tags are polled; digests are not. */
     readonly oci?: {
       /** REGISTRY/REPOSITORY:TAG or REGISTRY/REPOSITORY@sha256:DIGEST. */
       readonly reference: string;
       /** Secret of type kubernetes.io/dockerconfigjson. */
       readonly pullSecret?: string;
       /**
-       * Speaks HTTP to the registry; refused unless the operator allows it for that registry.
+       * Uses plain HTTP for the registry, which the operator must allow.
        *
        * @default false
        */
       readonly plainHttp?: boolean;
       /**
-       * Seconds between looking again.
+       * Polling interval in seconds.
        *
        * @default 300
        */
       readonly intervalSeconds?: number;
     };
-    /** A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several, of at most 32 MiB, which must have the sha256 that is given, or that is found at sha256Url. Rule: exactly one of sha256 and sha256Url must be set. */
+    /** A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several files, at most 32 MiB. Its SHA-256 must match sha256, or the one found at sha256Url. Rule: exactly one of sha256 and sha256Url must be set. */
     readonly url?: {
       readonly url: string;
-      /** Of the file, in hex. It is then fetched once. */
+      /** SHA-256 of the file, in hex. The file is then fetched only once. */
       readonly sha256?: string;
-      /** Where the sha256 is found, in the form of sha256sum; looked at again, and the file when it changes. */
+      /** URL of the SHA-256, in the format of sha256sum. It is polled, and the file is fetched again when it changes. */
       readonly sha256Url?: string;
-      /** The value of the Authorization header, for url and sha256Url. */
+      /** Value of the Authorization header, for url and sha256Url. */
       readonly authorization?: {
         readonly name: string;
         readonly key: string;
       };
       /**
-       * Seconds between looking again.
+       * Polling interval in seconds.
        *
        * @default 300
        */
@@ -58,7 +58,7 @@ export interface ApiSpecSpec {
   };
 }
 
-/** One OpenAPI or AsyncAPI document and the files that it refers to. */
+/** An OpenAPI or AsyncAPI document and the files that it refers to. */
 export class ApiSpec {
   readonly apiVersion = 'gw.dev/v1alpha1';
   readonly kind = 'ApiSpec';

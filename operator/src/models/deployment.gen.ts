@@ -5,13 +5,13 @@ import type { ManifestMetadata } from './metadata.ts';
 export interface DeploymentSpec {
   /** The GatewayProject, in this namespace. */
   readonly project: string;
-  /** What to roll out: exactly one of these. An older revision is the rollback. Rule: exactly one of hash, revision and latest must be set. */
+  /** What to roll out: exactly one of these. To roll back, name an older revision. Rule: exactly one of hash, revision and latest must be set. */
   readonly artifact: {
-    /** The artifact_hash of a kept revision. */
+    /** artifact_hash of a revision that is kept. */
     readonly hash?: string;
-    /** Number of a kept revision, from the project's status.revisions. */
+    /** Number of a revision that is kept, from status.revisions of the project. */
     readonly revision?: number;
-    /** The newest artifact that compiles, now and later. */
+    /** Always the newest artifact that compiles. */
     readonly latest?: boolean;
   };
   /** Accepted and ignored: Kustomize's transformers put it into every kind of this name. */
@@ -22,7 +22,7 @@ export interface DeploymentSpec {
   readonly template?: { readonly [name: string]: unknown };
 }
 
-/** One artifact rolled to one project: a hash, a revision or the latest. Of several on one project the newest wins. */
+/** Rolls one artifact out to a project: a hash, a revision or the latest. If a project has several Deployments, the newest takes effect. */
 export class Deployment {
   readonly apiVersion = 'gw.dev/v1alpha1';
   readonly kind = 'Deployment';

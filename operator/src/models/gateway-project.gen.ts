@@ -3,10 +3,10 @@ import type { ManifestMetadata } from './metadata.ts';
 
 /** `spec` of a manifest of kind GatewayProject. */
 export interface GatewayProjectSpec {
-  /** The ApiSpecs of this namespace that are compiled together: those named and those selected. Rule: names or selector must be set. */
+  /** The ApiSpecs in this namespace that are compiled together: by name, by label, or both. Rule: names or selector must be set. */
   readonly specs: {
     readonly names?: readonly string[];
-    /** Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them. */
+    /** A Kubernetes label selector. An empty selector selects all objects. */
     readonly selector?: {
       readonly matchLabels?: { readonly [name: string]: string };
       readonly matchExpressions?: readonly {
@@ -16,19 +16,19 @@ export interface GatewayProjectSpec {
       }[];
     };
   };
-  /** Every plugin that the specs use, by the name under which they use it. One without a PluginRef is built in. */
+  /** All plugins that the specs use, by the name under which they use them. A plugin without a PluginRef is a built-in one. */
   readonly plugins?: readonly {
     readonly name: string;
-    /** The PluginRef that it comes from. Default: one of that plugin among the selected, else the built-in one. */
+    /** The PluginRef of the plugin. Default: a matching PluginRef of pluginSelector, or else the built-in plugin. */
     readonly pluginRef?: string;
-    /** The PluginRef's namespace, which must allow it (spec.allowedNamespaces). Default: this one. */
+    /** Namespace of the PluginRef, which must allow this one (spec.allowedNamespaces). Default: this namespace. */
     readonly namespace?: string;
-    /** The version that it must have. Default: any. */
+    /** Required version. Default: any. */
     readonly version?: string;
-    /** Config for the whole project: over the plugin's default, under an operation's. */
+    /** Config for the whole project. It overrides the plugin's defaults and is overridden by an operation's config. */
     readonly config?: { readonly [name: string]: unknown };
   }[];
-  /** PluginRefs to take besides the plugins listed. */
+  /** PluginRefs to include in addition to the listed plugins. */
   readonly pluginSelector?: {
     readonly matchLabels?: { readonly [name: string]: string };
     readonly matchExpressions?: readonly {
@@ -37,38 +37,38 @@ export interface GatewayProjectSpec {
       readonly values?: readonly string[];
     }[];
   };
-  /** Named upstreams: config may say upstream://NAME in place of a URL. */
+  /** Named upstreams: config can refer to them as upstream://NAME instead of a URL. */
   readonly upstreams?: { readonly [name: string]: {
     readonly url: string;
   } };
   /**
-   * Admits http:// upstreams. The build is then no production build: see the reference of compile errors for what that relaxes.
+   * Allows http:// upstreams. The build is then not a production build; the reference of compile errors lists what that relaxes.
    *
    * @default false
    */
   readonly allowPlaintext?: boolean;
   readonly egress?: {
-    /** Addresses (CIDR) and host names, beyond public ones, that plugins may connect to. Services of the cluster need an entry. */
+    /** Addresses (CIDR) and host names that plugins are allowed to connect to, in addition to public addresses. Services in the cluster need an entry. */
     readonly allow?: readonly string[];
   };
-  /** Signs artifacts, and makes pods refuse what none of the trusted keys has signed. */
+  /** Signs artifacts, and makes pods reject artifacts that no trusted key has signed. */
   readonly signing?: {
-    /** The PKCS#8 Ed25519 private key in PEM, in a Secret of this namespace. Its public key is trusted without being listed. */
+    /** The Ed25519 private key (PKCS#8, PEM), in a Secret in this namespace. Its public key is trusted implicitly. */
     readonly keySecret?: {
       readonly name: string;
       /** @default "signing.pem" */
       readonly key?: string;
     };
-    /** Public Ed25519 keys in hex. */
+    /** Ed25519 public keys in hex. */
     readonly trustedKeys?: readonly string[];
-    /** Keys of Secrets that hold more public keys: hex or PEM, one after another. The last private key before a rotation may stand here too: its public half is trusted. */
+    /** Keys of Secrets that contain additional public keys, in hex or PEM, one after another. A private key is also accepted, such as the previous one after a rotation: its public key is trusted. */
     readonly trustedKeySecrets?: readonly {
       readonly name: string;
       readonly key: string;
     }[];
   };
   /**
-   * Where artifacts are kept: in ConfigMaps of at most 900 KiB, up to eight, or in an OCI registry. Rule: type OCI needs oci.
+   * Where artifacts are stored: in up to eight ConfigMaps of at most 900 KiB each, or in an OCI registry. Rule: type OCI requires oci.
    *
    * @default {"type":"ConfigMap"}
    */
@@ -78,34 +78,34 @@ export interface GatewayProjectSpec {
     readonly oci?: {
       /** REGISTRY/REPOSITORY. Images are pushed and mounted by digest. */
       readonly repository: string;
-      /** Secret of type kubernetes.io/dockerconfigjson that the operator pushes with. Default: anonymous. */
+      /** Secret of type kubernetes.io/dockerconfigjson with which the operator pushes. Default: anonymous. */
       readonly pushSecret?: string;
-      /** The same for the pods, which need no right to push. Default: pods.imagePullSecrets. */
+      /** Secret of the same type with which pods pull; it needs no permission to push. Default: pods.imagePullSecrets. */
       readonly pullSecret?: string;
       /**
-       * Speaks HTTP to the registry; refused unless the operator allows it for that registry.
+       * Uses plain HTTP for the registry, which the operator must allow.
        *
        * @default false
        */
       readonly plainHttp?: boolean;
       /**
-       * How pods get it: as an image volume, or copied by an init container. Auto: an image volume where the cluster has them.
+       * How pods obtain the artifact: as an image volume, or copied by an init container. Auto: an image volume if the cluster supports them.
        *
        * @default "Auto"
        */
       readonly mount?: "Auto" | "ImageVolume" | "InitContainer";
     };
   };
-  /** How a new artifact takes the place of the one before. */
+  /** How a new artifact replaces the previous one. */
   readonly rollout?: {
     /**
-     * Rolling: new pods take the place of old ones. Canary: a growing share of pods has it, and measurements decide. InPlace: running pods load it without a restart.
+     * Rolling: new pods replace old ones. Canary: a growing share of the pods serves it, and metrics decide. InPlace: running pods load it without a restart.
      *
      * @default "Rolling"
      */
     readonly strategy?: "Rolling" | "Canary" | "InPlace";
     /**
-     * Seconds without progress after which a rollout has failed.
+     * Seconds without progress after which a rollout fails.
      *
      * @default 120
      */
@@ -116,63 +116,63 @@ export interface GatewayProjectSpec {
      * @default true
      */
     readonly automaticRollback?: boolean;
-    /** The pods' replacement, for Rolling and whenever their template changes. */
+    /** How pods are replaced, for Rolling and whenever the pod template changes. */
     readonly rolling?: {
-      /** Pods above the number wanted. Default: 25 %, at least two. */
+      /** Maximum number of pods above the desired number. Default: 25 %, at least two. */
       readonly maxSurge?: number | string;
-      /** Pods below the number wanted. Default: 0. */
+      /** Maximum number of pods below the desired number. Default: 0. */
       readonly maxUnavailable?: number | string;
     };
     readonly canary?: {
-      /** Shares of the pods that have the new artifact, one after another; after the last all have. Default: 10, 25 and 50 for 60 seconds each. Rule: weights of steps must not fall. */
+      /** Shares of the pods that serve the new artifact, one after another; after the last, all do. Default: 10, 25 and 50 percent for 60 seconds each. Rule: weights of steps must not decrease. */
       readonly steps?: readonly {
-        /** Percent of the pods: they are added to the others, which are not touched; at least one, at most as many as the others. */
+        /** Percentage of the pods. Canary pods are added to the others, which remain: at least one, and at most as many as the others. */
         readonly weight: number;
         /**
-         * Seconds that it is watched before the next step.
+         * Seconds that the canary is observed before the next step.
          *
          * @default 60
          */
         readonly pauseSeconds?: number;
       }[];
       /**
-       * Seconds after the promotion in which a few pods keep the artifact before, so that the new one is judged on; where it does worse, the project goes back.
+       * Seconds after the promotion during which a few pods keep the previous artifact for comparison; if the new one does worse, the project is rolled back.
        *
        * @default 60
        */
       readonly watchSeconds?: number;
-      /** What the canary's own metrics must show, by operation, beside the others' in the same time; breaking it aborts the rollout. */
+      /** Limits for the canary's metrics, per operation, compared with those of the other pods over the same time. Exceeding one aborts the rollout. */
       readonly analysis?: {
         /**
-         * Requests to an operation of the canary that are enough to say that it does well; those with fewer are named in the status.
+         * Number of requests to an operation of the canary that are sufficient evidence; operations with fewer are listed in the status.
          *
          * @default 20
          */
         readonly minRequests?: number;
         /**
-         * A step waits until every operation in use has had minRequests of the canary. Default: it passes, and names those that have not.
+         * Whether a step waits until the canary has served minRequests to every operation that is in use. Default: the step passes, and the status lists operations with fewer.
          *
          * @default false
          */
         readonly requireEvidence?: boolean;
         /**
-         * Percent of an operation's answers with 5xx that the canary may have beyond the other pods'. It is aborted where there are more, at least five, and chance does not explain them.
+         * Percentage points by which an operation's share of 5xx responses may exceed that of the other pods. The canary is aborted if it has more, at least five, and chance does not explain the difference.
          *
          * @default 1
          */
         readonly maxErrorPercent?: number;
-        /** Milliseconds that 99 in 100 of an operation's requests may take with the canary, unless the other pods take as long. Default: not judged. */
+        /** Maximum 99th percentile of an operation's duration in milliseconds, unless the other pods take as long. Default: not checked. */
         readonly maxP99Ms?: number;
       };
     };
   };
-  /** Secrets of this namespace that env:// and file:// references in config resolve to. */
+  /** Secrets in this namespace that env:// and file:// references in config resolve to. */
   readonly secrets?: {
     /** Every key of these Secrets becomes an environment variable of that name; pods are replaced when one changes. Keys that begin with GW_, NODE_, LD_ or OPENSSL_, PATH and GCONV_PATH must be allowed by the operator. */
     readonly env?: readonly string[];
     /** Every key of this Secret becomes a file under /var/run/secrets/gw (GW_SECRETS_DIR); changes are picked up without a restart. */
     readonly directory?: string;
-    /** Further Secrets, which spec.pods.template refers to. */
+    /** Additional Secrets that spec.pods.template refers to. */
     readonly template?: readonly string[];
   };
   readonly pods?: {
@@ -182,13 +182,13 @@ export interface GatewayProjectSpec {
      * @default 1
      */
     readonly replicas?: number;
-    /** Image of the pods. Default: the operator's own; one of another repository must be allowed with --allow-images of the operator. */
+    /** Image of the pods. Default: the operator's own image. An image from another repository must be allowed with the operator's --allow-images. */
     readonly image?: string;
     /** @default "IfNotPresent" */
     readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
     readonly imagePullSecrets?: readonly string[];
     /**
-     * Requests and limits of the gateway's container.
+     * Requests and limits of the gateway container.
      *
      * @default {"requests":{"cpu":"100m","memory":"128Mi"},"limits":{"memory":"512Mi"}}
      */
@@ -196,34 +196,34 @@ export interface GatewayProjectSpec {
       readonly requests?: { readonly [name: string]: number | string };
       readonly limits?: { readonly [name: string]: number | string };
     };
-    /** More labels for the pods; gw.dev/ and app.kubernetes.io/ ones cannot be replaced. */
+    /** Additional labels for the pods. Labels under gw.dev/ and app.kubernetes.io/ cannot be overridden. */
     readonly labels?: { readonly [name: string]: string };
-    /** More annotations for the pods; gw.dev/ ones cannot be replaced. */
+    /** Additional annotations for the pods. Annotations under gw.dev/ cannot be overridden. */
     readonly annotations?: { readonly [name: string]: string };
-    /** Makes a HorizontalPodAutoscaler, which then owns the number of pods: replicas is ignored. Rule: minReplicas must not be above maxReplicas. */
+    /** Creates a HorizontalPodAutoscaler, which then controls the number of pods; replicas is ignored. Rule: minReplicas must not be above maxReplicas. */
     readonly autoscaling?: {
       /** @default 2 */
       readonly minReplicas?: number;
       readonly maxReplicas: number;
-      /** Average use of the requested CPU to aim at. Default: 70, unless metrics are given. */
+      /** Target average utilization of the requested CPU. Default: 70, unless metrics are given. */
       readonly targetCpuPercent?: number;
-      /** Metrics as in autoscaling/v2, besides the use of CPU. */
+      /** Metrics as in autoscaling/v2, in addition to CPU utilization. */
       readonly metrics?: readonly { readonly [name: string]: unknown }[];
-      /** Scaling behaviour as in autoscaling/v2. */
+      /** Scaling behavior as in autoscaling/v2. */
       readonly behavior?: { readonly [name: string]: unknown };
     };
-    /** The PodDisruptionBudget, made where there may be several pods. */
+    /** The PodDisruptionBudget, which is created if there can be several pods. */
     readonly disruptionBudget?: {
       /** @default true */
       readonly enabled?: boolean;
-      /** Pods that a drain may take at once. Default: 1. */
+      /** Number of pods that can be evicted at once. Default: 1. */
       readonly maxUnavailable?: number | string;
     };
-    /** As in every pod. */
+    /** As in a pod. */
     readonly affinity?: { readonly [name: string]: unknown };
-    /** As in every pod; without a labelSelector they get that of the pods. Default: spread over nodes. */
+    /** As in a pod; entries without a labelSelector get that of the pods. Default: spread over nodes. */
     readonly topologySpreadConstraints?: readonly { readonly [name: string]: unknown }[];
-    /** A strategic merge patch of the pods' template, for what has no field here: containers, volumes and the like merge by name. It may set labels, annotations, resources, scheduling, termination, DNS, timings of probes, variables, and volumes of type emptyDir, configMap, downwardAPI and of Secrets that the project names; other fields must be allowed with --allow-pod-fields of the operator. */
+    /** A strategic merge patch of the pod template, for anything that has no field here; containers, volumes and the like are merged by name. It can set labels, annotations, resources, scheduling, termination, DNS, probe timings, environment variables, and volumes of type emptyDir, configMap, downwardAPI and of Secrets that the project names. Other fields must be allowed with the operator's --allow-pod-fields. */
     readonly template?: { readonly [name: string]: unknown };
     readonly nodeSelector?: { readonly [name: string]: string };
     readonly priorityClassName?: string;
@@ -235,12 +235,12 @@ export interface GatewayProjectSpec {
       readonly tolerationSeconds?: number;
     }[];
   };
-  /** Sidecars: pods that carry the label gw.dev/sidecar: "true", or whose namespace does, and name this project in the annotation gw.dev/project. */
+  /** Sidecars, in pods that have the label gw.dev/sidecar: "true", or whose namespace has it, and that name this project in the annotation gw.dev/project. */
   readonly sidecar?: {
-    /** Namespaces, besides its own, that may use it: those named and those selected. Default: none. A selector needs an operator that watches all namespaces. */
+    /** Other namespaces that are allowed to use it: by name, by label, or both. Default: none. A selector requires an operator that watches all namespaces. */
     readonly allowedNamespaces?: {
       readonly names?: readonly string[];
-      /** Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them. */
+      /** A Kubernetes label selector. An empty selector selects all objects. */
       readonly selector?: {
         readonly matchLabels?: { readonly [name: string]: string };
         readonly matchExpressions?: readonly {
@@ -251,7 +251,7 @@ export interface GatewayProjectSpec {
       };
     };
     /**
-     * Requests and limits of the sidecar; a pod may say otherwise by annotation.
+     * Requests and limits of the sidecar. A pod can override them by annotation.
      *
      * @default {"requests":{"cpu":"50m","memory":"96Mi"},"limits":{"memory":"256Mi"}}
      */
@@ -260,48 +260,48 @@ export interface GatewayProjectSpec {
       readonly limits?: { readonly [name: string]: number | string };
     };
   };
-  /** Serves HTTPS with the certificate of a Secret of type kubernetes.io/tls, as cert-manager makes them; a renewed one is taken up without a restart. */
+  /** Serves HTTPS with the certificate in a Secret of type kubernetes.io/tls, such as cert-manager creates. A renewed certificate is loaded without a restart. */
   readonly tls?: {
     /** Secret with tls.crt and tls.key. */
     readonly secret: string;
-    /** Least TLS version. Default: 1.2. */
+    /** Minimum TLS version. Default: 1.2. */
     readonly minVersion?: "1.2" | "1.3";
     /**
-     * Whether clients are asked for a certificate.
+     * Whether clients are asked for a certificate, and whether they must present one.
      *
      * @default "off"
      */
     readonly clientAuth?: "off" | "optional" | "required";
-    /** Secret whose ca.crt holds the CAs of clients' certificates. Default: ca.crt of the same Secret. */
+    /** Secret whose ca.crt contains the CAs that issue client certificates. Default: ca.crt of the same Secret. */
     readonly clientCaSecret?: string;
   };
-  /** Rule: nodePort needs type NodePort or LoadBalancer. Rule: externalTrafficPolicy needs type NodePort or LoadBalancer. Rule: loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer. */
+  /** Rule: nodePort requires type NodePort or LoadBalancer. Rule: externalTrafficPolicy requires type NodePort or LoadBalancer. Rule: loadBalancerClass and loadBalancerSourceRanges require type LoadBalancer. */
   readonly service?: {
     /** @default "ClusterIP" */
     readonly type?: "ClusterIP" | "NodePort" | "LoadBalancer";
-    /** Default: 80, with tls 443. */
+    /** Port of the Service. Default: 80, or 443 with tls. */
     readonly port?: number;
-    /** For types NodePort and LoadBalancer. Default: chosen by the cluster. */
+    /** Node port, for types NodePort and LoadBalancer. Default: chosen by the cluster. */
     readonly nodePort?: number;
     readonly annotations?: { readonly [name: string]: string };
-    /** For type LoadBalancer. */
+    /** Load balancer class, for type LoadBalancer. */
     readonly loadBalancerClass?: string;
-    /** For type LoadBalancer: addresses (CIDR) that may reach it. */
+    /** For type LoadBalancer: addresses (CIDR) that are allowed to connect. */
     readonly loadBalancerSourceRanges?: readonly string[];
-    /** For types NodePort and LoadBalancer: Local keeps clients' addresses. */
+    /** For types NodePort and LoadBalancer: Local preserves client addresses. */
     readonly externalTrafficPolicy?: "Cluster" | "Local";
   };
-  /** How the Service is reached from outside the cluster, besides its type. */
+  /** How the Service is exposed outside the cluster, in addition to its type. */
   readonly exposure?: {
-    /** Makes an Ingress. */
+    /** Creates an Ingress. */
     readonly ingress?: {
       readonly className?: string;
       readonly hosts: readonly string[];
-      /** Certificate for the hosts, for the Ingress' controller. */
+      /** Secret with the certificate for the hosts, for the ingress controller. */
       readonly tlsSecret?: string;
       readonly annotations?: { readonly [name: string]: string };
     };
-    /** Makes an HTTPRoute of the Gateway API, which must be installed. */
+    /** Creates an HTTPRoute. The Gateway API must be installed. */
     readonly httpRoute?: {
       readonly parentRefs: readonly {
         readonly name: string;
@@ -313,41 +313,41 @@ export interface GatewayProjectSpec {
       readonly annotations?: { readonly [name: string]: string };
     };
   };
-  /** For the Prometheus operator and Grafana, where they are installed. */
+  /** Integration with the Prometheus operator and Grafana, if they are installed. */
   readonly monitoring?: {
-    /** Makes a PodMonitor for the pods' admin port. */
+    /** Creates a PodMonitor for the admin port of the pods. */
     readonly podMonitor?: {
       /** @default "30s" */
       readonly interval?: string;
-      /** What Prometheus selects it by. */
+      /** Labels by which Prometheus selects it. */
       readonly labels?: { readonly [name: string]: string };
     };
-    /** Makes a ConfigMap with a Grafana dashboard, for its sidecar. */
+    /** Creates a ConfigMap with a Grafana dashboard, for Grafana's dashboard sidecar. */
     readonly dashboard?: {
       /**
-       * What Grafana selects it by.
+       * Labels by which Grafana selects it.
        *
        * @default {"grafana_dashboard":"1"}
        */
       readonly labels?: { readonly [name: string]: string };
     };
   };
-  /** The control plane at which specs, revisions and deployments of this project appear; pods then get their artifacts from it. Specs, plugins and upstreams are owned by this cluster, what is deployed by whoever deployed last. */
+  /** A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; what is deployed is decided by whoever deployed last. */
   readonly controlPlane?: {
-    /** Of its REST API, such as https://gw-control.gw-system.svc:9090. An internal address must be allowed with --egress-allow of the operator; http:// must be named there, and needs allowPlaintext. */
+    /** URL of its REST API, such as https://gw-control.gw-system.svc:9090. An internal address must be allowed with the operator's --egress-allow; an http:// URL also requires allowPlaintext. */
     readonly url: string;
-    /** Its name there; made where it does not exist. Default: NAMESPACE.NAME. */
+    /** Name of the project there; it is created if it does not exist. Default: NAMESPACE.NAME. */
     readonly project?: string;
-    /** Secret of this namespace with an API token (key token), the data-plane key of the project (key data-plane-key) and, for a private CA, its certificate (key ca.crt). The Secret names the host of the URL: label gw.dev/credential: "true", annotation gw.dev/hosts. */
+    /** Secret in this namespace with an API token (key token), the data-plane key of the project (key data-plane-key) and, for a private CA, its certificate (key ca.crt). The Secret must name the host of the URL: label gw.dev/credential: "true", annotation gw.dev/hosts. */
     readonly secret: string;
   };
-  /** Who may reach the pods' admin port (8081); the traffic port is open to all. */
+  /** Who can reach the admin port of the pods (8081); the traffic port is open to all. */
   readonly networkPolicy?: {
     /** @default true */
     readonly enabled?: boolean;
-    /** Pods that may scrape metrics, besides the operator's. */
+    /** Pods that are allowed to scrape metrics, in addition to the operator. */
     readonly scrapers?: readonly {
-      /** Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them. */
+      /** A Kubernetes label selector. An empty selector selects all objects. */
       readonly namespaceSelector?: {
         readonly matchLabels?: { readonly [name: string]: string };
         readonly matchExpressions?: readonly {
@@ -356,7 +356,7 @@ export interface GatewayProjectSpec {
           readonly values?: readonly string[];
         }[];
       };
-      /** Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them. */
+      /** A Kubernetes label selector. An empty selector selects all objects. */
       readonly podSelector?: {
         readonly matchLabels?: { readonly [name: string]: string };
         readonly matchExpressions?: readonly {
@@ -443,9 +443,9 @@ export interface GatewayProjectSpec {
     readonly maxBufferedBytes?: number;
     /** Maximum number of bytes of responses in memory, for validation and plugins, until clients have received them. In bytes. Default: 268435456. */
     readonly maxHeldResponseBytes?: number;
-    /** Counters and caches that the pods share, in Redis or Valkey. Default: each pod counts for itself. */
+    /** Counters and caches shared by the pods, in Redis or Valkey. Default: each pod has its own. */
     readonly state?: {
-      /** Key of a Secret of this namespace that holds the URL, with its credentials. */
+      /** Key of a Secret in this namespace that contains the URL, including credentials. */
       readonly url: {
         readonly secret: string;
         readonly key: string;
@@ -455,13 +455,13 @@ export interface GatewayProjectSpec {
     };
   };
   /**
-   * How many revisions are kept to go back to, the served one not counted.
+   * Number of revisions kept for rollbacks, not counting the one that is served.
    *
    * @default 5
    */
   readonly revisionHistoryLimit?: number;
   /**
-   * Rolls out what compiles. When false, or while a Deployment pins a revision, only Deployments do.
+   * Rolls out every revision that compiles. If false, or while a Deployment pins a revision, only Deployments start rollouts.
    *
    * @default true
    */

@@ -3,20 +3,20 @@ import type { ManifestMetadata } from './metadata.ts';
 
 /** `spec` of a manifest of kind PluginRef. */
 export interface PluginRefSpec {
-  /** The name under which specs use it. Default: the name of the object. */
+  /** Name under which specs use the plugin. Default: the name of the object. */
   readonly plugin?: string;
-  /** The version that the plugin's manifest must carry. Default: any. */
+  /** Version that the plugin's manifest must have. Default: any. */
   readonly version?: string;
-  /** What the module must hash to, in hex. Default: not checked. */
+  /** Required SHA-256 of the module, in hex. Default: not checked. */
   readonly sha256?: string;
-  /** Where the plugin is: exactly one of these. Rule: exactly one of builtin, configMap, secret, oci and url must be set. */
+  /** Source of the plugin: exactly one of these. Rule: exactly one of builtin, configMap, secret, oci and url must be set. */
   readonly source: {
-    /** A plugin that comes with gw. */
+    /** A plugin that is built into gw. */
     readonly builtin?: {
-      /** Default: spec.plugin. One of the two must be there, since the name of an object may be changed, by Kustomize for one. */
+      /** Name of the built-in plugin. Default: spec.plugin. One of the two is required, because tools such as Kustomize can change the name of an object. */
       readonly name?: string;
     };
-    /** A plugin package in the keys of a ConfigMap (binaryData for the module). */
+    /** A plugin package in the keys of a ConfigMap (the module in binaryData). */
     readonly configMap?: {
       readonly name: string;
       /** Key of the WebAssembly module. Default: the only key that ends in ".wasm". */
@@ -28,7 +28,7 @@ export interface PluginRefSpec {
        */
       readonly manifest?: string;
       /**
-       * Key of the JSON Schema of its config, read where it exists.
+       * Key of the JSON Schema of its config, read if it exists.
        *
        * @default "config-schema.json"
        */
@@ -46,71 +46,71 @@ export interface PluginRefSpec {
        */
       readonly manifest?: string;
       /**
-       * Key of the JSON Schema of its config, read where it exists.
+       * Key of the JSON Schema of its config, read if it exists.
        *
        * @default "config-schema.json"
        */
       readonly configSchema?: string;
     };
-    /** An OCI artifact or image. Its layers are the files: by their title annotation, or unpacked where they are tar archives; a bare WebAssembly module needs no title. 32 MiB in all. A tag is looked at again; a digest is not. */
+    /** An OCI artifact or image. Its layers are the files: named by their title annotation, or unpacked if they are tar archives; a bare WebAssembly module needs no title. At most 32 MiB in total. Tags are polled; digests are not. */
     readonly oci?: {
       /** REGISTRY/REPOSITORY:TAG or REGISTRY/REPOSITORY@sha256:DIGEST. */
       readonly reference: string;
       /** Secret of type kubernetes.io/dockerconfigjson. */
       readonly pullSecret?: string;
       /**
-       * Speaks HTTP to the registry; refused unless the operator allows it for that registry.
+       * Uses plain HTTP for the registry, which the operator must allow.
        *
        * @default false
        */
       readonly plainHttp?: boolean;
       /**
-       * Seconds between looking again.
+       * Polling interval in seconds.
        *
        * @default 300
        */
       readonly intervalSeconds?: number;
     };
-    /** A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several, of at most 32 MiB, which must have the sha256 that is given, or that is found at sha256Url. Rule: exactly one of sha256 and sha256Url must be set. */
+    /** A file at an https:// URL, or a .tar, .tar.gz or .tgz archive of several files, at most 32 MiB. Its SHA-256 must match sha256, or the one found at sha256Url. Rule: exactly one of sha256 and sha256Url must be set. */
     readonly url?: {
       readonly url: string;
-      /** Of the file, in hex. It is then fetched once. */
+      /** SHA-256 of the file, in hex. The file is then fetched only once. */
       readonly sha256?: string;
-      /** Where the sha256 is found, in the form of sha256sum; looked at again, and the file when it changes. */
+      /** URL of the SHA-256, in the format of sha256sum. It is polled, and the file is fetched again when it changes. */
       readonly sha256Url?: string;
-      /** The value of the Authorization header, for url and sha256Url. */
+      /** Value of the Authorization header, for url and sha256Url. */
       readonly authorization?: {
         readonly name: string;
         readonly key: string;
       };
       /**
-       * Seconds between looking again.
+       * Polling interval in seconds.
        *
        * @default 300
        */
       readonly intervalSeconds?: number;
     };
   };
-  /** Refuses a plugin that none of these keys has signed: the module of a ConfigMap or Secret, the file of a URL (a signature as cosign sign-blob makes it, or Ed25519 over the bytes, in base64 or hex), or the image of an OCI source (as cosign sign makes it). Rule: keys or keySecret must be set. */
+  /** Rejects the plugin unless one of these keys has signed it. For a ConfigMap or Secret, the signature covers the module; for a URL, the file (as created by cosign sign-blob, or Ed25519 over the bytes, in base64 or hex); for an OCI source, the image (as created by cosign sign). Rule: keys or keySecret must be set. */
   readonly verify?: {
-    /** Public keys: PEM (ECDSA P-256, as cosign makes them, or Ed25519) or 64 hex digits (Ed25519). */
+    /** Public keys: PEM (ECDSA P-256, such as cosign's, or Ed25519) or 64 hex digits (Ed25519). */
     readonly keys?: readonly string[];
-    /** Key of a Secret with one more, such as cosign.pub. */
+    /** Key of a Secret that contains another public key, such as cosign.pub. */
     readonly keySecret?: {
       readonly name: string;
       readonly key: string;
     };
-    /** The signature itself; not of an image. */
+    /** The signature itself; not for images. */
     readonly signature?: string;
-    /** Where it is found, for a URL source. Default: the URL with ".sig" behind its path. */
+    /** URL of the signature, for a URL source. Default: the URL with ".sig" appended to its path. */
     readonly signatureUrl?: string;
-    /** Key that holds it in a ConfigMap or Secret. Default: that of the module and ".sig". */
+    /** Key of the signature in a ConfigMap or Secret. Default: the key of the module with ".sig" appended. */
     readonly signatureKey?: string;
   };
-  /** Namespaces, besides its own, that may use it: those named and those selected. Default: none. A selector needs an operator that watches all namespaces. */
+  /** Other namespaces that are allowed to use it: by name, by label, or both. Default: none. A selector requires an operator that watches all namespaces. */
   readonly allowedNamespaces?: {
     readonly names?: readonly string[];
-    /** Labels that objects must carry, as in every Kubernetes selector. An empty selector selects all of them. */
+    /** A Kubernetes label selector. An empty selector selects all objects. */
     readonly selector?: {
       readonly matchLabels?: { readonly [name: string]: string };
       readonly matchExpressions?: readonly {
@@ -120,11 +120,11 @@ export interface PluginRefSpec {
       }[];
     };
   };
-  /** Config below that of the project and of the operation; merged by property. */
+  /** Default config, overridden by the config of the project and of the operation; merged by property. */
   readonly defaultConfig?: { readonly [name: string]: unknown };
 }
 
-/** One plugin: built in, or a package in a ConfigMap, a Secret, an OCI registry or at a URL, with its default config. */
+/** A plugin, built in or as a package in a ConfigMap, a Secret, an OCI registry or at a URL, with its default config. */
 export class PluginRef {
   readonly apiVersion = 'gw.dev/v1alpha1';
   readonly kind = 'PluginRef';

@@ -6,7 +6,7 @@ const GROUPS = text("x-auth-consumer-groups");
 const WWW_AUTHENTICATE = text("www-authenticate");
 const UNAUTHORIZED = text("unauthorized");
 const UNAUTHORIZED_TITLE = text("Unauthorized");
-const NOBODY = text("this needs a consumer, and nobody has been authenticated");
+const NOBODY = text("authentication is required");
 const FORBIDDEN = text("forbidden");
 const FORBIDDEN_TITLE = text("Forbidden");
 

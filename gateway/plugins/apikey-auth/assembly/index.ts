@@ -11,7 +11,7 @@ const WWW_AUTHENTICATE = text("www-authenticate");
 const UNAUTHORIZED = text("unauthorized");
 const TITLE = text("Unauthorized");
 const MISSING = text("an API key is required");
-const UNKNOWN = text("the API key is not known");
+const UNKNOWN = text("the API key is invalid");
 
 /** As many consumers are kept ready in memory; those of larger tables are read when their key comes. */
 const READY_CONSUMERS = 64;

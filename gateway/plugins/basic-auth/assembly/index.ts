@@ -7,7 +7,7 @@ const USER_HEADER = text("x-auth-user");
 const ROLES_HEADER = text("x-auth-roles");
 const OVERLOADED = text("overloaded");
 const OVERLOADED_TITLE = text("Service unavailable");
-const OVERLOADED_DETAIL = text("too many passwords wait to be verified");
+const OVERLOADED_DETAIL = text("too many passwords are waiting to be verified");
 const RETRY_AFTER = text("retry-after");
 const ONE_SECOND = text("1");
 

@@ -51,7 +51,7 @@ export function init(): i32 {
   anyMethod = contains(methods, STAR);
   anyHeader = contains(headers, STAR);
   if (credentials && (anyOrigin || anyMethod || anyHeader)) {
-    return Config.refuse("with allow_credentials, browsers take * for a name: list what is allowed");
+    return Config.refuse("with allow_credentials, browsers treat * as a name: list what is allowed");
   }
   methodsText = join(methods);
   headersText = join(headers);

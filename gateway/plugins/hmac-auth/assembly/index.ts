@@ -19,18 +19,18 @@ const CHALLENGE = text('Signature realm="api"');
 const UNAUTHORIZED = text("unauthorized");
 const TITLE = text("Unauthorized");
 const MISSING = text("a signature (RFC 9421) is required");
-const MALFORMED = text("Signature-Input or Signature is malformed, or uses what is not supported");
-const UNCOVERED = text("the signature does not cover all that it must");
-const STALE = text("the signature has no time of creation, is too old, or is not yet valid");
-const WRONG = text("the signature does not hold");
+const MALFORMED = text("Signature-Input or Signature is malformed, or uses an unsupported feature");
+const UNCOVERED = text("the signature does not cover all required components");
+const STALE = text("the signature has no creation time, has expired, or is not yet valid");
+const WRONG = text("the signature is invalid");
 const NO_DIGEST = text("the signature does not cover the Content-Digest of the body");
 const OTHER_BODY = text("the body does not match its Content-Digest");
 const NO_NONCE = text("the signature has no nonce");
 const REPLAYED = text("the signature was used before");
-const FORGOTTEN = text("the signature is older than what is remembered of others: sign the request anew");
+const FORGOTTEN = text("the signature is older than the nonces that are remembered: sign the request again");
 const STATE_UNAVAILABLE = text("state-unavailable");
 const STATE_TITLE = text("Service unavailable");
-const STATE_DETAIL = text("whether the signature was used before cannot be told");
+const STATE_DETAIL = text("it cannot be determined whether the signature was used before");
 
 const MOST_NONCE: i32 = 256;
 

@@ -8,7 +8,7 @@ const CHALLENGE = text('ClientCertificate realm="api"');
 const UNAUTHORIZED = text("unauthorized");
 const TITLE = text("Unauthorized");
 const MISSING = text("a client certificate is required");
-const UNKNOWN = text("the client certificate is not known");
+const UNKNOWN = text("the client certificate is not accepted");
 
 /** What a property of an entry is compared with. */
 const FINGERPRINT = 0;

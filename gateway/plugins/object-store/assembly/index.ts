@@ -4,8 +4,8 @@ import {
 
 const VALIDATION_FAILED = text("validation-failed");
 const VALIDATION_TITLE = text("Request validation failed");
-const NO_BUCKET = text("the path names no bucket");
-const NO_KEY = text("the path names no object: its key is missing, not UTF-8, or has a segment . or ..");
+const NO_BUCKET = text("the path does not name a bucket");
+const NO_KEY = text("the path does not name an object: its key is missing, not UTF-8, or has a segment . or ..");
 const BAD_QUERY = text("the query is not percent-encoded UTF-8, or has a value without a name");
 
 /** Of all requests; empty where a path parameter names it. */

@@ -16,10 +16,10 @@ const IETF = text("ratelimit");
 const RETRY_AFTER = text("retry-after");
 const TYPE = text("rate-limited");
 const TITLE = text("Too many requests");
-const DETAIL = text("the quota of this policy is used up; Retry-After says when to try again");
+const DETAIL = text("the quota of this policy is exhausted; Retry-After says when to try again");
 const UNAVAILABLE_TYPE = text("state-unavailable");
 const UNAVAILABLE_TITLE = text("Service unavailable");
-const UNAVAILABLE_DETAIL = text("the quota of this policy cannot be counted now");
+const UNAVAILABLE_DETAIL = text("the quota of this policy cannot be checked at present");
 /** What the tightest policy of this request has left; stacked policies agree on the headers by it. */
 const TIGHTEST = text("rate_limit.remaining");
 

@@ -4,9 +4,9 @@ const CONTENT_TYPE = text("content-type");
 const CONTENT_ENCODING = text("content-encoding");
 const FAILED = text("upstream-failed");
 const FAILED_TITLE = text("Bad gateway");
-const NOT_JSON = text("the response is not the JSON that it says it is");
-const TOO_LARGE = text("the response has more than 6 MiB, and cannot be changed");
-const ENCODED = text("the response is compressed, and cannot be changed");
+const NOT_JSON = text("the response is not valid JSON, although Content-Type says so");
+const TOO_LARGE = text("the response is larger than 6 MiB and cannot be changed");
+const ENCODED = text("the response is compressed and cannot be changed");
 
 /** Of requests, what would have the upstream send the body in another form, or a part of it. */
 const FORMS: StaticArray<Text> = [text("accept-encoding"), text("range"), text("if-range")];
