@@ -15,7 +15,7 @@ const table = {
   'validation-failed': {
     status: 400,
     title: 'Request validation failed',
-    when: 'a parameter, the body, or a size limit does not hold',
+    when: 'a parameter, the body, or a size limit does not hold; `graphql` refused the operation, and `code` says why',
   },
   'malformed-request': {
     status: 400,
@@ -44,7 +44,7 @@ const table = {
   'method-not-allowed': {
     status: 405,
     title: 'Method not allowed',
-    when: 'the path has operations, but none with this method; `Allow` names those it has',
+    when: 'the path has operations, but none with this method; `Allow` names those it has; `graphql` needs `POST`',
   },
   'request-timeout': { status: 408, title: 'Request timeout', when: 'the client sent its request too slowly' },
   'not-acceptable': {
@@ -184,5 +184,5 @@ export function problem(
 
 /** The document's JSON text. */
 export function renderProblem({ type, title, status, detail, errors, members }: Problem): string {
-  return JSON.stringify({ ...members, type, title, status, detail, errors });
+  return JSON.stringify({ ...members, type, title, status, detail, ...(errors === undefined ? {} : { errors }) });
 }

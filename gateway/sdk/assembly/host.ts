@@ -91,4 +91,7 @@
 @external("gw_abi_1", "host_nats_open") export declare function host_nats_open(): i32;
 @external("gw_abi_1", "host_nats_publish") export declare function host_nats_publish(subject: usize, subject_len: i32, headers: usize, headers_len: i32): i32;
 @external("gw_abi_1", "nats_retry_after") export declare function nats_retry_after(): i32;
+@external("gw_abi_1", "host_graphql_open") export declare function host_graphql_open(): i32;
+@external("gw_abi_1", "host_graphql_check") export declare function host_graphql_check(): i32;
+@external("gw_abi_1", "graphql_refusal_get") export declare function graphql_refusal_get(part: i32, buf: usize, cap: i32): i32;
 // end of capabilities

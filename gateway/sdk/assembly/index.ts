@@ -18,6 +18,7 @@ export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Director
 export { Examples } from "./examples";
 export { addGroup, groupsAt } from "./groups";
 export { HmacKeys } from "./hmac-keys";
+export { GraphQL } from "./graphql";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
 export { Kafka } from "./kafka";
 export { Log } from "./log";

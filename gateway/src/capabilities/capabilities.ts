@@ -7,6 +7,7 @@ import { clientCertificate } from './client-certificate/capability.ts';
 import { credentials } from './credentials/capability.ts';
 import { directory } from './directory/capability.ts';
 import { examples } from './examples/capability.ts';
+import { graphql } from './graphql/capability.ts';
 import { hmac } from './hmac/capability.ts';
 import { httpCall } from './http-call/capability.ts';
 import { httpStream } from './http-stream/capability.ts';
@@ -43,6 +44,7 @@ export const CAPABILITIES: readonly Capability[] = [
   signatures,
   kafka,
   nats,
+  graphql,
 ];
 
 /** Those of a process, open until it ends. */
