@@ -6,13 +6,15 @@ import { WAIT_LIMIT_MS } from './wait-limit.ts';
 const TIMES = 4;
 const [LEAST_MS, MOST_MS] = [25, 1000];
 
-/** Looks again until `look` does not throw: what it returns. What it threw last is the failure. */
+/** Looks again until `look` does not throw, nor is `false`: what it returns. What it threw last is the failure. */
 export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   const end = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const from = performance.now();
     try {
-      return await look();
+      const seen = await look();
+      if (seen === false) throw new Error(`it does not hold: ${look}`);
+      return seen;
     } catch (error) {
       if (performance.now() > end) throw error;
     }
