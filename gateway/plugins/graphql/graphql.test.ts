@@ -303,6 +303,11 @@ describe('persisted documents', () => {
     expect([sent.get('query'), sent.get('extensions')]).toEqual([listed, '{"trace":1}']);
   });
 
+  it('leave no identifier in the URL, however its name is written', async () => {
+    const { query } = await get(`tenant=7&%64ocumentId=${hash}&id=&%71uery=`, only);
+    expect([...new URLSearchParams(query ?? '').keys()]).toEqual(['tenant', 'query']);
+  });
+
   it('are not sent with numbers that would be others', async () => {
     const body = `{"documentId":"${hash}","variables":{"n":12345678901234567890}}`;
     expect(await verdict(post(body, only))).toEqual(refused('BAD_REQUEST'));

@@ -4,7 +4,7 @@
  */
 import type { Exchange } from '../../exchange.ts';
 import { type GraphQLRequest, memberLike } from './graphql-request.ts';
-import type { SentRequests } from './http-form.ts';
+import { nameOf, type SentRequests } from './http-form.ts';
 import { badRequest } from './refusal.ts';
 
 /** Bytes of a URL's query that upstreams take. */
@@ -32,7 +32,7 @@ function filledMembers({ operationName, variables, extensions }: GraphQLRequest,
 /** Other parameters stay as they were sent. */
 function filledQuery(sent: string, { extensions }: GraphQLRequest, query: string): string {
   const kept = sent.split('&').filter((pair) => {
-    const member = memberLike(pair.slice(0, pair.includes('=') ? pair.indexOf('=') : undefined));
+    const member = memberLike(nameOf(pair));
     return member === undefined || member === 'variables' || member === 'operationName';
   });
   kept.push(`query=${encodeURIComponent(query)}`);

@@ -88,14 +88,19 @@ function fromUrl(x: Exchange): Readonly<Record<string, unknown>> {
 function* pairsOf(query: string): Generator<readonly [name: string, value: string]> {
   for (const pair of query.split('&')) {
     if (pair === '') continue;
-    yield [decoded(nameOf(pair)), decoded(pair.slice(nameOf(pair).length + 1))];
+    yield [nameOf(pair), decoded(pair.slice(rawName(pair).length + 1))];
     for (const behind of pair.split(';').slice(1)) {
-      if (memberLike(decoded(nameOf(behind))) !== undefined) throw badRequest('Write ; in the URL as %3B.');
+      if (memberLike(nameOf(behind)) !== undefined) throw badRequest('Write ; in the URL as %3B.');
     }
   }
 }
 
-function nameOf(pair: string): string {
+/** The name of a parameter of a URL. Throws Refused where servers could read different ones. */
+export function nameOf(pair: string): string {
+  return decoded(rawName(pair));
+}
+
+function rawName(pair: string): string {
   const equals = pair.indexOf('=');
   return equals < 0 ? pair : pair.slice(0, equals);
 }
