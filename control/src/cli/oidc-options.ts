@@ -45,7 +45,7 @@ export function oidcOptions({ oidcIssuer, oidcAudience, oidcRoleClaim, oidcRoles
 }
 
 function issuerUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   const fits =
     url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '';
   if (fits) return text;

@@ -19,8 +19,6 @@ const SCOPES = text("the token lacks a required scope");
 const UNAVAILABLE = text("issuer-unavailable");
 const UNAVAILABLE_TITLE = text("Service unavailable");
 const CANNOT_ASK = text("the token issuer is unavailable, so the token cannot be validated");
-const RETRY_AFTER = text("retry-after");
-const ONE_SECOND = text("1");
 
 export namespace Bearer {
   /** What stands behind `Bearer` in `Authorization`; null where there is no such header, or one of another scheme. */
@@ -43,7 +41,7 @@ export namespace Bearer {
       const reason = Token.refusal();
       refuse(new TextBuilder().add(INVALID).add(reason).byte(0x22).take(), reason);
     } else {
-      Response.setHeader(RETRY_AFTER, ONE_SECOND);
+      Response.setRetryAfter(1);
       Response.problem(503, UNAVAILABLE, UNAVAILABLE_TITLE, CANNOT_ASK);
     }
     return false;

@@ -6,7 +6,6 @@ import { EMPTY, Text, text, TextBuilder } from "./text";
 
 const CONTENT_TYPE = text("content-type");
 const JSON_TYPE = text("application/json");
-const RETRY_AFTER = text("retry-after");
 const ACCEPTED: i32 = 202;
 
 const FAILED = text("upstream-failed");
@@ -123,12 +122,12 @@ export namespace Publishing {
   }
 
   function conflict(seconds: i32): void {
-    Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(seconds).take());
+    Response.setRetryAfter(seconds);
     Response.problem(409, IN_PROGRESS, IN_PROGRESS_TITLE, IN_PROGRESS_DETAIL);
   }
 
   function later(type: Text, detail: Text, seconds: i32): void {
-    Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(seconds).take());
+    Response.setRetryAfter(seconds);
     Response.problem(503, type, UNAVAILABLE_TITLE, detail);
   }
 }

@@ -1,6 +1,6 @@
 /** The response: answering, and changing what is about to be sent. */
 import * as host from "./host";
-import { EMPTY, ROOM, Text } from "./text";
+import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
 export namespace Response {
   /** Answers; return `ANSWERED` from the hook. */
@@ -26,6 +26,11 @@ export namespace Response {
 
   export function removeHeader(name: Text): void {
     host.response_header_change(2, name.ptr, name.length, 0, 0);
+  }
+
+  /** `Retry-After` in seconds. */
+  export function setRetryAfter(seconds: i64): void {
+    setHeader(text("retry-after"), new TextBuilder(16).integer(seconds).take());
   }
 
   /** In `on_response`. */

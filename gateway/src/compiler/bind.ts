@@ -176,7 +176,7 @@ function withoutCredentials(url: string): string {
 
 /** What would stop the gateway's start, or null. */
 function faultOfUrl(text: string): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url === null || url.host === '') return `upstream "${withoutCredentials(text)}" is not a URL`;
   if (url.username === '' && url.password === '') return null;
   return `upstream ${withoutCredentials(text)} holds credentials in its URL`;

@@ -4,11 +4,9 @@
  */
 
 import { marked, type PathParamsMark } from '../artifact/config-marks.ts';
-import { parseTemplate } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
-import type { DeclaredOperation } from '../spec/operations.ts';
 import { valueAt } from '../spec/pointer.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { isReference } from './config-schema.ts';
@@ -17,34 +15,45 @@ import { placeInConfig } from './place-in-config.ts';
 const FROM_PATH = '$request.path.';
 const IN_BRACES = /\{([^{}]+)\}/g;
 
-/** The path is well-formed (E1022). */
+/** Of an operation, what plugins must fit. */
+export interface FittedOperation {
+  readonly method: string;
+  readonly path: string;
+  /** Of the path's parameters. */
+  readonly names: readonly string[];
+}
+
 export function checkFit(
-  { plugin, use }: BoundUse,
+  bound: BoundUse,
   declared: DeclaredUse,
-  { method, path }: DeclaredOperation,
+  { method, path, names }: FittedOperation,
   diagnostics: Diagnostics,
 ): void {
-  const { methods, pathParams } = plugin.marks;
-  if (methods !== null && !methods.includes(method)) {
-    const message = `"${plugin.name}" serves ${methods.join(' and ')}, not ${method} ${path}`;
+  const { name, marks } = bound.plugin;
+  if (marks.methods !== null && !marks.methods.includes(method)) {
+    const message = `"${name}" serves ${marks.methods.join(' and ')}, not ${method} ${path}`;
     diagnostics.add('E1034', placeOf(declared.at), message);
   }
-  if (pathParams.length === 0) return;
-  const { names } = parseTemplate(path);
-  const hint =
-    names.length === 0
-      ? 'Declare the parameter in the path, or remove its name from the config.'
-      : `Path parameters here: ${names.join(', ')}.`;
-  for (const mark of pathParams) {
-    if (mark.unless !== null && valueAt(use.config, mark.unless) !== undefined) continue;
-    for (const { pointer, value } of marked(use.config, mark.pointer)) {
-      if (typeof value !== 'string' || isReference(value)) continue;
-      for (const name of namedIn(value, mark.kind).filter((each) => !names.includes(each))) {
-        const message = `plugin "${plugin.name}": "${pointer.slice(1)}" names path parameter "${name}", which ${path} does not have`;
-        diagnostics.add('E1030', placeInConfig(declared, pointer), message, hint);
-      }
-    }
+  for (const { pointer, param } of paramsNamed(bound)) {
+    if (names.includes(param)) continue;
+    const message = `plugin "${name}": "${pointer.slice(1)}" names path parameter "${param}", which ${path} does not have`;
+    diagnostics.add('E1030', placeInConfig(declared, pointer), message, hintOf(names));
   }
+}
+
+function hintOf(names: readonly string[]): string {
+  if (names.length > 0) return `Path parameters here: ${names.join(', ')}.`;
+  return 'Declare the parameter in the path, or remove its name from the config.';
+}
+
+/** The path parameters that a config names, and where. */
+function paramsNamed({ plugin, use }: BoundUse): readonly { readonly pointer: string; readonly param: string }[] {
+  return plugin.marks.pathParams
+    .filter(({ unless }) => unless === null || valueAt(use.config, unless) === undefined)
+    .flatMap(({ pointer, kind }) => marked(use.config, pointer).map((place) => ({ ...place, kind })))
+    .flatMap(({ pointer, value, kind }) =>
+      typeof value !== 'string' || isReference(value) ? [] : namedIn(value, kind).map((param) => ({ pointer, param })),
+    );
 }
 
 /** A greedy parameter `name+` is named with or without its sign. */

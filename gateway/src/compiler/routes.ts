@@ -1,7 +1,7 @@
 /** From declared operations to the operations of routes.json. */
 import { marked } from '../artifact/config-marks.ts';
 import type { Operation, Parameter } from '../artifact/format.ts';
-import { parseTemplate, TemplateError } from '../router/template.ts';
+import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { type DeclaredUse, dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
@@ -38,7 +38,7 @@ export interface RouteDeps {
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
   const { documents, diagnostics, binder } = deps;
   const { at, path, method, operationId, spec } = declared;
-  const pathIsGood = checkPath(declared, diagnostics);
+  const template = templateOf(declared, diagnostics);
   const dispatch = dispatchedTo(at, deps);
   if (dispatch === undefined) {
     diagnostics.add('E1020', placeOf(at), `${method} ${path} has no x-gw-dispatch: it is not served`);
@@ -47,7 +47,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const security = securityOf(declared, documents, diagnostics);
   const middlewares = middlewaresOf(at, diagnostics).flatMap((declaredUse) => {
     const bound = binder.bind(declaredUse, 'middleware');
-    if (bound && pathIsGood) checkFit(bound, declaredUse, declared, diagnostics);
+    if (bound && template) checkFit(bound, declaredUse, { method, path, names: template.names }, diagnostics);
     return bound ? [{ ...bound, place: placeOf(declaredUse.at) }] : [];
   });
   checkDistinct(middlewares, diagnostics);
@@ -56,13 +56,14 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   // Schemas of what is not served would only fill the table.
   if (dispatch === undefined) return null;
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
-  if (dispatch && dispatcher && pathIsGood) checkFit(dispatcher, dispatch, declared, diagnostics);
+  if (dispatch && dispatcher && template)
+    checkFit(dispatcher, dispatch, { method, path, names: template.names }, diagnostics);
   const { parameters, requestBody } = declared.channel
     ? channelInputsOf(declared, declared.channel, deps)
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
   const responses = responsesOf(declared, deps, dispatcher !== null && answersByExample(dispatcher));
-  if (!pathIsGood || !dispatcher) return null;
-  checkParameters(declared, parameters, diagnostics);
+  if (!template || !dispatcher) return null;
+  checkParameters(declared, template, parameters, diagnostics);
   return {
     path,
     method,
@@ -106,20 +107,21 @@ export function slug(title: string): string {
   );
 }
 
-function checkPath({ path, pathAt }: DeclaredOperation, diagnostics: Diagnostics): boolean {
+/** Null, and a diagnostic, where the path cannot be served. */
+function templateOf({ path, pathAt }: DeclaredOperation, diagnostics: Diagnostics): PathTemplate | null {
   if (path === '/__gw' || path.startsWith('/__gw/')) {
     diagnostics.add('E1021', pathAt, `${path} is under /__gw/`);
-    return false;
+    return null;
   }
   try {
-    parseTemplate(path);
+    const template = parseTemplate(path);
     const never = neverSent(path);
     if (never !== null) diagnostics.add('E1023', pathAt, `no request has the path ${path}: ${never}`);
-    return true;
+    return template;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     diagnostics.add('E1022', pathAt, `path ${path}: ${error.message}`);
-    return false;
+    return null;
   }
 }
 
@@ -134,10 +136,10 @@ function neverSent(path: string): string | null {
 /** Every parameter of the template is declared, and a greedy one as docs/reference/gateway.md#extensions says. */
 function checkParameters(
   { path, pathAt, at, parameters: declared, channel }: DeclaredOperation,
+  template: PathTemplate,
   parameters: readonly Parameter[],
   diagnostics: Diagnostics,
 ): void {
-  const template = parseTemplate(path);
   const byName = new Map(parameters.flatMap((each) => (each.in === 'path' ? [[each.name, each] as const] : [])));
   for (const name of template.names) {
     if (!byName.has(name)) diagnostics.add('E1004', placeOf(at), `path parameter "${name}" of ${path} is not declared`);

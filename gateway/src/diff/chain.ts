@@ -73,7 +73,7 @@ function addresses(config: Json | undefined, marks: readonly string[]): Readonly
   const found = marks.flatMap((mark) => marked(config ?? {}, mark));
   return new Map(
     found.flatMap(({ pointer, value }) => {
-      const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+      const url = typeof value === 'string' ? URL.parse(value) : null;
       return url && url.username === '' && url.password === '' ? [[pointer, String(value)] as const] : [];
     }),
   );

@@ -80,7 +80,7 @@ function fault(field: string, check: () => void): readonly string[] {
 }
 
 function upstreamFault(name: string, text: string): readonly string[] {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   const at = `spec.upstreams.${name}.url`;
   if (!url || url.host === '' || !/^(https?|wss?):$/.test(url.protocol))
     return [`${at}: write scheme and host, as in https://api.example`];

@@ -8,8 +8,6 @@ const ROLES_HEADER = text("x-auth-roles");
 const OVERLOADED = text("overloaded");
 const OVERLOADED_TITLE = text("Service unavailable");
 const OVERLOADED_DETAIL = text("too many passwords are waiting to be verified");
-const RETRY_AFTER = text("retry-after");
-const ONE_SECOND = text("1");
 
 /** The roles of as many users are kept ready in memory; those of larger tables are read when their user comes. */
 const READY_USERS = 64;
@@ -56,7 +54,7 @@ function refuse(): i32 {
 }
 
 function busy(): i32 {
-  Response.setHeader(RETRY_AFTER, ONE_SECOND);
+  Response.setRetryAfter(1);
   Response.problem(503, OVERLOADED, OVERLOADED_TITLE, OVERLOADED_DETAIL);
   return ANSWERED;
 }

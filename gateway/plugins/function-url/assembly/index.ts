@@ -13,7 +13,6 @@ const NOT_A_SEGMENT = text("a path parameter would change the structure of the f
 const UPSTREAM_UNAVAILABLE = text("upstream-unavailable");
 const OVERLOADED = text("overloaded");
 const SERVICE_UNAVAILABLE = text("Service unavailable");
-const RETRY_AFTER = text("retry-after");
 const ILL = text("The function has not answered several times in a row.");
 const NO_ROOM = text("The gateway has no room for the function's answer.");
 const LATE = text("The function did not answer in time.");
@@ -58,15 +57,20 @@ export function dispatch(): i32 {
   }
   const status = invoke(urlOf(path));
   if (status == CALL_CIRCUIT_OPEN) retryLater(UPSTREAM_UNAVAILABLE, ILL, HttpCall.retryAfter());
-  else if (status == CALL_NO_ROOM || (status >= 200 && status <= 299 && HttpCall.jsonType(EMPTY) == JSON_NO_ROOM)) retryLater(OVERLOADED, NO_ROOM, 1);
+  else if (status == CALL_NO_ROOM) retryLater(OVERLOADED, NO_ROOM, 1);
   else if (status == CALL_TIMEOUT) Response.problem(504, UPSTREAM_TIMEOUT, GATEWAY_TIMEOUT, LATE);
   else if (status < 200 || status > 299) Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, UNREACHABLE);
-  else if (!respond()) Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, INVALID);
+  else if (!respond()) refuseAnswer();
   return ANSWERED;
 }
 
+function refuseAnswer(): void {
+  if (HttpCall.jsonType(EMPTY) == JSON_NO_ROOM) retryLater(OVERLOADED, NO_ROOM, 1);
+  else Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, INVALID);
+}
+
 function retryLater(type: Text, why: Text, seconds: i32): void {
-  Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(seconds).take());
+  Response.setRetryAfter(seconds);
   Response.problem(503, type, SERVICE_UNAVAILABLE, why);
 }
 

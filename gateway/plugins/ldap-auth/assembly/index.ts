@@ -3,8 +3,6 @@ import { addGroup, ANSWERED, BasicChallenge, BasicCredentials, Config, CONTINUE,
 const GROUPS = text("x-auth-consumer-groups");
 const USER = text("x-auth-user");
 const DN = text("x-auth-dn");
-const RETRY_AFTER = text("retry-after");
-const ONE_SECOND = text("1");
 const UNAVAILABLE = text("ldap-unavailable");
 const UNAVAILABLE_TITLE = text("Service unavailable");
 const UNAVAILABLE_DETAIL = text("the directory is unavailable");
@@ -74,7 +72,7 @@ function refuse(): i32 {
 }
 
 function unavailable(): i32 {
-  Response.setHeader(RETRY_AFTER, ONE_SECOND);
+  Response.setRetryAfter(1);
   Response.problem(503, UNAVAILABLE, UNAVAILABLE_TITLE, UNAVAILABLE_DETAIL);
   return ANSWERED;
 }

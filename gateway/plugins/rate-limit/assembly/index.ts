@@ -13,7 +13,6 @@ const REMAINING = text("x-ratelimit-remaining");
 const RESET = text("x-ratelimit-reset");
 const IETF_POLICY = text("ratelimit-policy");
 const IETF = text("ratelimit");
-const RETRY_AFTER = text("retry-after");
 const TYPE = text("rate-limited");
 const TITLE = text("Too many requests");
 const DETAIL = text("the quota of this policy is exhausted; Retry-After says when to try again");
@@ -119,13 +118,13 @@ function refuse(result: RateLimitResult): i32 {
   Response.removeHeader(RESET);
   Response.setHeader(IETF_POLICY, policyHeader);
   Response.setHeader(IETF, new TextBuilder(64).add(quoted).add(text(";r=0;t=")).integer(retry).take());
-  Response.setHeader(RETRY_AFTER, new TextBuilder(16).integer(retry).take());
+  Response.setRetryAfter(retry);
   Response.problem(429, TYPE, TITLE, DETAIL);
   return ANSWERED;
 }
 
 function refuseUncounted(): i32 {
-  Response.setHeader(RETRY_AFTER, text("1"));
+  Response.setRetryAfter(1);
   Response.problem(503, UNAVAILABLE_TYPE, UNAVAILABLE_TITLE, UNAVAILABLE_DETAIL);
   return ANSWERED;
 }

@@ -95,7 +95,7 @@ function check({ secure, starttls, bindDn, bindPassword, userFilter, groupFilter
 }
 
 function urlOf(text: string): Pick<DirectorySettings, 'name' | 'host' | 'port' | 'secure'> {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url === null || (url.protocol !== 'ldap:' && url.protocol !== 'ldaps:') || url.hostname === '') {
     throw new DirectorySettingsError('url must be ldap://host[:port] or ldaps://host[:port]');
   }

@@ -10,7 +10,7 @@ import {
   measureSelections,
   withDirectives,
 } from './measures.ts';
-import { type Refusal, Refused } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 interface Limit {
   /** Of the config. */
@@ -118,5 +118,5 @@ function refusalOf(
 }
 
 function refusal(code: string, detail: string): Refusal {
-  return new Refused(code, detail).refusal;
+  return { status: 400, code, detail };
 }

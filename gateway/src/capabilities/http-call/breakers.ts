@@ -11,7 +11,7 @@ export class Breakers {
 
   /** `url` is absolute, or no URL: then the call is refused before it begins. */
   of(url: string): CircuitBreaker {
-    const origin = URL.canParse(url) ? new URL(url).origin : '';
+    const origin = URL.parse(url)?.origin ?? '';
     const known = this.#byOrigin.use(origin);
     if (known) return known;
     const breaker = new CircuitBreaker();

@@ -67,7 +67,7 @@ function text(config: JsonObject, name: string): string {
 }
 
 function urlOf(given: string): { readonly server: string; readonly secure: boolean } {
-  const url = URL.canParse(given.trim()) ? new URL(given.trim()) : null;
+  const url = URL.parse(given.trim());
   if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') {
     throw new NatsSettingsError('url must be nats://host[:port] or tls://host[:port], or several with commas between');
   }

@@ -121,7 +121,7 @@ function introspectionRules(given: Obj): IntrospectionRules {
 }
 
 function httpUrl(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : null;
+  const url = URL.parse(given);
   if (
     url === null ||
     !/^https?:$/.test(url.protocol) ||
