@@ -1,15 +1,26 @@
 /** A port of this machine that nobody listens on. */
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no free port')),
-      );
-    });
+/**
+ * Below those that systems give to connections and to servers that ask for any port (from 32,768 on Linux): one of
+ * these could be taken before whoever asked for it listens. Above them are the node ports of Kubernetes, too.
+ */
+const [FIRST, END] = [11_000, 30_000];
+const TRIES = 100;
+
+export async function freePort(): Promise<number> {
+  for (let i = 0; i < TRIES; i++) {
+    const port = randomInt(FIRST, END);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port from ${FIRST} to ${END - 1}`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+      .once('error', () => resolve(false))
+      .listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
