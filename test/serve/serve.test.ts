@@ -478,6 +478,23 @@ describe('drain', () => {
     expect(await gw.exited).toBe(0);
   });
 
+  it('serves those who connected while its process stood still beyond the delay', async () => {
+    const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
+      args: ['--drain-delay', '1'],
+      env: { BETA_KEY: 'b' },
+    });
+    gw.signal('SIGTERM');
+    await gw.logged(({ msg }) => msg === 'draining');
+    gw.signal('SIGSTOP');
+    const answers = Promise.all(
+      Array.from({ length: 20 }, () => rawStatus(gw, 'GET /hello/ann HTTP/1.1\r\nhost: a\r\n\r\n')),
+    );
+    await pause(1500);
+    gw.signal('SIGCONT');
+    expect(new Set(await answers)).toEqual(new Set([200]));
+    expect(await gw.exited).toBe(0);
+  });
+
   it('on SIGUSR1 closes connections with their next answers, and is ready and serves on', async () => {
     const gw = await startGateway(await compileSpec(document('http://127.0.0.1:1'), PLUGINS), {
       env: { BETA_KEY: 'b' },

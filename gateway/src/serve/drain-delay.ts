@@ -4,7 +4,22 @@ import { longestDrain } from '../options/options.ts';
 /** Milliseconds without a new connection after which no more is expected to come; `drainDelay` where that is shorter. */
 const QUIET_MS = 2000;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Milliseconds by which a timer is late only where this process got no CPU, or had other work. */
+const LATE_MS = 20;
+
+/** Milliseconds in which connections are accepted that came while this process stood still. */
+const CATCH_UP_MS = 100;
+
+const timer = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** And until who came while this process stood still is accepted: timers come before them. */
+async function sleep(ms: number): Promise<void> {
+  for (let wait = ms; ; wait = CATCH_UP_MS) {
+    const end = performance.now() + wait;
+    await timer(wait);
+    if (performance.now() - end < LATE_MS) return;
+  }
+}
 
 export interface Drained {
   /** Milliseconds that it took beyond the delay; 0 where no connection made it wait. */
