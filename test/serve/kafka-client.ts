@@ -12,10 +12,14 @@ export async function createTopic(
   topic: string,
   numPartitions = 1,
   config: { name: string; value: string }[] = [],
+  replicationFactor = 1,
 ) {
   const admin = client(brokers).admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions, configEntries: config }], waitForLeaders: true });
+  await admin.createTopics({
+    topics: [{ topic, numPartitions, replicationFactor, configEntries: config }],
+    waitForLeaders: true,
+  });
   await admin.disconnect();
 }
 

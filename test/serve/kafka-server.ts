@@ -1,8 +1,9 @@
-/** One node of Kafka of a test's own, to be killed and started again, with a listener for each way to identify oneself. */
+/** Nodes of Kafka of a test's own, to be killed and started again, with a listener for each way to identify oneself. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { freePort } from '../free-port.ts';
 import { client } from './kafka-client.ts';
@@ -21,21 +22,42 @@ interface Ports {
   readonly controller: number;
 }
 
+/** How many nodes must have a message before it is acknowledged; one less than all: as many may be away. */
+const replicasInSync = (nodes: number) => Math.max(1, nodes - 1);
+
 export class KafkaServer {
+  /** From 1 on. */
+  readonly id: number;
   readonly #ports: Ports;
+  /** Of all nodes, in the order of their ids. */
+  readonly #controllers: readonly number[];
   readonly #folder = mkdtempSync(join(tmpdir(), 'gw-kafka-'));
   #child: ChildProcess | null = null;
 
-  private constructor(ports: Ports) {
+  private constructor(id: number, ports: Ports, controllers: readonly number[]) {
+    this.id = id;
     this.#ports = ports;
+    this.#controllers = controllers;
   }
 
+  /** One node that is all there is. */
   static async start(): Promise<KafkaServer> {
-    const [plain, sasl, tls, controller] = [await freePort(), await freePort(), await freePort(), await freePort()];
-    const server = new KafkaServer({ plain, sasl, tls, controller });
-    server.#configure();
-    await server.up();
-    return server;
+    const [server] = await KafkaServer.startCluster(1);
+    return server as KafkaServer;
+  }
+
+  /** Nodes of which each has every message; where there is more than one, one of them may be away. */
+  static async startCluster(size: number): Promise<readonly KafkaServer[]> {
+    const ports: Ports[] = [];
+    for (let i = 0; i < size; i++) {
+      const [plain, sasl, tls, controller] = [await freePort(), await freePort(), await freePort(), await freePort()];
+      ports.push({ plain, sasl, tls, controller });
+    }
+    const controllers = ports.map(({ controller }) => controller);
+    const servers = ports.map((each, i) => new KafkaServer(i + 1, each, controllers));
+    for (const server of servers) server.#configure();
+    await Promise.all(servers.map((server) => server.up()));
+    return servers;
   }
 
   get brokers(): string {
@@ -59,7 +81,8 @@ export class KafkaServer {
       const admin = client(this.brokers).admin({ retry: { retries: 0 } });
       try {
         await admin.connect();
-        await admin.describeCluster();
+        const { brokers } = await admin.describeCluster();
+        expect(brokers.map(({ nodeId }) => nodeId)).toContain(this.id);
       } finally {
         await admin.disconnect();
       }
@@ -111,14 +134,15 @@ export class KafkaServer {
 
   #properties(): string {
     const { plain, sasl, tls, controller } = this.#ports;
+    const nodes = this.#controllers.length;
     const jaas = (name: string, module: string, more = '') =>
       ['sasl', 'tls'].map((each) => `listener.name.${each}.${name}.sasl.jaas.config=${module} required${more};`);
     const mechanisms = 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512';
     const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule';
     return [
       'process.roles=broker,controller',
-      'node.id=1',
-      `controller.quorum.voters=1@127.0.0.1:${controller}`,
+      `node.id=${this.id}`,
+      `controller.quorum.voters=${this.#controllers.map((port, i) => `${i + 1}@127.0.0.1:${port}`).join(',')}`,
       `listeners=PLAINTEXT://127.0.0.1:${plain},SASL://127.0.0.1:${sasl},TLS://127.0.0.1:${tls},CONTROLLER://127.0.0.1:${controller}`,
       `advertised.listeners=PLAINTEXT://127.0.0.1:${plain},SASL://127.0.0.1:${sasl},TLS://127.0.0.1:${tls}`,
       'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SASL_SSL',
@@ -136,7 +160,9 @@ export class KafkaServer {
       `log.dirs=${this.#file('data')}`,
       'auto.create.topics.enable=true',
       'num.partitions=2',
-      'offsets.topic.replication.factor=1',
+      `default.replication.factor=${nodes}`,
+      `min.insync.replicas=${replicasInSync(nodes)}`,
+      `offsets.topic.replication.factor=${nodes}`,
       'offsets.topic.num.partitions=1',
       'transaction.state.log.replication.factor=1',
       'transaction.state.log.min.isr=1',
