@@ -1,4 +1,7 @@
-/** Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many. */
+/** Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many, of which the first four say whose answer it is. */
+
+/** Bytes of a frame; the client library throws, where nobody catches it, at one that is too short to be an answer. */
+const LEAST = 4;
 
 /** Bytes of one answer; the metadata of 100,000 partitions has some 5 MB. */
 const MOST = 16 << 20;
@@ -8,7 +11,7 @@ export class FrameLimit {
   #have = 0;
   #left = 0;
 
-  /** False where a frame announces more than the client library may gather. */
+  /** False where a frame announces less than an answer has, or more than the client library may gather. */
   admits(chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length; ) {
       if (this.#left > 0) {
@@ -21,7 +24,7 @@ export class FrameLimit {
       if (this.#have < 4) continue;
       this.#have = 0;
       this.#left = this.#length.readInt32BE(0);
-      if (this.#left < 0 || this.#left > MOST) return false;
+      if (this.#left < LEAST || this.#left > MOST) return false;
     }
     return true;
   }
