@@ -1,14 +1,35 @@
 /**
- * The client library, with one thing mended: after its first request a connection of kafkajs 2.2.4 looks a thousand
- * times a second for requests that wait, whether there are any or not, by timers of a negative time, of
- * which Node.js warns.
+ * The client library, kafkajs 2.2.4, with three things mended. After its first request a connection looks a thousand
+ * times a second for requests that wait, whether there are any or not, by timers of a negative time, of which Node.js
+ * warns. A connection that is made again begins with what was left of an answer when it was lost, and so reads every
+ * later one at the wrong place. And an answer that it cannot read throws where nobody catches it.
  */
 import kafkajs from 'kafkajs';
+import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+
+const LENGTH_BYTES = 4;
 
 const { scheduleCheckPendingRequests } = RequestQueue.prototype;
 RequestQueue.prototype.scheduleCheckPendingRequests = function schedule(this: RequestQueue) {
   if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+};
+
+const { connect, processData } = Connection.prototype;
+Connection.prototype.connect = function connectAnew(this: Connection) {
+  if (!this.isConnected()) {
+    this.chunks = [];
+    this.bytesBuffered = 0;
+    this.bytesNeeded = LENGTH_BYTES;
+  }
+  return connect.call(this);
+};
+Connection.prototype.processData = function processOrFail(this: Connection, chunk: Buffer) {
+  try {
+    processData.call(this, chunk);
+  } catch (error) {
+    this.socket.destroy(new Error('an answer of the broker cannot be read', { cause: error }));
+  }
 };
 
 export const { Kafka, KafkaJSProtocolError, Partitioners } = kafkajs;
