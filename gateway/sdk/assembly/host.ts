@@ -92,6 +92,8 @@
 @external("gw_abi_1", "kafka_retry_after") export declare function kafka_retry_after(): i32;
 @external("gw_abi_1", "host_nats_open") export declare function host_nats_open(): i32;
 @external("gw_abi_1", "host_nats_publish") export declare function host_nats_publish(subject: usize, subject_len: i32, headers: usize, headers_len: i32): i32;
+@external("gw_abi_1", "host_nats_subscribe_open") export declare function host_nats_subscribe_open(): i32;
+@external("gw_abi_1", "host_nats_subscribe") export declare function host_nats_subscribe(subject: usize, subject_len: i32): i32;
 @external("gw_abi_1", "nats_retry_after") export declare function nats_retry_after(): i32;
 @external("gw_abi_1", "host_graphql_open") export declare function host_graphql_open(): i32;
 @external("gw_abi_1", "host_graphql_check") export declare function host_graphql_check(): i32;
