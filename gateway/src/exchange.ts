@@ -49,6 +49,8 @@ export interface Responder {
    * cut when the time for that is up.
    */
   upgrade?(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
+  /** Calls back once when the gateway stops, soon where it does already; returns the function that takes it back. */
+  whenStopping?(listener: () => void): () => void;
   /** Fields behind a streamed body, set before its end; left out where the client does not take them (`TE`). */
   trailers?(fields: HeaderList): void;
   /** Whether the response has begun. */
@@ -133,6 +135,16 @@ export interface WebSocketLimits {
   readonly idleTimeoutMs: number;
   /** Bytes of a message as it travels. */
   readonly maxMessageBytes: number;
+}
+
+/** A dispatcher's wish that the host streams events to the client, until one of them ends it. */
+export interface EventStream {
+  /** Of the response. */
+  readonly headers: HeaderList;
+  /** The head is sent. `ended` is called once, with the bytes of the body. */
+  begin(x: Exchange, sink: ResponseSink, ended: (bytes: number) => void): void;
+  /** It is not wanted any more: the client has left, or has got another answer. */
+  close(): void;
 }
 
 /** How a plugin ended a request: with an answer of its own, by failing, or because there was no instance of it. */
@@ -241,6 +253,8 @@ export class Exchange {
   staged: StagedHeader[] | null = null;
   answer: Answer | null = null;
   handOff: HandOff | null = null;
+  /** Set where the dispatcher has handed the request off to a stream of events. */
+  eventStream: EventStream | null = null;
 
   /** Set for response hooks: what is about to be sent. */
   responseStatus = 0;

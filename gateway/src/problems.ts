@@ -15,7 +15,7 @@ const table = {
   'validation-failed': {
     status: 400,
     title: 'Request validation failed',
-    when: 'a parameter, the body, or a size limit does not hold; `graphql` refused the operation, and `code` says why',
+    when: 'a parameter, the body, the `Last-Event-ID` of a stream, or a size limit does not hold; `graphql` refused the operation, and `code` says why',
   },
   'malformed-request': {
     status: 400,
@@ -97,7 +97,7 @@ const table = {
   'not-implemented': {
     status: 501,
     title: 'Not implemented',
-    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or what would answer it does not speak it',
+    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or what would answer it does not speak it; a plugin needs the whole body of a stream of events',
   },
   'upstream-failed': {
     status: 502,
@@ -118,7 +118,7 @@ const table = {
   overloaded: {
     status: 503,
     title: 'Service unavailable',
-    when: 'the gateway is at its limit of plugin instances, of buffered bytes, or of messages that wait for a broker',
+    when: 'the gateway is at its limit of plugin instances, of buffered bytes, of messages that wait for a broker, or of clients of a stream',
   },
   'state-unavailable': {
     status: 503,

@@ -1,5 +1,5 @@
-/** A client of Kafka that is not the gateway's: what is in a topic. */
-import kafkajs, { type KafkaMessage, logLevel } from 'kafkajs';
+/** A client of Kafka that is not the gateway's: what is in a topic, and puts more there. */
+import kafkajs, { type KafkaMessage, logLevel, type Message } from 'kafkajs';
 
 export type Published = KafkaMessage & { readonly partition: number };
 
@@ -50,4 +50,37 @@ export async function readAll(brokers: string, topic: string): Promise<readonly 
   });
   await consumer.disconnect();
   return records.sort((a, b) => a.partition - b.partition || Number(a.offset) - Number(b.offset));
+}
+
+/** Resolves when the brokers have them. */
+export async function publish(brokers: string, topic: string, messages: readonly Message[]): Promise<void> {
+  const producer = client(brokers).producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
+  await producer.connect();
+  await producer.send({ topic, messages: [...messages], acks: -1 });
+  await producer.disconnect();
+}
+
+/** Messages that are in the log, and are to be read only where it ends with `commit`. */
+export async function publishInTransaction(
+  brokers: string,
+  topic: string,
+  values: readonly string[],
+  end: 'commit' | 'abort',
+): Promise<void> {
+  const producer = client(brokers).producer({ transactionalId: crypto.randomUUID(), maxInFlightRequests: 1 });
+  await producer.connect();
+  const transaction = await producer.transaction();
+  await transaction.send({ topic, messages: values.map((value) => ({ value })) });
+  await transaction[end]();
+  await producer.disconnect();
+}
+
+/** As if they had expired. */
+export async function deleteBefore(brokers: string, topic: string, partition: number, offset: number): Promise<void> {
+  const admin = client(brokers).admin();
+  await admin.connect();
+  // So that it knows who leads them.
+  await admin.fetchTopicOffsets(topic);
+  await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] });
+  await admin.disconnect();
 }

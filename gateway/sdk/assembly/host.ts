@@ -85,11 +85,15 @@
 @external("gw_abi_1", "host_verify_signature") export declare function host_verify_signature(alg: usize, alg_len: i32, key: usize, key_len: i32, data: usize, data_len: i32, signature: usize, signature_len: i32): i32;
 @external("gw_abi_1", "host_kafka_open") export declare function host_kafka_open(): i32;
 @external("gw_abi_1", "host_kafka_publish") export declare function host_kafka_publish(topic: usize, topic_len: i32, key: i32, key_len: i32, headers: usize, headers_len: i32): i32;
+@external("gw_abi_1", "host_kafka_subscribe_open") export declare function host_kafka_subscribe_open(): i32;
+@external("gw_abi_1", "host_kafka_subscribe") export declare function host_kafka_subscribe(topic: usize, topic_len: i32, key: i32, key_len: i32): i32;
 @external("gw_abi_1", "kafka_partition") export declare function kafka_partition(): i32;
 @external("gw_abi_1", "kafka_offset") export declare function kafka_offset(): f64;
 @external("gw_abi_1", "kafka_retry_after") export declare function kafka_retry_after(): i32;
 @external("gw_abi_1", "host_nats_open") export declare function host_nats_open(): i32;
 @external("gw_abi_1", "host_nats_publish") export declare function host_nats_publish(subject: usize, subject_len: i32, headers: usize, headers_len: i32): i32;
+@external("gw_abi_1", "host_nats_subscribe_open") export declare function host_nats_subscribe_open(): i32;
+@external("gw_abi_1", "host_nats_subscribe") export declare function host_nats_subscribe(subject: usize, subject_len: i32): i32;
 @external("gw_abi_1", "nats_retry_after") export declare function nats_retry_after(): i32;
 @external("gw_abi_1", "host_graphql_open") export declare function host_graphql_open(): i32;
 @external("gw_abi_1", "host_graphql_check") export declare function host_graphql_check(): i32;

@@ -1,4 +1,7 @@
-/** Messages to topics of Kafka; declare `host_kafka_open` and `host_kafka_publish`, and `request_body = "buffer"`. */
+/**
+ * Topics of Kafka. To publish, declare `host_kafka_open` and `host_kafka_publish`, and `request_body = "buffer"`; to stream
+ * their messages, `host_kafka_subscribe_open` and `host_kafka_subscribe`.
+ */
 import * as host from "./host";
 import { MessageHeaders } from "./publishing";
 import { Text } from "./text";
@@ -29,7 +32,22 @@ export namespace Kafka {
     return <i64>host.kafka_offset();
   }
 
-  /** Seconds until the brokers are tried again, after -3. */
+  /** In `init`: reads the whole config as `stream-subscribe` has it. */
+  export function openStreams(): void {
+    host.host_kafka_subscribe_open();
+  }
+
+  /**
+   * Streams the messages of a topic to the client, or those with a key: `Subscribing.STREAMS`, or what `Subscribing.refuse`
+   * takes.
+   */
+  export function subscribe(topic: Text, key: Text | null): i32 {
+    const keyPtr: usize = key ? key.ptr : 0;
+    const keyLength: i32 = key ? key.length : -1;
+    return host.host_kafka_subscribe(topic.ptr, topic.length, keyPtr, keyLength);
+  }
+
+  /** Seconds until it may be tried again, after -3 and -4. */
   export function retryAfter(): i32 {
     return host.kafka_retry_after();
   }

@@ -1,4 +1,7 @@
-/** Messages to subjects of NATS; declare `host_nats_open` and `host_nats_publish`, and `request_body = "buffer"`. */
+/**
+ * Subjects of NATS. To publish, declare `host_nats_open` and `host_nats_publish`, and `request_body = "buffer"`; to stream
+ * their messages, `host_nats_subscribe_open` and `host_nats_subscribe`.
+ */
 import * as host from "./host";
 import { MessageHeaders } from "./publishing";
 import { Text } from "./text";
@@ -15,7 +18,17 @@ export namespace Nats {
     return host.host_nats_publish(subject.ptr, subject.length, fields.ptr, fields.length);
   }
 
-  /** Seconds until the servers are tried again, after -3. */
+  /** In `init`: reads the whole config as `subject-subscribe` has it. */
+  export function openStreams(): void {
+    host.host_nats_subscribe_open();
+  }
+
+  /** Streams the messages of a subject to the client: `Subscribing.STREAMS`, or what `Subscribing.refuse` takes. */
+  export function subscribe(subject: Text): i32 {
+    return host.host_nats_subscribe(subject.ptr, subject.length);
+  }
+
+  /** Seconds until it may be tried again, after -3 and -4. */
   export function retryAfter(): i32 {
     return host.nats_retry_after();
   }

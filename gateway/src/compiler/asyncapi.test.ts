@@ -5,6 +5,7 @@ import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import type { Json, Operation } from '../artifact/format.ts';
 import { readArtifact } from '../artifact/read.ts';
+import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { compile } from './index.ts';
 
 const HEAD = { asyncapi: '3.0.0', info: { title: 'Order Events', version: '1' } };
@@ -22,7 +23,7 @@ async function compiled(document: object, files: Record<string, object> = {}) {
   const result = await compile({
     specs: ['events.json'],
     files: Object.entries(all).map(([name, value]) => ({ name, bytes: Buffer.from(JSON.stringify(value)) })),
-    plugins: fakePlugins,
+    plugins: [...fakePlugins, loadBuiltinPlugin('stream-subscribe')],
     flags: {},
   });
   const codes = result.diagnostics.map(({ code, pointer }) => `${code} ${pointer}`);
@@ -268,12 +269,51 @@ describe('an operation that sends', () => {
   });
 });
 
-it('an operation that receives is no route, and a dispatch on it is out of place', async () => {
+describe('an operation that receives', () => {
   const receive = { action: 'receive', channel: { $ref: '#/channels/orders' } };
-  const plain = await compiled({ channels: { orders }, operations: { receive } });
-  expect(plain).toMatchObject({ codes: [], operations: [] });
-  const dispatched = await compiled({ channels: { orders }, operations: { receive: { ...receive, ...dispatch } } });
-  expect(dispatched).toMatchObject({ codes: ['E1015 /operations/receive/x-gw-dispatch'], operations: [] });
+  const streams = { 'x-gw-dispatch': { name: 'stream-subscribe', config: { brokers: 'kafka.example', topic: 'a' } } };
+
+  it('is no route by itself, and a dispatcher that streams no messages is out of place', async () => {
+    const plain = await compiled({ channels: { orders }, operations: { receive } });
+    expect(plain).toMatchObject({ codes: [], operations: [] });
+    const dispatched = await compiled({ channels: { orders }, operations: { receive: { ...receive, ...dispatch } } });
+    expect(dispatched).toMatchObject({ codes: ['E1015 /operations/receive/x-gw-dispatch'], operations: [] });
+  });
+
+  it('is a GET on the address of its channel with one that does, beside a POST of one that sends', async () => {
+    const both = { publish, receive: { ...receive, ...streams } };
+    const { codes, operations } = await compiled({ channels: { orders }, operations: both });
+    expect(codes).toEqual([]);
+    expect(operations.map(({ method, path, operation_id: id }) => [method, path, id])).toEqual([
+      ['POST', '/orders/{orderId}/events', 'publish'],
+      ['GET', '/orders/{orderId}/events', 'receive'],
+    ]);
+    // Messages go out: nothing of them is asked of a request.
+    expect(operations[1]?.parameters.map(({ name }) => name)).toEqual(['orderId']);
+    expect(operations[1]?.request_body).toBe(undefined);
+    expect(operations[1]?.admitted_headers).toContain('last-event-id');
+  });
+
+  it('may have parameters of its channel in its config, and no others', async () => {
+    const keyed = (key: string) => ({
+      'x-gw-dispatch': { name: 'stream-subscribe', config: { brokers: 'kafka.example', topic: 'a', key } },
+    });
+    for (const [key, expected] of [
+      ['$request.path.orderId', []],
+      ['$request.path.other', ['E1030 /operations/receive/x-gw-dispatch/config/key']],
+    ] as const) {
+      const { codes } = await compiled({
+        channels: { orders },
+        operations: { receive: { ...receive, ...keyed(key) } },
+      });
+      expect(codes).toEqual(expected);
+    }
+  });
+
+  it('is the only one of the two with such a dispatcher', async () => {
+    const { codes } = await compiled({ channels: { orders }, operations: { publish: { ...publish, ...streams } } });
+    expect(codes).toEqual(['E1034 /operations/publish/x-gw-dispatch']);
+  });
 });
 
 it('gives diagnostics, and never throws, whatever stands in the place of any part', async () => {

@@ -15,8 +15,10 @@ export interface ChannelInputs {
 }
 
 export function channelInputsOf({ path }: DeclaredOperation, channel: DeclaredChannel, deps: Deps): ChannelInputs {
+  const parameters = pathParametersOf(path, channel, deps);
+  if (channel.action === 'receive') return { parameters, requestBody: undefined };
   return {
-    parameters: [...pathParametersOf(path, channel, deps), ...messageHeadersOf(channel.messages, deps)],
+    parameters: [...parameters, ...messageHeadersOf(channel.messages, deps)],
     requestBody: bodyOf(channel.messages, deps),
   };
 }

@@ -22,6 +22,8 @@ import { type Security, securityOf } from './security.ts';
 
 /** The host function that makes answers of a description. */
 const RESPONDS_BY_EXAMPLE = 'host_example_respond';
+/** Those that stream messages of brokers. */
+const SUBSCRIBES = ['host_kafka_subscribe', 'host_nats_subscribe'];
 
 export interface RouteDeps {
   readonly documents: Documents;
@@ -58,6 +60,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
   if (dispatch && dispatcher && template)
     checkFit(dispatcher, dispatch, { method, path, names: template.names }, diagnostics);
+  if (dispatcher && !carriesMessages(declared, dispatcher, deps)) return null;
   const { parameters, requestBody } = declared.channel
     ? channelInputsOf(declared, declared.channel, deps)
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
@@ -83,6 +86,19 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     ...(get(at.value, 'deprecated') === true ? { deprecated: true } : {}),
     ...(sunset === undefined ? {} : { sunset }),
   };
+}
+
+/** Of an operation that receives: whether its dispatcher streams messages; else a diagnostic. */
+function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plugin, use }: BoundUse, deps: RouteDeps) {
+  if (channel?.action !== 'receive' || (deps.mock && use.name === MOCK)) return true;
+  if (SUBSCRIBES.some((each) => plugin.manifest.host_functions.includes(each))) return true;
+  deps.diagnostics.add(
+    'E1015',
+    placeOf(member(at, 'x-gw-dispatch')),
+    `operation "${operationId}" has action "receive", and "${use.name}" streams no messages: x-gw-dispatch has no effect on it`,
+    'Use stream-subscribe or subject-subscribe, or put x-gw-dispatch on an operation with action "send".',
+  );
+  return false;
 }
 
 function dispatchedTo(at: Located, { mock, diagnostics }: RouteDeps): DeclaredUse | null | undefined {

@@ -11,6 +11,7 @@ import {
   type Answer,
   CLIENT_CLOSED,
   changeHeader,
+  type EventStream,
   type Exchange,
   type HandOff,
   type HeaderList,
@@ -199,6 +200,33 @@ export class ResponseRun implements ProxyEvents {
     else if (x.closed) this.record(CLIENT_CLOSED, 0);
   }
 
+  // --- a stream of events
+
+  /** It ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its chunks. */
+  async streamEvents(op: LoadedOperation, events: EventStream): Promise<void> {
+    const x = this.#x;
+    x.trace?.dispatched('streams events', null);
+    const sink = await this.#eventSink(op, events);
+    if (sink === null || x.closed) {
+      events.close();
+      if (sink !== null) this.record(CLIENT_CLOSED, 0);
+      return;
+    }
+    x.trace?.finish(x.responseStatus);
+    x.trace = null;
+    if (!op.responseChunks) this.#release();
+    events.begin(x, sink, (bytes) => this.record(x.responseStatus, bytes));
+  }
+
+  /** Null where the client has got another answer. */
+  async #eventSink(op: LoadedOperation, { headers }: EventStream): Promise<ResponseSink | null> {
+    const x = this.#x;
+    if (!op.buffersResponse) return this.head(x, 200, [...headers]);
+    this.observeDispatch(op, null);
+    await this.answer({ problem: problem('not-implemented', WANTS_WHOLE) });
+    return null;
+  }
+
   // --- an upstream that does not answer
 
   failed(x: Exchange, answer: Problem, cause: string): void {
@@ -334,6 +362,7 @@ export class ResponseRun implements ProxyEvents {
   }
 }
 
+const WANTS_WHOLE = 'A plugin of this operation needs whole response bodies, and a stream of events has no end.';
 const NO_WEB_SOCKET = 'What answers this request does not speak WebSocket.';
 
 /**

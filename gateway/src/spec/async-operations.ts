@@ -1,8 +1,8 @@
 /**
  * The operations of an AsyncAPI 3 document that requests can be (docs/reference/gateway.md#asyncapi). `action` says
  * what the application does, and the gateway is its HTTP side: who `send`s takes a message by POST on the channel's
- * address and passes it on. What the application `receive`s comes from the broker: no request leads there, so it is no
- * route.
+ * address and passes it on. What the application `receive`s comes from the broker: where a dispatcher streams it, by GET
+ * on that address; without one it is no route.
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
@@ -44,8 +44,8 @@ class AsyncOperationReader {
     if (!found) return [];
     const { merged: at, sources } = withTraits(found, this.#documents, this.#diagnostics);
     const action = member(at, 'action');
-    if (action.value === 'receive') return this.#received(name, at);
-    if (action.value !== 'send') {
+    if (action.value === 'receive' && get(at.value, 'x-gw-dispatch') === undefined) return [];
+    if (action.value !== 'send' && action.value !== 'receive') {
       const place = action.value === undefined ? at : action;
       this.#diagnostics.add('E1004', placeOf(place), `"action" of "${name}" must be "send" or "receive"`);
       return [];
@@ -59,25 +59,17 @@ class AsyncOperationReader {
         at,
         path: address,
         pathAt: placeOf(member(channel, 'address')),
-        method: 'POST',
+        method: action.value === 'send' ? 'POST' : 'GET',
         operationId: name,
         parameters: [],
-        channel: { parameters: this.#parameters(channel), messages: this.#messages(at, channel) },
+        channel: {
+          parameters: this.#parameters(channel),
+          messages: this.#messages(at, channel),
+          action: action.value,
+        },
         security: this.#security(sources),
       },
     ];
-  }
-
-  #received(name: string, at: Located): [] {
-    const dispatch = member(at, 'x-gw-dispatch');
-    if (dispatch.value === undefined) return [];
-    this.#diagnostics.add(
-      'E1015',
-      placeOf(dispatch),
-      `operation "${name}" has action "receive": x-gw-dispatch has no effect on it`,
-      'Put x-gw-dispatch on operations with action "send": they are served as POST on the address of their channel.',
-    );
-    return [];
   }
 
   /** The path. Null, and a diagnostic, where there is none. */

@@ -23,6 +23,8 @@ export interface DeclaredChannel {
   /** By name; the objects themselves. */
   readonly parameters: ReadonlyMap<string, Located>;
   readonly messages: readonly DeclaredMessage[];
+  /** Messages come in requests (`send`), or go out in responses (`receive`). */
+  readonly action: 'send' | 'receive';
 }
 
 /** An operation as it is declared. */

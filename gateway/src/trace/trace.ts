@@ -40,6 +40,8 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
   serve(x, generation, { ...pipeline, tracing });
   await ended.promise;
   clearTimeout(timer);
+  // A stream of events would go on.
+  if (!x.closed) response.abort(x);
   const { operation } = x;
   return {
     artifact_hash: generation.artifact.manifest.artifact_hash,

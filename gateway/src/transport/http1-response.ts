@@ -72,6 +72,10 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     return socket;
   }
 
+  whenStopping(listener: () => void): () => void {
+    return this.upgradedConnections?.whenStopping(listener) ?? (() => {});
+  }
+
   trailers(fields: HeaderList): void {
     if (this.exchange === null || !takesTrailers(this.exchange)) return;
     const pairs: [string, string][] = [];

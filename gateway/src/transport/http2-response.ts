@@ -80,6 +80,10 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     return this.#stream;
   }
 
+  whenStopping(listener: () => void): () => void {
+    return this.#upgradedConnections.whenStopping(listener);
+  }
+
   trailers(fields: HeaderList): void {
     this.#trailers = fields;
   }

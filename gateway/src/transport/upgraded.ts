@@ -1,8 +1,12 @@
-/** Connections, or streams of HTTP/2, that have left HTTP: told when the gateway stops, and cut when its time is up. */
+/**
+ * What ends only when it is told to: connections, or streams of HTTP/2, that have left HTTP, and responses without an end
+ * of their own. Told when the gateway stops; the former are cut when its time is up.
+ */
 import type { Duplex } from 'node:stream';
 
 export class UpgradedConnections {
   readonly #open = new Map<Duplex, () => void>();
+  readonly #responses = new Set<() => void>();
   #stopping = false;
 
   /** `stopping` is called once, when the gateway stops; soon where it does already. */
@@ -12,8 +16,16 @@ export class UpgradedConnections {
     if (this.#stopping) setImmediate(stopping);
   }
 
+  /** Of a response that would go on; returns the function that takes it back. */
+  whenStopping(listener: () => void): () => void {
+    this.#responses.add(listener);
+    if (this.#stopping) setImmediate(() => this.#responses.has(listener) && listener());
+    return () => this.#responses.delete(listener);
+  }
+
   stop(): void {
     this.#stopping = true;
+    for (const stopping of [...this.#responses]) stopping();
     for (const stopping of [...this.#open.values()]) stopping();
   }
 

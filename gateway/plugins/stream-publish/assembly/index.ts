@@ -1,19 +1,9 @@
-import { AckResponse, ANSWERED, Config, EMPTY, Kafka, MessageHeaders, Publishing, READY, Request, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
+import { AckResponse, ANSWERED, Config, EMPTY, Kafka, MessageHeaders, Publishing, READY, Request, RequestValue, Text, text, TextBuilder } from "@gw/plugin-sdk/assembly";
 
 const CONTENT_TYPE = text("content-type");
-const FROM_HEADER = text("$request.header.");
-const FROM_PATH = text("$request.path.");
-
-/** Where a message's key comes from. */
-const NONE: i32 = 0;
-const LITERAL: i32 = 1;
-const HEADER: i32 = 2;
-const PATH: i32 = 3;
 
 let topic: Text = EMPTY;
-let keySource: i32 = NONE;
-/** The literal, or the name of header or parameter. */
-let keyText: Text = EMPTY;
+let key: RequestValue | null = null;
 let forwarded: StaticArray<Text> = new StaticArray<Text>(0);
 let acknowledgement: AckResponse | null = null;
 let withPlace = false;
@@ -25,29 +15,16 @@ export function init(): i32 {
   forwarded = Config.list("/headers_from_request");
   acknowledgement = new AckResponse();
   withPlace = Config.flag("/include_metadata");
-  if (Config.has("/key")) readKey(Config.get("/key"));
+  if (Config.has("/key")) key = new RequestValue(Config.get("/key"));
   return READY;
-}
-
-function readKey(expression: Text): void {
-  keySource = expression.startsWith(FROM_HEADER) ? HEADER : expression.startsWith(FROM_PATH) ? PATH : LITERAL;
-  const prefix = keySource == HEADER ? FROM_HEADER.length : keySource == PATH ? FROM_PATH.length : 0;
-  keyText = expression.slice(prefix);
 }
 
 export function dispatch(): i32 {
   const headers = new MessageHeaders().addContentType(CONTENT_TYPE).addFromRequest(forwarded);
-  const result = Kafka.publish(topic, key(), headers);
+  const result = Kafka.publish(topic, key ? key!.of() : null, headers);
   if (result >= Publishing.PUBLISHED) acknowledgement!.send(result, body());
   else Publishing.refuse(result, Kafka.retryAfter());
   return ANSWERED;
-}
-
-/** Null where the request does not have what it is taken from. */
-function key(): Text | null {
-  if (keySource == HEADER) return Request.header(keyText);
-  if (keySource == PATH) return Request.pathParam(keyText);
-  return keySource == LITERAL ? keyText : null;
 }
 
 function body(): Text {

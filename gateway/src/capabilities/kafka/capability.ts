@@ -1,4 +1,7 @@
-/** `host_kafka_open` and `host_kafka_publish`: the request's body as a message to a topic of Kafka. */
+/**
+ * `host_kafka_open` and `host_kafka_publish`: the request's body as a message to a topic of Kafka;
+ * `host_kafka_subscribe_open` and `host_kafka_subscribe`: a topic's messages as a stream of events.
+ */
 
 import { capability } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -7,9 +10,15 @@ import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
 import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
+import { STREAMS } from '../subscribing/streams-metric.ts';
+import { Subscribers } from '../subscribing/subscribers.ts';
+import { subscribed } from '../subscribing/subscribing-call.ts';
+import { readSubscriptionSettings, type SubscriptionSettings } from '../subscribing/subscription-settings.ts';
+import { Topics } from '../subscribing/topics.ts';
 import { KafkaBroker } from './kafka-broker.ts';
 import type { KafkaAcknowledgement, KafkaMessage } from './kafka-message.ts';
-import { type KafkaBrokers, type KafkaSettings, readKafkaSettings } from './kafka-settings.ts';
+import { type KafkaBrokers, type KafkaSettings, readKafkaBrokers, readKafkaSettings } from './kafka-settings.ts';
+import { KafkaTopicSource } from './kafka-topic-source.ts';
 
 interface Opened {
   publisher: Publisher<KafkaMessage, KafkaAcknowledgement>;
@@ -19,28 +28,45 @@ interface Opened {
 /** Connecting, delivery that is tried for two minutes, and the last attempt. */
 const HOLD_SECONDS = 180;
 
+/** What is read, and for whom. */
+interface Subscribable {
+  readonly brokers: KafkaBrokers;
+  readonly settings: SubscriptionSettings;
+  /** What tells the configs apart whose clients are counted. */
+  readonly config: string;
+}
+
 /** What `init` has opened. */
 interface Bound {
   opened: Opened | null;
+  subscribable: Subscribable | null;
 }
 
 export const kafka = capability({
-  open: ({ guard, state }) => {
+  metrics: { gw_kafka_streams_total: STREAMS },
+  open: ({ guard, state, counter }) => {
     const inFlight = new InFlight();
     const publishers = new Publishers<KafkaBrokers, KafkaMessage, KafkaAcknowledgement>(
       (brokers, log) => new Publisher(new KafkaBroker(brokers, guard), inFlight.share(), log),
     );
-    return { publishers, reservations: state.reservations };
+    const topics = new Topics<KafkaBrokers>((brokers, topic) => new KafkaTopicSource(brokers, topic, guard));
+    const subscribers = new Subscribers(counter('gw_kafka_streams_total', STREAMS));
+    return { publishers, reservations: state.reservations, topics, subscribers };
   },
-  load: ({ publishers, reservations }, { readPem, log }) => ({
+  load: ({ publishers, reservations, topics, subscribers }, { readPem, log }) => ({
     publishers: publishers.use(),
     reservations,
+    topics: topics.use(),
+    subscribers,
     readPem,
     log,
   }),
-  bind: (): Bound => ({ opened: null }),
+  bind: (): Bound => ({ opened: null, subscribable: null }),
   call: () => new LastPublication<KafkaAcknowledgement>(),
-  close: ({ publishers }) => publishers.close(),
+  close: ({ publishers, topics }) => {
+    publishers.close();
+    topics.close();
+  },
   functions: {
     host_kafka_open: {
       signature: ':i',
@@ -92,6 +118,53 @@ export const kafka = capability({
           });
         },
     },
+    host_kafka_subscribe_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens what the whole config describes for subscribing, with the properties of `stream-subscribe`; unusable settings reject the config',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_kafka_subscribe_open is for init');
+          const { whole } = call.binding.config;
+          bound().subscribable ??= {
+            brokers: readKafkaBrokers(whole, loaded.readPem),
+            settings: readSubscriptionSettings(whole),
+            config: JSON.stringify(whole),
+          };
+          return 0;
+        },
+    },
+    host_kafka_subscribe: {
+      signature: 'iiii:i',
+      parameters: '(topic, len, key, key_len) -> result',
+      meaning:
+        'hands the request off to a stream of the messages of a topic, of those with the key alone where `key_len` is not -1, from where its `Last-Event-ID` says: 0 the host streams, and `dispatch` returns 2; -1 no connection or refused, -2 no answer in `timeout`, -3 the circuit breaker is open, -4 as many clients as may stream it do, -5 the `Last-Event-ID` is not one of the topic (the reason is in the log)',
+      waits: true,
+      declared: true,
+      make:
+        (call, { loaded, bound, state }) =>
+        (topic, topicLength, key, keyLength) => {
+          const { subscribable } = bound();
+          if (subscribable === null)
+            throw new HostCallError('host_kafka_subscribe: call host_kafka_subscribe_open in init');
+          const { brokers, settings, config } = subscribable;
+          const name = topicOf(call.memory.text(topic, topicLength));
+          const wanted = keyLength === -1 ? null : Buffer.from(call.memory.text(key, keyLength));
+          const plugin = call.binding.name;
+          const log = (level: 'info' | 'error', message: string) => loaded.log(level, plugin, message);
+          return subscribed(call, state, settings.timeoutMs, () =>
+            loaded.subscribers.open(call.request(), {
+              topic: loaded.topics.open(brokers, name, log),
+              settings,
+              config,
+              key: wanted,
+            }),
+          );
+        },
+    },
     kafka_partition: {
       signature: ':i',
       parameters: '() -> partition',
@@ -113,7 +186,7 @@ export const kafka = capability({
     kafka_retry_after: {
       signature: ':i',
       parameters: '() -> seconds',
-      meaning: 'after `host_kafka_publish` returned -3: when the brokers are tried again',
+      meaning: 'after `host_kafka_publish` or `host_kafka_subscribe` returned -3 or -4: when it may be tried again',
       make:
         (_, { state }) =>
         () =>

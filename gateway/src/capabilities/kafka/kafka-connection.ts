@@ -4,24 +4,17 @@
  * which brokers know it, but gives other batches the same ones meanwhile.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Message, Producer, SASLOptions } from 'kafkajs';
-import { EgressRefused } from '../../egress/connector.ts';
+import type { Message, Producer } from 'kafkajs';
 import type { EgressGuard } from '../../egress/guard.ts';
-import { messageOf } from '../../message-of.ts';
-import { secureContextOf } from '../publishing/broker-tls.ts';
-import { type Connection, ConnectionRefused } from '../publishing/kept-connection.ts';
+import type { Connection } from '../publishing/kept-connection.ts';
 import { createBatch, type Queued, type TopicBatch } from './batch.ts';
 import { isRefusal, isUnknownTopic, TopicUnknown } from './kafka-failures.ts';
 import { Kafka } from './kafka-library.ts';
 import type { KafkaAcknowledgement, KafkaMessage } from './kafka-message.ts';
-import type { KafkaBrokers, KafkaSasl } from './kafka-settings.ts';
+import type { KafkaBrokers } from './kafka-settings.ts';
 import { stickyPartitioner } from './sticky-partitioner.ts';
-import { VettedSocket } from './vetted-socket.ts';
+import { REQUEST_TIMEOUT_MS, RETRY, vettedClient } from './vetted-client.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 10_000;
-/** The library's own attempts; connecting and sending are tried again for longer, and known to be so, by us. */
-const RETRY = { initialRetryTime: 50, factor: 0.2, multiplier: 2, maxRetryTime: 1_000, retries: 0 };
 /** Milliseconds in which a batch is sent again. After that it is not known whether it is in the log. */
 export const DELIVERY_MS = 120_000;
 const PAUSE_MS = { first: 100, most: 2_000 };
@@ -50,24 +43,9 @@ export class KafkaConnection implements Connection {
   }
 
   /** Rejects where no broker accepts it. */
-  static async open({ brokers, sasl, tls }: KafkaBrokers, guard: EgressGuard): Promise<KafkaConnection> {
-    const vetted = { guard, timeoutMs: CONNECT_TIMEOUT_MS, secureContext: tls && secureContextOf(tls) };
-    let refused: EgressRefused | null = null;
-    const kafka = new Kafka({
-      clientId: 'gw',
-      brokers: [...brokers],
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      retry: RETRY,
-      ...(sasl ? { sasl: optionsOf(sasl) } : {}),
-      ...(tls ? { ssl: true } : {}),
-      socketFactory: ({ host, port, onConnect }) =>
-        new VettedSocket(host, port, vetted, onConnect).once('error', (error) => {
-          if (error instanceof EgressRefused) refused = error;
-        }),
-      // What is wrong is told once, by the publisher.
-      logCreator: () => () => {},
-    });
+  static async open(brokers: KafkaBrokers, guard: EgressGuard): Promise<KafkaConnection> {
+    const vetted = vettedClient(brokers, guard);
+    const kafka = new Kafka(vetted.options);
     const producer = kafka.producer({
       idempotent: true,
       retry: { ...RETRY, retries: 1 },
@@ -78,10 +56,7 @@ export class KafkaConnection implements Connection {
       return new KafkaConnection(producer);
     } catch (error) {
       void producer.disconnect().catch(() => {});
-      if (refused !== null) throw refused;
-      throw isAuthentication(error)
-        ? new ConnectionRefused('the brokers reject the credentials', { cause: error })
-        : error;
+      throw vetted.reasonOf(error);
     }
   }
 
@@ -174,19 +149,4 @@ export class KafkaConnection implements Connection {
   #disconnectWhenIdle(): void {
     if (this.#isRetired && this.#topics.size === 0) this.#producer.disconnect().catch(() => {});
   }
-}
-
-function optionsOf({ mechanism, username, password }: KafkaSasl): SASLOptions {
-  switch (mechanism) {
-    case 'plain':
-      return { mechanism, username, password };
-    case 'scram-sha-256':
-      return { mechanism, username, password };
-    case 'scram-sha-512':
-      return { mechanism, username, password };
-  }
-}
-
-function isAuthentication(error: unknown): boolean {
-  return /SASL|[Aa]uthenticat/.test(`${error instanceof Error ? error.name : ''} ${messageOf(error)}`);
 }

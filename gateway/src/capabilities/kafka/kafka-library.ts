@@ -1,12 +1,17 @@
 /**
- * The client library, kafkajs 2.2.4, with three things mended. After its first request a connection looks a thousand
- * times a second for requests that wait, whether there are any or not, by timers of a negative time, of which Node.js
- * warns. A connection that is made again begins with what was left of an answer when it was lost, and so reads every
- * later one at the wrong place. And an answer that it cannot read throws where nobody catches it.
+ * The client library, kafkajs 2.2.4, with four things mended. It decompresses gzip alone, and without a limit. After its
+ * first request a connection looks a thousand times a second for requests that wait, whether there are any or not, by
+ * timers of a negative time, of which Node.js warns. A connection that is made again begins with what was left of an
+ * answer when it was lost, and so reads every later one at the wrong place. And an answer that it cannot read throws
+ * where nobody catches it.
  */
 import kafkajs from 'kafkajs';
+import Cluster, { type FetchedMessage, type FetchedPartition } from 'kafkajs/src/cluster/index.js';
+import Batch from 'kafkajs/src/consumer/batch.js';
+import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { DECOMPRESS } from './decompress.ts';
 
 const LENGTH_BYTES = 4;
 
@@ -32,4 +37,21 @@ Connection.prototype.processData = function processOrFail(this: Connection, chun
   }
 };
 
+const { CompressionCodecs: codecs, CompressionTypes: types } = kafkajs;
+for (const [type, decompress] of [
+  [types.GZIP, DECOMPRESS.gzip],
+  [types.Snappy, DECOMPRESS.snappy],
+  [types.LZ4, DECOMPRESS.lz4],
+  [types.ZSTD, DECOMPRESS.zstd],
+] as const) {
+  codecs[type] = () => ({ compress: neverCompress, decompress });
+}
+
+/** Messages are published as they are. */
+function neverCompress(): never {
+  throw new Error('nothing is compressed');
+}
+
 export const { Kafka, KafkaJSProtocolError, Partitioners } = kafkajs;
+export const { createLogger } = loggers;
+export { Batch, Cluster, type FetchedMessage, type FetchedPartition };

@@ -1,4 +1,7 @@
-/** What `stream-publish` is told of its brokers (docs/reference/plugins.md#stream-publish), read once from its config. */
+/**
+ * What `stream-publish` and `stream-subscribe` are told of their brokers (docs/reference/plugins.md#stream-publish), read
+ * once from their configs.
+ */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { ReadPem } from '../../egress/upstream.ts';
 import { get, isObject } from '../../spec/json.ts';
@@ -35,7 +38,17 @@ const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
 
 /** Throws KafkaSettingsError, or SecretError for a PEM file. The schema has seen the config before secrets were in it. */
 export function readKafkaSettings(config: JsonObject, readPem: ReadPem): KafkaSettings {
-  const { brokers, timeout } = config;
+  const { timeout } = config;
+  return {
+    connection: readKafkaBrokers(config, readPem),
+    idempotency: readIdempotency(config),
+    timeoutMs: Math.max(1, (typeof timeout === 'number' ? timeout : 30) * 1000),
+  };
+}
+
+/** Throws as `readKafkaSettings`. */
+export function readKafkaBrokers(config: JsonObject, readPem: ReadPem): KafkaBrokers {
+  const { brokers } = config;
   const tls = readBrokerTls(config, readPem);
   const sasl = saslOf(config);
   if (sasl?.mechanism === 'plain' && tls === null && config['allow_plaintext'] !== true) {
@@ -43,11 +56,7 @@ export function readKafkaSettings(config: JsonObject, readPem: ReadPem): KafkaSe
       'sasl.mechanism plain sends the password as it is: add tls, use scram-sha-512, or allow_plaintext where the network is trusted',
     );
   }
-  return {
-    connection: { brokers: (typeof brokers === 'string' ? brokers : '').split(',').map(addressOf), sasl, tls },
-    idempotency: readIdempotency(config),
-    timeoutMs: Math.max(1, (typeof timeout === 'number' ? timeout : 30) * 1000),
-  };
+  return { brokers: (typeof brokers === 'string' ? brokers : '').split(',').map(addressOf), sasl, tls };
 }
 
 function addressOf(given: string): string {

@@ -1,4 +1,7 @@
-/** `host_nats_open` and `host_nats_publish`: the request's body as a message to a subject of NATS. */
+/**
+ * `host_nats_open` and `host_nats_publish`: the request's body as a message to a subject of NATS;
+ * `host_nats_subscribe_open` and `host_nats_subscribe`: a subject's messages as a stream of events.
+ */
 
 import { capability } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -7,8 +10,15 @@ import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
 import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
+import { STREAMS } from '../subscribing/streams-metric.ts';
+import { Subscribers } from '../subscribing/subscribers.ts';
+import { subscribed } from '../subscribing/subscribing-call.ts';
+import { readSubscriptionSettings, type SubscriptionSettings } from '../subscribing/subscription-settings.ts';
+import { Topics } from '../subscribing/topics.ts';
 import { type NatsAcknowledgement, NatsBroker, type NatsMessage } from './nats-broker.ts';
-import { type NatsServers, type NatsSettings, readNatsSettings } from './nats-settings.ts';
+import { NatsLinks } from './nats-link.ts';
+import { type NatsServers, type NatsSettings, readNatsServers, readNatsSettings } from './nats-settings.ts';
+import { STREAM_USES, type SubjectSettings, SubjectSource } from './subject-source.ts';
 
 interface Opened {
   publisher: Publisher<NatsMessage, NatsAcknowledgement>;
@@ -18,28 +28,46 @@ interface Opened {
 /** For the acknowledgement that comes last, and the state. */
 const HOLD_MARGIN_SECONDS = 10;
 
+/** What is read, and for whom. */
+interface Subscribable {
+  readonly subjects: SubjectSettings;
+  readonly settings: SubscriptionSettings;
+  /** What tells the configs apart whose clients are counted. */
+  readonly config: string;
+}
+
 /** What `init` has opened. */
 interface Bound {
   opened: Opened | null;
+  subscribable: Subscribable | null;
 }
 
 export const nats = capability({
-  open: ({ guard, state }) => {
+  metrics: { gw_nats_streams_total: STREAMS },
+  open: ({ guard, state, counter }) => {
     const inFlight = new InFlight();
     const publishers = new Publishers<NatsServers, NatsMessage, NatsAcknowledgement>(
       (servers, log) => new Publisher(new NatsBroker(servers, guard), inFlight.share(), log),
     );
-    return { publishers, reservations: state.reservations };
+    const links = new NatsLinks(guard);
+    const topics = new Topics<SubjectSettings>((settings, subject) => new SubjectSource(settings, subject, links));
+    const subscribers = new Subscribers(counter('gw_nats_streams_total', STREAMS));
+    return { publishers, reservations: state.reservations, topics, subscribers };
   },
-  load: ({ publishers, reservations }, { readPem, log }) => ({
+  load: ({ publishers, reservations, topics, subscribers }, { readPem, log }) => ({
     publishers: publishers.use(),
     reservations,
+    topics: topics.use(),
+    subscribers,
     readPem,
     log,
   }),
-  bind: (): Bound => ({ opened: null }),
+  bind: (): Bound => ({ opened: null, subscribable: null }),
   call: () => new LastPublication<NatsAcknowledgement>(),
-  close: ({ publishers }) => publishers.close(),
+  close: ({ publishers, topics }) => {
+    publishers.close();
+    topics.close();
+  },
   functions: {
     host_nats_open: {
       signature: ':i',
@@ -90,10 +118,58 @@ export const nats = capability({
           });
         },
     },
+    host_nats_subscribe_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens what the whole config describes for subscribing, with the properties of `subject-subscribe`; unusable settings reject the config',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_nats_subscribe_open is for init');
+          const { whole } = call.binding.config;
+          const stream = STREAM_USES.find((each) => each === whole['stream']) ?? 'auto';
+          bound().subscribable ??= {
+            subjects: { servers: readNatsServers(whole, loaded.readPem), stream },
+            settings: readSubscriptionSettings(whole),
+            config: JSON.stringify(whole),
+          };
+          return 0;
+        },
+    },
+    host_nats_subscribe: {
+      signature: 'ii:i',
+      parameters: '(subject, len) -> result',
+      meaning:
+        'hands the request off to a stream of the messages of a subject, which may have wildcards, from where its `Last-Event-ID` says: results as those of `host_kafka_subscribe`',
+      waits: true,
+      declared: true,
+      make:
+        (call, { loaded, bound, state }) =>
+        (subject, subjectLength) => {
+          const { subscribable } = bound();
+          if (subscribable === null) {
+            throw new HostCallError('host_nats_subscribe: call host_nats_subscribe_open in init');
+          }
+          const { subjects, settings, config } = subscribable;
+          const name = patternOf(call.memory.text(subject, subjectLength));
+          const plugin = call.binding.name;
+          const log = (level: 'info' | 'error', message: string) => loaded.log(level, plugin, message);
+          return subscribed(call, state, settings.timeoutMs, () =>
+            loaded.subscribers.open(call.request(), {
+              topic: loaded.topics.open(subjects, name, log),
+              settings,
+              config,
+              key: null,
+            }),
+          );
+        },
+    },
     nats_retry_after: {
       signature: ':i',
       parameters: '() -> seconds',
-      meaning: 'after `host_nats_publish` returned -3: when the servers are tried again',
+      meaning: 'after `host_nats_publish` or `host_nats_subscribe` returned -3 or -4: when it may be tried again',
       make:
         (_, { state }) =>
         () =>
@@ -108,5 +184,14 @@ const SUBJECT = /^[^\s.*>]+(\.[^\s.*>]+)*$/;
 function subjectOf(text: string): string {
   if (text.length > 512 || !SUBJECT.test(text))
     throw new HostCallError(`"${text.slice(0, 100)}" is no subject to publish to`);
+  return text;
+}
+
+/** One that can be subscribed to: `*` stands for a token, `>` at the end for one or more. */
+const PATTERN = /^(?:(?:[^\s.*>]+|\*)\.)*(?:[^\s.*>]+|\*|>)$/;
+
+function patternOf(text: string): string {
+  if (text.length > 512 || !PATTERN.test(text))
+    throw new HostCallError(`"${text.slice(0, 100)}" is no subject to subscribe to`);
   return text;
 }

@@ -2,33 +2,21 @@
 import { Buffer } from 'node:buffer';
 import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import {
-  type Authenticator,
   type NatsConnection as Client,
-  credsAuthenticator,
   type MsgHdrs,
   headers as messageHeaders,
-  nkeyAuthenticator,
   PermissionViolationError,
-  tokenAuthenticator,
-  usernamePasswordAuthenticator,
 } from '@nats-io/nats-core';
-import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
 import { BoundedMap } from '../../bounded-map.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
-import { secureContextOf } from '../publishing/broker-tls.ts';
-import { type Connection, ConnectionRefused } from '../publishing/kept-connection.ts';
+import type { Connection } from '../publishing/kept-connection.ts';
 import type { MessageHeader } from '../publishing/message-headers.ts';
 import { PublishError } from '../publishing/publish-error.ts';
 import type { NatsMessage } from './nats-broker.ts';
 import { failureOf, noStream } from './nats-failures.ts';
-import type { NatsCredentials, NatsServers } from './nats-settings.ts';
-import { useVettedTransport, type VettedOptions } from './vetted-transport.ts';
+import type { NatsServers } from './nats-settings.ts';
+import { openClient } from './vetted-client.ts';
 
-useVettedTransport();
-
-const CONNECT_TIMEOUT_MS = 10_000;
-/** Between pings; a server that leaves two unanswered has gone. */
-const PING_INTERVAL_MS = 10_000;
 /** How long it is remembered whether a stream listens on a subject. */
 const STREAM_MS = { listens: 60_000, none: 10_000 };
 const LOOKUP_TIMEOUT_MS = 2_000;
@@ -64,33 +52,7 @@ export class NatsConnection implements Connection {
 
   /** Rejects where no server accepts it. */
   static async open(servers: NatsServers, guard: EgressGuard, name: string): Promise<NatsConnection> {
-    const { credentials, tls, allowPlaintext } = servers;
-    const isSecretSent = credentials.kind === 'password' || credentials.kind === 'token';
-    const authenticator = authenticatorOf(credentials);
-    const options: VettedOptions = {
-      servers: [...servers.servers],
-      name: 'gw',
-      // Made anew by whoever needs it: what was sent and not acknowledged is not sent again behind its back.
-      reconnect: false,
-      timeout: CONNECT_TIMEOUT_MS,
-      pingInterval: PING_INTERVAL_MS,
-      noAsyncTraces: true,
-      ...(authenticator ? { authenticator } : {}),
-      ...(tls ? { tls: {} } : {}),
-      vetted: {
-        guard,
-        timeoutMs: CONNECT_TIMEOUT_MS,
-        secureContext: tls && secureContextOf(tls),
-        needsTls: isSecretSent && !allowPlaintext,
-      },
-    };
-    try {
-      return new NatsConnection(await NatsConnectionImpl.connect(options), name);
-    } catch (error) {
-      throw isAuthorization(error)
-        ? new ConnectionRefused('the server rejects the credentials', { cause: error })
-        : error;
-    }
+    return new NatsConnection(await openClient(servers, guard), name);
   }
 
   /** Rejects with PublishError. */
@@ -200,26 +162,6 @@ export class NatsConnection implements Connection {
       for (const each of this.#pending) if (each.subject === subject) each.refusal = status.error;
     }
   }
-}
-
-function authenticatorOf(credentials: NatsCredentials): Authenticator | null {
-  const bytes = (text: string) => new Uint8Array(Buffer.from(text));
-  switch (credentials.kind) {
-    case 'password':
-      return usernamePasswordAuthenticator(credentials.user, credentials.password);
-    case 'token':
-      return tokenAuthenticator(credentials.token);
-    case 'nkey':
-      return nkeyAuthenticator(bytes(credentials.seed));
-    case 'creds':
-      return credsAuthenticator(bytes(credentials.creds));
-    case 'none':
-      return null;
-  }
-}
-
-function isAuthorization(error: unknown): boolean {
-  return error instanceof Error && /^(Authorization|UserAuthentication)/.test(error.name);
 }
 
 function hdrs({

@@ -1,4 +1,7 @@
-/** What `subject-publish` is told of its servers (docs/reference/plugins.md#subject-publish), read once from its config. */
+/**
+ * What `subject-publish` and `subject-subscribe` are told of their servers (docs/reference/plugins.md#subject-publish),
+ * read once from their configs.
+ */
 import type { JsonObject } from '../../artifact/format.ts';
 import { isHostAndPort } from '../../egress/host-and-port.ts';
 import type { ReadPem } from '../../egress/upstream.ts';
@@ -44,20 +47,24 @@ const DEFAULT_PORT = 4222;
 
 /** Throws NatsSettingsError, or SecretError for a PEM file. The schema has seen the config before secrets were in it. */
 export function readNatsSettings(config: JsonObject, readPem: ReadPem): NatsSettings {
-  const urls = text(config, 'url').split(',').map(urlOf);
-  const tls = readBrokerTls(config, readPem) ?? (urls.some(({ secure }) => secure) ? NO_FILES : null);
   const acknowledgement = ACKNOWLEDGEMENTS.find((each) => each === config['acknowledgement']) ?? 'auto';
   const { timeout } = config;
   return {
-    connection: {
-      servers: urls.map(({ server }) => server),
-      credentials: credentialsOf(config),
-      tls,
-      allowPlaintext: config['allow_plaintext'] === true,
-    },
+    connection: readNatsServers(config, readPem),
     acknowledgement,
     idempotency: readIdempotency(config),
     timeoutMs: Math.max(1, (typeof timeout === 'number' ? timeout : 30) * 1000),
+  };
+}
+
+/** Throws as `readNatsSettings`. */
+export function readNatsServers(config: JsonObject, readPem: ReadPem): NatsServers {
+  const urls = text(config, 'url').split(',').map(urlOf);
+  return {
+    servers: urls.map(({ server }) => server),
+    credentials: credentialsOf(config),
+    tls: readBrokerTls(config, readPem) ?? (urls.some(({ secure }) => secure) ? NO_FILES : null),
+    allowPlaintext: config['allow_plaintext'] === true,
   };
 }
 

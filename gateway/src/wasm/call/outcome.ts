@@ -49,6 +49,8 @@ export function failed(call: Call, error: unknown): void {
     return;
   }
   x.handOff = null;
+  x.eventStream?.close();
+  x.eventStream = null;
   if (error instanceof Overloaded) {
     const { services, name } = call.binding;
     x.decided(name, 'overloaded');

@@ -1,0 +1,37 @@
+/** Messages of NATS as what clients stream. */
+import type { JsMsg } from '@nats-io/jetstream';
+import type { Msg, MsgHdrs } from '@nats-io/nats-core';
+import type { StreamMessage } from '../subscribing/topic-source.ts';
+
+/** From a server, which numbers none. */
+export function messageOf({ subject, data, headers }: Msg): StreamMessage {
+  return {
+    partition: 0,
+    offset: 0,
+    key: null,
+    payload: bytesOf(data),
+    metadata: () => ({ subject, headers: headersOf(headers) }),
+  };
+}
+
+/** From a stream. */
+export function streamMessageOf({ subject, data, headers, seq, time }: JsMsg): StreamMessage {
+  return {
+    partition: 0,
+    offset: seq,
+    key: null,
+    payload: bytesOf(data),
+    metadata: () => ({ subject, sequence: seq, timestamp: time.getTime(), headers: headersOf(headers) }),
+  };
+}
+
+function bytesOf(data: Uint8Array): Buffer {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** The last of a name, as maps of headers have it. */
+function headersOf(headers: MsgHdrs | undefined): Record<string, string> {
+  const found: Record<string, string> = Object.create(null);
+  for (const [name, values] of headers ?? []) found[name] = values.at(-1) ?? '';
+  return found;
+}

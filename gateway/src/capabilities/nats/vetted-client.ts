@@ -1,0 +1,72 @@
+/** A connection of the client library over a socket that the egress guard has vetted. Loaded with the library. */
+import {
+  type Authenticator,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from '@nats-io/nats-core';
+import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
+import type { EgressGuard } from '../../egress/guard.ts';
+import { secureContextOf } from '../publishing/broker-tls.ts';
+import { ConnectionRefused } from '../publishing/kept-connection.ts';
+import type { NatsCredentials, NatsServers } from './nats-settings.ts';
+import { useVettedTransport, type VettedOptions } from './vetted-transport.ts';
+
+useVettedTransport();
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Between pings; a server that leaves two unanswered has gone. */
+const PING_INTERVAL_MS = 10_000;
+
+/** Rejects where no server accepts it; with ConnectionRefused where they reject the credentials. */
+export async function openClient(servers: NatsServers, guard: EgressGuard): Promise<NatsConnection> {
+  const { credentials, tls, allowPlaintext } = servers;
+  const isSecretSent = credentials.kind === 'password' || credentials.kind === 'token';
+  const authenticator = authenticatorOf(credentials);
+  const options: VettedOptions = {
+    servers: [...servers.servers],
+    name: 'gw',
+    // Made anew by whoever needs it: what was sent and not acknowledged is not sent again behind its back.
+    reconnect: false,
+    timeout: CONNECT_TIMEOUT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    noAsyncTraces: true,
+    ...(authenticator ? { authenticator } : {}),
+    ...(tls ? { tls: {} } : {}),
+    vetted: {
+      guard,
+      timeoutMs: CONNECT_TIMEOUT_MS,
+      secureContext: tls && secureContextOf(tls),
+      needsTls: isSecretSent && !allowPlaintext,
+    },
+  };
+  try {
+    return await NatsConnectionImpl.connect(options);
+  } catch (error) {
+    throw isAuthorization(error)
+      ? new ConnectionRefused('the server rejects the credentials', { cause: error })
+      : error;
+  }
+}
+
+function authenticatorOf(credentials: NatsCredentials): Authenticator | null {
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+  switch (credentials.kind) {
+    case 'password':
+      return usernamePasswordAuthenticator(credentials.user, credentials.password);
+    case 'token':
+      return tokenAuthenticator(credentials.token);
+    case 'nkey':
+      return nkeyAuthenticator(bytes(credentials.seed));
+    case 'creds':
+      return credsAuthenticator(bytes(credentials.creds));
+    case 'none':
+      return null;
+  }
+}
+
+function isAuthorization(error: unknown): boolean {
+  return error instanceof Error && /^(Authorization|UserAuthentication)/.test(error.name);
+}

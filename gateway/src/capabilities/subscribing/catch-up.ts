@@ -1,0 +1,139 @@
+/**
+ * Gives a client what it has missed, from a reader of its own, until it meets the one that all share. Far behind, it reads
+ * up to where that one has come meanwhile, at the client's pace; near, what comes is kept for the client while it reads the
+ * rest, so that nothing is lost between the two, and nothing comes twice.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { LiveBatch } from './live-batch.ts';
+import type { Outbox } from './outbox.ts';
+import { distance, isAhead, isBehind, type Position } from './position.ts';
+import { gapOf } from './sse.ts';
+import type { LiveClient, Topic } from './topic.ts';
+import type { Backlog, Gap } from './topic-source.ts';
+
+/** Messages for which what comes is kept meanwhile. */
+const NEAR = 1_000;
+/** Milliseconds before it is tried again where the broker does not answer, or has nothing to give yet. */
+const PAUSE_MS = 500;
+const NOTHING_YET_MS = 20;
+
+export interface CatchUpOptions {
+  readonly topic: Topic;
+  readonly client: LiveClient;
+  readonly outbox: Outbox;
+  readonly key: Buffer | null;
+  readonly includeMetadata: boolean;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  readonly #backlog: Backlog;
+  #position: Position = [];
+  #overrun = false;
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+    this.#backlog = options.topic.source.backlog();
+  }
+
+  /** More has come meanwhile than may be kept: it is read again. */
+  overran(): void {
+    this.#overrun = true;
+  }
+
+  /** Resolves when the client gets what comes, or has left. */
+  async run(from: Position | 'earliest'): Promise<void> {
+    try {
+      await this.#begin(from);
+      while (!this.#ended && !(await this.#meets()));
+    } finally {
+      this.#backlog.close();
+    }
+  }
+
+  get #ended(): boolean {
+    return this.#options.signal.aborted;
+  }
+
+  async #begin(from: Position | 'earliest'): Promise<void> {
+    if (from !== 'earliest') return this.#clamp(from);
+    const earliest = await this.#answer(() => this.#backlog.earliest());
+    if (earliest !== null) this.#position = earliest;
+  }
+
+  /** True where the client has what the shared reader has read, and gets what that reads. */
+  async #meets(): Promise<boolean> {
+    const { topic, client, outbox } = this.#options;
+    const live = topic.position;
+    if (live === null || isAhead(this.#position, live)) {
+      await topic.moved();
+      return false;
+    }
+    if (distance(this.#position, live) > NEAR) {
+      await this.#readTo(live);
+      return false;
+    }
+    this.#overrun = false;
+    outbox.hold();
+    topic.join(client);
+    await this.#readTo(live);
+    if (this.#ended) return true;
+    if (!this.#overrun) {
+      outbox.release();
+      return true;
+    }
+    topic.leave(client);
+    outbox.forget();
+    return false;
+  }
+
+  async #readTo(target: Position): Promise<void> {
+    const { topic } = this.#options;
+    while (isBehind(this.#position, target) && !this.#ended && !this.#overrun) {
+      const before = this.#position;
+      try {
+        const batch = await topic.turns.take(() => this.#backlog.read(before, target));
+        this.#position = batch.position;
+        await this.#write(new LiveBatch(batch, before, (position) => topic.source.format(position)));
+        if (!isBehind(before, batch.position)) await this.#pause(NOTHING_YET_MS);
+      } catch {
+        await this.#pause(PAUSE_MS);
+        await this.#clamp(before);
+      }
+    }
+  }
+
+  async #write(batch: LiveBatch): Promise<void> {
+    const { outbox, key, includeMetadata } = this.#options;
+    const frames = batch.frames(includeMetadata, key);
+    if (frames.bytes.length > 0) await outbox.write(frames);
+  }
+
+  /** Says which messages are not there any more, and goes on behind them. */
+  async #clamp(position: Position): Promise<void> {
+    const clamped = await this.#answer(() => this.#backlog.clamp(position));
+    if (clamped === null) return;
+    this.#position = clamped.position;
+    const id = this.#options.topic.source.format(clamped.position);
+    const text = clamped.gaps.map((gap: Gap) => gapOf(gap, id)).join('');
+    if (text !== '') await this.#options.outbox.write({ bytes: Buffer.from(text), messages: 0 });
+  }
+
+  /** As often as it takes; null where the client has left meanwhile. */
+  async #answer<T>(ask: () => Promise<T>): Promise<T | null> {
+    while (!this.#ended) {
+      try {
+        return await this.#options.topic.turns.take(ask);
+      } catch {
+        await this.#pause(PAUSE_MS);
+      }
+    }
+    return null;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#options.signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,87 @@
+/** Opens streams for clients: as many as each config may have. */
+import { RequestSlot } from '../../capability/request-slot.ts';
+import { type Exchange, headerOf, type RequestPart } from '../../exchange.ts';
+import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
+import type { Position } from './position.ts';
+import { SubscribeError } from './subscribe-error.ts';
+import { Subscriber, type SubscriberOptions, type SubscriptionEnd } from './subscriber.ts';
+import type { SubscriptionSettings } from './subscription-settings.ts';
+import type { Topic } from './topic.ts';
+
+const LAST_EVENT_ID = 'last-event-id';
+const slot = new RequestSlot<EndedStream>();
+
+/** How it ended, for the access log. */
+class EndedStream implements RequestPart {
+  readonly owner = null;
+  readonly stored = null;
+  readonly tap = null;
+  readonly logged: string;
+
+  constructor(why: SubscriptionEnd, messages: number) {
+    this.logged = `,"stream_ended_by":"${why}","stream_messages":${messages}`;
+  }
+
+  finished(): void {}
+}
+
+export interface Subscription {
+  readonly topic: Topic;
+  readonly settings: SubscriptionSettings;
+  /** What tells the configs apart whose clients are counted. */
+  readonly config: string;
+  /** Of the messages that the client wants; null: all. */
+  readonly key: Buffer | null;
+}
+
+export class Subscribers {
+  readonly #streams: LabelledCounter;
+  readonly #clients = new Map<string, number>();
+
+  /** `streams`: counts those that have ended, by the reason. */
+  constructor(streams: LabelledCounter) {
+    this.#streams = streams;
+  }
+
+  /** Rejects with SubscribeError. */
+  async open(x: Exchange, { topic, settings, config, key }: Subscription): Promise<Subscriber> {
+    const giveBack = this.#take(config, settings.maxClients);
+    let release = () => {};
+    try {
+      release = await topic.hold(settings.timeoutMs);
+      const ended: SubscriberOptions['ended'] = (exchange, why, messages) => {
+        release();
+        giveBack();
+        if (exchange === null) return;
+        slot.set(exchange, new EndedStream(why, messages));
+        this.#streams.count(why);
+      };
+      return new Subscriber({ topic, settings, key, from: startOf(x, topic, settings), ended });
+    } catch (error) {
+      release();
+      giveBack();
+      throw error;
+    }
+  }
+
+  #take(config: string, most: number): () => void {
+    const open = this.#clients.get(config) ?? 0;
+    if (open >= most) throw new SubscribeError('full', `${open} clients stream it already`);
+    this.#clients.set(config, open + 1);
+    return () => {
+      const left = (this.#clients.get(config) ?? 0) - 1;
+      if (left > 0) this.#clients.set(config, left);
+      else this.#clients.delete(config);
+    };
+  }
+}
+
+/** Where the client begins. Throws SubscribeError where its `Last-Event-ID` is none. */
+function startOf({ headers }: Exchange, topic: Topic, { from }: SubscriptionSettings): SubscriberOptions['from'] {
+  const last = headerOf(headers, LAST_EVENT_ID) ?? '';
+  if (topic.position === null) return last === '' ? 'latest' : 'lost';
+  if (last === '') return from;
+  const position: Position | null = topic.source.parse(last);
+  if (position === null) throw new SubscribeError('bad-position', 'the Last-Event-ID is not one of this topic');
+  return position;
+}

@@ -1,0 +1,48 @@
+/** What host functions that subscribe have in common: the wait, the hand-off, results as numbers. */
+import type { EventStream } from '../../exchange.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import { SUBSCRIBE_CODES, SubscribeError } from './subscribe-error.ts';
+
+/** What the wait may take beyond the time for the connection, so that its end is an answer to the plugin. */
+const GRACE_MS = 1_000;
+const HANDED_OFF = 0;
+
+/** Opens the stream, and hands the request off to it: 0, or what failed. */
+export function subscribed(
+  call: Call,
+  last: { retryAfter: number },
+  timeoutMs: number,
+  open: () => Promise<EventStream>,
+): Promise<number> {
+  if (call.hook !== 'dispatch') throw new HostCallError(`subscribing is for dispatchers, not ${call.hook}`);
+  const x = call.request();
+  if (x.eventStream !== null || call.handedOff) throw new HostCallError('the request is handed off already');
+  let abandoned = false;
+  const opened = open().catch((error: unknown) => told(call, last, error));
+  const waited = call.wait(opened, timeoutMs + GRACE_MS, (result) => {
+    if (typeof result === 'number') return result;
+    x.eventStream = result;
+    x.onClose(() => result.close());
+    call.handedOff = true;
+    return HANDED_OFF;
+  });
+  waited.catch(() => {
+    abandoned = true;
+  });
+  opened.then(
+    // In the turn after: the wait has ended by then, or had before.
+    (result) => void setImmediate(() => abandoned && typeof result !== 'number' && result.close()),
+    () => {},
+  );
+  return waited;
+}
+
+/** The plugin decides what it means for the request; the log says what it was. */
+function told(call: Call, last: { retryAfter: number }, error: unknown): number {
+  if (!(error instanceof SubscribeError)) throw error;
+  const { services, name } = call.binding;
+  services.log('debug', name, error.message, call.exchange);
+  last.retryAfter = error.retryAfter;
+  return SUBSCRIBE_CODES[error.failure];
+}

@@ -1,0 +1,66 @@
+/** What a kind of broker offers of a topic: reading on as messages come, and reading what came before. */
+import type { Position } from './position.ts';
+
+export interface StreamMessage {
+  readonly partition: number;
+  readonly offset: number;
+  /** Null where it has none. */
+  readonly key: Buffer | null;
+  /** Null: the message says that its key has been deleted. */
+  readonly payload: Buffer | null;
+  /** What clients are told of it where they are told more than its payload. */
+  metadata(): Readonly<Record<string, unknown>>;
+}
+
+/** Messages that the broker no longer has, or never had: offsets `from` up to, but not including, `to`. */
+export interface Gap {
+  /** Absent where topics have none. */
+  readonly partition?: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What was read at once. */
+export interface MessageBatch {
+  readonly messages: readonly StreamMessage[];
+  /** Behind them; null where the broker numbers no messages. */
+  readonly position: Position | null;
+  /** Stand before the messages. */
+  readonly gaps: readonly Gap[];
+}
+
+/** Reads on, once it is started, until it is closed or lost. */
+export interface LiveReader {
+  /** Where it begins. */
+  readonly position: Position | null;
+  /** Between there and the position that was asked for. */
+  readonly gaps: readonly Gap[];
+  start(deliver: (batch: MessageBatch) => void): void;
+  /** Settles when it has ended; rejects where it was lost. */
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+/** Reads what came before, for clients that resume. */
+export interface Backlog {
+  /** The position of the oldest message that is there. */
+  earliest(): Promise<Position>;
+  /** The position, with what is not there any more, or never was, left out. */
+  clamp(position: Position): Promise<Pick<MessageBatch, 'gaps'> & { readonly position: Position }>;
+  /** Some of the messages from one position on and before the other; rejects where the first is not there any more. */
+  read(from: Position, until: Position): Promise<MessageBatch & { readonly position: Position }>;
+  close(): void;
+}
+
+export interface TopicSource {
+  /** `scheme://host:port` of the brokers, and the topic; for messages. */
+  readonly name: string;
+  /** Reads from the position on; null: what comes from now on. Rejects where no broker lets it. */
+  open(position: Position | null): Promise<LiveReader>;
+  backlog(): Backlog;
+  /** As an `id` of events. */
+  format(position: Position): string;
+  /** Null where the text is none that `format` makes. */
+  parse(text: string): Position | null;
+  close(): void;
+}

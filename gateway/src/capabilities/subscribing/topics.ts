@@ -1,0 +1,46 @@
+/** The topics that a process reads, by the settings of their brokers and their names: plugins with equal ones share one. */
+import type { PublisherLog } from '../publishing/publisher.ts';
+import { Topic } from './topic.ts';
+import type { TopicSource } from './topic-source.ts';
+import { Turns } from './turns.ts';
+
+/** Reads of what came before that are under way at once, for clients that resume; others wait. */
+const MOST_BACKLOG_READS = 8;
+
+export interface ArtifactTopics<S> {
+  /** `log`: where outages are told of, for the first that opens it. To be held at once. */
+  open(settings: S, name: string, log: PublisherLog): Topic;
+  close(): void;
+}
+
+export class Topics<S> {
+  readonly #sourceOf: (settings: S, name: string) => TopicSource;
+  readonly #open = new Map<string, Topic>();
+  readonly #turns = new Turns(MOST_BACKLOG_READS);
+  #artifacts = 0;
+
+  constructor(sourceOf: (settings: S, name: string) => TopicSource) {
+    this.#sourceOf = sourceOf;
+  }
+
+  /** For one artifact. Its clients may outlive it. */
+  use(): ArtifactTopics<S> {
+    this.#artifacts++;
+    return {
+      open: (settings, name, log) => {
+        const key = JSON.stringify([settings, name]);
+        return this.#open.get(key) ?? this.#make(key, this.#sourceOf(settings, name), log);
+      },
+      close: () => {
+        if (--this.#artifacts > 0) return;
+        for (const topic of this.#open.values()) if (!topic.isHeld) topic.end();
+      },
+    };
+  }
+
+  #make(key: string, source: TopicSource, log: PublisherLog): Topic {
+    const topic = new Topic(source, { log, turns: this.#turns, ended: () => this.#open.delete(key) });
+    this.#open.set(key, topic);
+    return topic;
+  }
+}

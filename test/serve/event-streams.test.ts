@@ -1,0 +1,214 @@
+/** Streams of events as the gateway serves them: clients that do not read, limits, reload, shutdown, brokers that fail. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { EventClient } from './event-source.ts';
+import { Gate } from './gate.ts';
+import { type Gateway, jsonOf, startGateway } from './gateway.ts';
+import { h2session, raw } from './http.ts';
+import { createTopic, publish } from './kafka-client.ts';
+import { receivingArtifact } from './receiving.ts';
+import { Scrape } from './scrape.ts';
+import { streaming } from './streaming.ts';
+
+const { KAFKA_BROKERS: brokers = '' } = process.env;
+
+async function topicOf(): Promise<string> {
+  const topic = `t${crypto.randomUUID()}`;
+  await createTopic(brokers, topic);
+  return topic;
+}
+
+const port = (gw: Gateway) => Number(new URL(gw.url).port);
+
+async function ended(gw: Gateway, end: string): Promise<number> {
+  const scraped = new Scrape(await (await fetch(`${gw.admin}/metrics`)).text());
+  return scraped.value('gw_kafka_streams_total', { end });
+}
+
+describe.skipIf(brokers === '')('streams of events (needs KAFKA_BROKERS)', () => {
+  const { serve, open, keep } = streaming('stream-subscribe');
+
+  it('cut off a client that does not read, and delay no other', async () => {
+    const topic = await topicOf();
+    const gw = await serve(
+      { orders: { brokers, topic, max_lag: { messages: 100, bytes: 1 << 20 } } },
+      { args: ['--send-timeout', '600'] },
+    );
+    const reading = await open(gw, 'orders');
+    const { socket, all } = raw(port(gw));
+    socket.write('GET /orders HTTP/1.1\r\nHost: a\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.pause();
+    const value = 'x'.repeat(100_000);
+    let sent = 0;
+    await eventually(async () => {
+      await publish(
+        brokers,
+        topic,
+        Array.from({ length: 8 }, () => ({ value })),
+      );
+      sent += 8;
+      await reading.until(sent);
+      expect(await ended(gw, 'lag')).toBe(1);
+    });
+    socket.resume();
+    expect(await all).not.toMatch(/\r\n0\r\n\r\n$/);
+    const line = await gw.logged(({ msg, stream_ended_by }) => msg === 'request' && stream_ended_by === 'lag');
+    expect(line).toMatchObject({ status: 200, stream_messages: expect.any(Number) });
+    expect(reading.end).toBe(null);
+  });
+
+  it('are as many as the config says, and 503 with Retry-After beyond', async () => {
+    const topic = await topicOf();
+    const gw = await serve({ orders: { brokers, topic, max_clients: 2 }, others: { brokers, topic } });
+    const [first] = [await open(gw, 'orders'), await open(gw, 'orders')];
+    const third = await open(gw, 'orders');
+    expect([third.status, third.response.headers['retry-after']]).toEqual([503, '1']);
+    expect((await open(gw, 'others')).status).toBe(200);
+    first.close();
+    await eventually(async () => expect((await open(gw, 'orders')).status).toBe(200));
+    expect(await ended(gw, 'client')).toBe(1);
+  });
+
+  it('say that they are alive, and end when their clients have to be authorized again', async () => {
+    const gw = await serve({ orders: { brokers, topic: await topicOf(), heartbeat: 1, max_duration: 2.5 } });
+    const stream = await open(gw, 'orders');
+    await eventually(() => expect(stream.end).toBe('whole'));
+    expect(stream.comments).toBeGreaterThan(0);
+    expect(await ended(gw, 'duration')).toBe(1);
+  });
+
+  it('share a connection, and leave none when the gateway stops, which ends them as whole', async () => {
+    const gate = new Gate(`kafka://${brokers}`);
+    await gate.open();
+    const topic = await topicOf();
+    const gw = await serve({ orders: { brokers: `127.0.0.1:${gate.port}`, topic } });
+    const streams = await Promise.all(Array.from({ length: 20 }, () => open(gw, 'orders')));
+    expect(gate.accepted).toBe(1);
+    await publish(brokers, topic, [{ value: 'to all' }]);
+    for (const stream of streams) expect((await stream.until(1)).map(({ data }) => data)).toEqual(['to all']);
+    expect(await gw.stop()).toBe(0);
+    expect(new Set(streams.map(({ end }) => end))).toEqual(new Set(['whole']));
+    await gate.close();
+  });
+
+  it('stay open over a new artifact, and count with its own', async () => {
+    const topic = await topicOf();
+    const dir = mkdtempSync(join(tmpdir(), 'gw-streams-'));
+    const file = join(dir, 'api.gwa');
+    const replace = async (more: object) => {
+      const config = { brokers, topic, max_clients: 1 };
+      writeFileSync(`${file}.new`, await receivingArtifact('stream-subscribe', { orders: config, ...more }));
+      renameSync(`${file}.new`, file);
+    };
+    await replace({});
+    const gw = keep(await startGateway(null, { args: ['--artifact', file] }));
+    const stream = await open(gw, 'orders');
+    await replace({ others: { brokers, topic } });
+    await gw.logged(() => gw.log.filter(({ msg }) => msg === 'artifact loaded').length === 2);
+    await publish(brokers, topic, [{ value: 'still' }]);
+    expect((await stream.until(1)).map(({ data }) => data)).toEqual(['still']);
+    expect((await open(gw, 'orders')).status).toBe(503);
+    expect((await open(gw, 'others')).status).toBe(200);
+    rmSync(dir, { recursive: true });
+  });
+
+  it('go over HTTP/2 as well, and end with the gateway', async () => {
+    const topic = await topicOf();
+    const gw = await serve({ orders: { brokers, topic } });
+    const session = await h2session(gw.url);
+    const stream = session.request({ ':path': '/orders' }).setEncoding('utf8');
+    let text = '';
+    stream.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await eventually(() => expect(text).toContain('id: 0:0\n'));
+    await publish(brokers, topic, [{ value: 'hello' }]);
+    await eventually(() => expect(text).toContain('id: 0:1\ndata: hello\n\n'));
+    const closed = new Promise((resolve) => stream.on('close', () => resolve(stream.rstCode)));
+    expect(await gw.stop()).toBe(0);
+    expect(await closed).toBe(0);
+  });
+
+  it('are traced up to their beginning', async () => {
+    const gw = await serve({ orders: { brokers, topic: await topicOf() } });
+    const response = await fetch(`${gw.admin}/trace`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ target: '/orders' }),
+    });
+    if (response.status !== 200) throw new Error(await response.text());
+    expect(await jsonOf(response)).toMatchObject({ response: { status: 200 } });
+    await eventually(async () => expect(await ended(gw, 'client')).toBe(1));
+  });
+
+  it('reach no address that egress does not allow, named by a broker or not', async () => {
+    const gate = new Gate(`kafka://${brokers}`);
+    await gate.open();
+    const config = (host: string) => ({ orders: { brokers: `${host}:${gate.port}`, topic: 'a', timeout: 2 } });
+    const gw = await serve(config('127.0.0.1'), { egress: [] });
+    expect((await open(gw, 'orders')).status).toBe(502);
+    expect(gate.accepted).toBe(0);
+    // Reached by a name that is allowed, it names an address that is not.
+    const named = await serve(config('localhost'), { egress: ['--egress-allow', 'localhost'] });
+    expect((await open(named, 'orders')).status).toBe(502);
+    expect(gate.accepted).toBeGreaterThan(0);
+    await gate.close();
+  });
+
+  it('are 502 where no broker is there, then 503, and there when it is', async () => {
+    const gate = new Gate(`kafka://${brokers}`);
+    await gate.open();
+    await gate.close();
+    const gw = await serve({ orders: { brokers: `127.0.0.1:${gate.port}`, topic: await topicOf(), timeout: 0.5 } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i++) statuses.push((await open(gw, 'orders')).status);
+    expect(statuses).toEqual([502, 502, 502, 502, 502, 503]);
+    await gate.open();
+    await eventually(async () => expect((await open(gw, 'orders')).status).toBe(200));
+    await gate.close();
+  });
+});
+
+describe('streams of events from what is no Kafka', () => {
+  const { serve } = streaming('stream-subscribe');
+  let server: Server;
+  const sockets = new Set<Socket>();
+  let speak: (socket: Socket) => void = () => {};
+  let address = '';
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      sockets.add(
+        socket
+          .resume()
+          .on('error', () => {})
+          .on('close', () => sockets.delete(socket)),
+      );
+      speak(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    server?.close();
+  });
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['nothing', () => {}],
+    ['another protocol', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['an answer of 2 GiB', (socket) => socket.write(Buffer.from('7fffffff0000000000000000', 'hex'))],
+    ['its end', (socket) => socket.end()],
+  ])('are refused in time where the broker says %s', async (_, says) => {
+    speak = says;
+    const gw = await serve({ orders: { brokers: address, topic: 'a', timeout: 0.5 } });
+    const stream = await EventClient.open(`${gw.url}/orders`);
+    expect([502, 504]).toContain(stream.status);
+    expect(await gw.stop()).toBe(0);
+    await eventually(() => expect(sockets.size).toBe(0));
+  });
+});
