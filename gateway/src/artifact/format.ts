@@ -209,6 +209,14 @@ export interface Content {
   readonly [mediaType: string]: MediaType;
 }
 
+/** Messages of a WebSocket. */
+export interface WebSocketContent {
+  /** From clients. */
+  readonly received?: Content;
+  /** To clients; present where responses are validated. */
+  readonly sent?: Content;
+}
+
 export interface RequestBody {
   readonly required: boolean;
   readonly content: Content;
@@ -241,6 +249,8 @@ export interface Operation {
   readonly responses?: { readonly [status: string]: Content };
   /** By status code, `4XX` or `DEFAULT`; present where the dispatcher answers with examples of them. */
   readonly described_responses?: { readonly [status: string]: DescribedResponse };
+  /** What messages of its WebSockets must be, by content type of the message; absent where any may pass. */
+  readonly messages?: WebSocketContent;
   /** Media types and ranges of all successful responses; absent where one has no declared content. */
   readonly produces?: readonly string[];
   /**

@@ -316,6 +316,66 @@ describe('an operation that receives', () => {
   });
 });
 
+describe('an operation that receives by ws-upstream', () => {
+  const said = { payload: { type: 'string' } };
+  const chat = { address: 'chat', messages: { say: orders.messages.placed, said } };
+  const ref = (name: string) => ({ $ref: `#/channels/chat/messages/${name}` });
+  const of = (action: string, message: string, more: object = {}) => ({
+    action,
+    channel: { $ref: '#/channels/chat' },
+    messages: [ref(message)],
+    ...more,
+  });
+  const socket = { 'x-gw-dispatch': { name: 'ws-upstream' } };
+  const jsonOf = (content: object) => ({ 'application/json': content });
+
+  it('is a WebSocket: clients send what other operations on its channel send, which need no dispatch', async () => {
+    const { codes, operations, schemaOf } = await compiled({
+      channels: { chat },
+      operations: { say: of('send', 'say'), hear: of('receive', 'said', socket) },
+    });
+    expect(codes).toEqual([]);
+    expect(operations).toMatchObject([{ method: 'GET', path: '/chat', operation_id: 'hear' }]);
+    const { received, sent } = operations[0]?.messages ?? {};
+    expect(received).toEqual(jsonOf({ schema: expect.anything() }));
+    expect(schemaOf(received?.['application/json']?.schema)).toEqual(chat.messages.say.payload);
+    expect(sent).toBeUndefined();
+  });
+
+  it('has the messages to clients where responses are validated', async () => {
+    const { operations, schemaOf } = await compiled({
+      channels: { chat },
+      operations: { hear: of('receive', 'said', { ...socket, 'x-gw-validate-response': 'log' }) },
+    });
+    const { received, sent } = operations[0]?.messages ?? {};
+    expect(received).toBeUndefined();
+    expect(schemaOf(sent?.['application/json']?.schema)).toEqual({ type: 'string' });
+  });
+
+  it.each([
+    ['no payload', {}],
+    ['a content type that is not read', { contentType: 'application/octet-stream', payload: { type: 'string' } }],
+  ])('leaves messages alone of which one has %s', async (_, other) => {
+    const { operations } = await compiled({
+      channels: { chat: { ...chat, messages: { ...chat.messages, other } } },
+      operations: {
+        say: of('send', 'say'),
+        more: of('send', 'other'),
+        hear: of('receive', 'said', socket),
+      },
+    });
+    expect(operations.map(({ messages }) => messages)).toEqual([undefined]);
+  });
+
+  it('takes nothing from an operation on another channel, which needs a dispatch', async () => {
+    const { codes } = await compiled({
+      channels: { chat, orders },
+      operations: { publish: { ...publish, 'x-gw-dispatch': undefined }, hear: of('receive', 'said', socket) },
+    });
+    expect(codes).toEqual(['E1020 /operations/publish']);
+  });
+});
+
 it('gives diagnostics, and never throws, whatever stands in the place of any part', async () => {
   const whole = {
     defaultContentType: 'application/json',

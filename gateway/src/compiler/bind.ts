@@ -42,6 +42,12 @@ export class Binder {
     this.#readCondition = readCondition;
   }
 
+  /** Whether there is such a plugin, which uses one of these host functions. */
+  imports(name: unknown, functions: readonly string[]): boolean {
+    const plugin = typeof name === 'string' ? this.#plugins.use(name) : undefined;
+    return plugin?.manifest.host_functions.some((each) => functions.includes(each)) ?? false;
+  }
+
   /** Null, and a diagnostic, where the plugin cannot be used so. */
   bind(declared: DeclaredUse, type: PluginType): BoundUse | null {
     const { name, at } = declared;

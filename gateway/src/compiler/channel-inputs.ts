@@ -1,5 +1,5 @@
 /** What requests to an AsyncAPI operation are checked against: channel parameters, and the messages' headers and payload. */
-import type { Content, MediaType, Parameter, RequestBody } from '../artifact/format.ts';
+import type { Content, MediaType, Parameter, RequestBody, WebSocketContent } from '../artifact/format.ts';
 import { parseTemplate, TemplateError } from '../router/template.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import { get } from '../spec/json.ts';
@@ -48,6 +48,28 @@ function namesIn(path: string): readonly string[] {
     if (error instanceof TemplateError) return [];
     throw error;
   }
+}
+
+/**
+ * What messages of WebSockets on a channel must be: of clients those that other operations send, to them those that the
+ * operation receives. `sent`: whether these are validated, too.
+ */
+export function webSocketContentOf(channel: DeclaredChannel, sent: boolean, deps: Deps): WebSocketContent | undefined {
+  const fromClients = checkable(
+    bodyOf(
+      channel.others.flatMap(({ messages }) => messages),
+      deps,
+    ),
+  );
+  const toClients = sent ? checkable(bodyOf(channel.messages, deps)) : undefined;
+  if (!fromClients && !toClients) return undefined;
+  return { ...(fromClients ? { received: fromClients } : {}), ...(toClients ? { sent: toClients } : {}) };
+}
+
+/** A message does not say of which type it is: where those of one type may be anything, so may all. */
+function checkable(body: RequestBody | undefined): Content | undefined {
+  if (!body || Object.values(body.content).some(({ schema }) => schema === undefined)) return undefined;
+  return body.content;
 }
 
 /** A body is one of the messages; undefined where there are none. */

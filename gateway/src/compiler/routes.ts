@@ -10,7 +10,7 @@ import type { DeclaredOperation } from '../spec/operations.ts';
 import { isClimbing } from '../validation/limits.ts';
 import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
 import type { Binder } from './bind.ts';
-import { channelInputsOf } from './channel-inputs.ts';
+import { channelInputsOf, webSocketContentOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
 import { checkDistinct } from './distinct.ts';
 import { checkFit } from './operation-fit.ts';
@@ -24,6 +24,8 @@ import { type Security, securityOf } from './security.ts';
 const RESPONDS_BY_EXAMPLE = 'host_example_respond';
 /** Those that stream messages of brokers. */
 const SUBSCRIBES = ['host_kafka_subscribe', 'host_nats_subscribe'];
+/** The one that makes a WebSocket of a request. */
+const UPGRADES = ['host_websocket_upgrade'];
 
 export interface RouteDeps {
   readonly documents: Documents;
@@ -42,7 +44,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const { at, path, method, operationId, spec } = declared;
   const template = templateOf(declared, diagnostics);
   const dispatch = dispatchedTo(at, deps);
-  if (dispatch === undefined) {
+  if (dispatch === undefined && !isPartOfWebSocket(declared, deps)) {
     diagnostics.add('E1020', placeOf(at), `${method} ${path} has no x-gw-dispatch: it is not served`);
   }
   checkHeaders(declared, diagnostics);
@@ -65,6 +67,10 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     ? channelInputsOf(declared, declared.channel, deps)
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
   const responses = responsesOf(declared, deps, dispatcher !== null && answersByExample(dispatcher));
+  const messages =
+    declared.channel && isWebSocket(declared, dispatcher)
+      ? webSocketContentOf(declared.channel, responses.validate_response !== undefined, deps)
+      : undefined;
   if (!template || !dispatcher) return null;
   checkParameters(declared, template, parameters, diagnostics);
   return {
@@ -77,6 +83,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     api: slug(spec.title),
     parameters,
     ...(requestBody ? { request_body: requestBody } : {}),
+    ...(messages ? { messages } : {}),
     ...responses,
     admitted_headers: admittedHeaders({
       parameters,
@@ -91,14 +98,26 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
 /** Of an operation that receives: whether its dispatcher streams messages; else a diagnostic. */
 function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plugin, use }: BoundUse, deps: RouteDeps) {
   if (channel?.action !== 'receive' || (deps.mock && use.name === MOCK)) return true;
-  if (SUBSCRIBES.some((each) => plugin.manifest.host_functions.includes(each))) return true;
+  if ([...SUBSCRIBES, ...UPGRADES].some((each) => plugin.manifest.host_functions.includes(each))) return true;
   deps.diagnostics.add(
     'E1015',
     placeOf(member(at, 'x-gw-dispatch')),
     `operation "${operationId}" has action "receive", and "${use.name}" streams no messages: x-gw-dispatch has no effect on it`,
-    'Use stream-subscribe or subject-subscribe, or put x-gw-dispatch on an operation with action "send".',
+    'Use stream-subscribe, subject-subscribe or ws-upstream, or put x-gw-dispatch on an operation with action "send".',
   );
   return false;
+}
+
+/** Whether requests to it become WebSockets of its channel, on which messages go both ways. */
+function isWebSocket({ channel }: DeclaredOperation, dispatcher: BoundUse | null): boolean {
+  if (channel?.action !== 'receive' || dispatcher === null) return false;
+  return UPGRADES.some((each) => dispatcher.plugin.manifest.host_functions.includes(each));
+}
+
+/** Whether its messages come over the WebSocket of another operation. */
+function isPartOfWebSocket({ channel }: DeclaredOperation, { binder }: RouteDeps): boolean {
+  if (channel?.action !== 'send') return false;
+  return channel.others.some(({ at }) => binder.imports(get(get(at.value, 'x-gw-dispatch'), 'name'), UPGRADES));
 }
 
 function dispatchedTo(at: Located, { mock, diagnostics }: RouteDeps): DeclaredUse | null | undefined {

@@ -16,6 +16,7 @@ import type { Secrets } from '../secrets/secrets.ts';
 import type { Cell, Metrics, OperationMetrics } from '../telemetry/metrics.ts';
 import { AcceptCheck } from '../validation/accept.ts';
 import { BodyValidator } from '../validation/body.ts';
+import { type WebSocketMessages, webSocketMessagesOf } from '../validation/messages.ts';
 import { ParameterValidator } from '../validation/parameters.ts';
 import { ResponseValidator } from '../validation/response.ts';
 import { Schemas } from '../validation/schemas.ts';
@@ -39,6 +40,8 @@ export interface LoadedOperation {
   readonly accept: AcceptCheck | null;
   /** Null where responses are not validated. */
   readonly response: ResponseValidator | null;
+  /** Null where messages of its WebSockets are not validated. */
+  readonly messages: WebSocketMessages | null;
   readonly middlewares: readonly Step[];
   readonly dispatcher: BoundPlugin;
   /** The middleware that answers preflights and decorates early refusals (docs/decisions.md#cors-on-refusals). */
@@ -225,6 +228,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
     accept: operation.produces ? new AcceptCheck(operation.produces) : null,
     response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),
+    messages: webSocketMessagesOf(operation, deps.schemas, deps.maxHeldResponse),
     middlewares,
     dispatcher: await deps.binder.bind(operation.dispatch),
     preflight: middlewares.find(({ plugin }) => plugin.plugin.preflight) ?? null,

@@ -189,7 +189,7 @@ class RequestRun implements BodyReading {
     const body = hooked ? transformedBody(x, op.middlewares) : (x.body ?? x.bodyStream);
     const known = body !== null && body === x.bodyStream ? headerOf(x.headers, 'content-length') : undefined;
     const trustedPeer = this.#options.client.trusts(x.peer);
-    const upgrade = handOff.webSocket ? new UpstreamHandshake(x) : null;
+    const upgrade = handOff.webSocket ? new UpstreamHandshake(x, op.messages !== null) : null;
     proxy({ x, handOff, upstream, trustedPeer, body, contentLength: known, upgrade }, response);
   }
 

@@ -286,7 +286,8 @@ export class ResponseRun implements ProxyEvents {
     }
     x.responseHeaders.push(...op.headers);
     addStandardHeaders(x, x.responseHeaders);
-    const relayed = relayWebSocket(x, connection, this.#options.recorder.metrics.webSockets, (sent) =>
+    const { recorder, responseBudget: budget } = this.#options;
+    const relayed = relayWebSocket(x, connection, { op, recorder, budget }, (sent) =>
       this.record(SWITCHING_PROTOCOLS, sent),
     );
     if (!relayed) return this.record(CLIENT_CLOSED, 0);

@@ -1,11 +1,18 @@
 /** A request that has become a WebSocket: its relay, and what the access log says of it. */
 import type { Duplex } from 'node:stream';
+import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { RequestSlot } from '../capability/request-slot.ts';
 import { type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
+import type { ProblemError } from '../problems.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
+import { NOT_UTF8 } from '../validation/messages.ts';
+import { closeReason } from '../websocket/close-frame.ts';
 import { compresses } from '../websocket/extensions.ts';
-import type { WebSocketFigures } from '../websocket/figures.ts';
+import type { Closing } from '../websocket/frame-scanner.ts';
 import { acceptClient, EXTENSIONS } from '../websocket/handshake.ts';
+import { MessageGate } from '../websocket/message-gate.ts';
 import { Relay, type RelayEnd, STOPPING } from '../websocket/relay.ts';
+import type { LoadedOperation } from './generation.ts';
 
 const slot = new RequestSlot<ClosedWebSocket>();
 
@@ -22,11 +29,18 @@ class ClosedWebSocket implements RequestPart {
 
   get logged(): string {
     const { by, code, reason } = this.#end;
-    const why = reason === '' ? '' : `,"close_reason":"${reason}"`;
+    const why = reason === '' ? '' : `,"close_reason":${JSON.stringify(reason)}`;
     return `,"closed_by":"${by}","close_code":${code}${why}`;
   }
 
   finished(): void {}
+}
+
+export interface WebSocketDeps {
+  readonly op: LoadedOperation;
+  readonly recorder: Recorder;
+  /** Of messages that are held until they are whole. */
+  readonly budget: BufferBudget;
 }
 
 /**
@@ -36,7 +50,7 @@ class ClosedWebSocket implements RequestPart {
 export function relayWebSocket(
   x: Exchange,
   upstream: Duplex,
-  figures: WebSocketFigures,
+  deps: WebSocketDeps,
   ended: (sent: number) => void,
 ): boolean {
   const limits = x.handOff?.webSocket;
@@ -53,7 +67,9 @@ export function relayWebSocket(
     upstream,
     deflate,
     ...limits,
-    figures,
+    maxHeldMessageBytes: deps.op.messages?.limit ?? 0,
+    gates: gatesOf(x, deps, (closing) => relay?.close(closing)),
+    figures: deps.recorder.metrics.webSockets,
     ended: (end) => {
       x.receivedUpgraded = end.received;
       slot.set(x, new ClosedWebSocket(end));
@@ -61,4 +77,40 @@ export function relayWebSocket(
     },
   });
   return true;
+}
+
+/** Where an operation says what its messages are, they are held until they are whole, and checked. */
+function gatesOf(x: Exchange, { op, recorder, budget }: WebSocketDeps, close: (closing: Closing) => void) {
+  const { received = null, sent = null, enforces = false } = op.messages ?? {};
+  const hold = holdFor(x, budget);
+  const refuse = (errors: readonly ProblemError[] | null) => {
+    if (errors !== null) recorder.validationFailed(op.metrics, 'message');
+    return closingFor(errors);
+  };
+  const report = (errors: readonly ProblemError[] | null) => {
+    if (errors !== null) recorder.responseInvalid(x, { status: 101, errors, withheld: enforces });
+    return enforces ? closingFor(errors) : null;
+  };
+  return {
+    client: received && new MessageGate({ check: (message) => refuse(received.errors(message)), hold, cutOff: close }),
+    upstream: sent && new MessageGate({ check: (message) => report(sent.errors(message)), hold, cutOff: close }),
+  };
+}
+
+/** Who holds most gives way: of its messages that come in pieces, the slowest. */
+function holdFor({ clientIp }: Exchange, budget: BufferBudget) {
+  return (cutOff: () => void): Holding => {
+    const since = performance.now();
+    const holding = budget.hold(clientIp);
+    holding.evictable = { rate: (now) => holding.bytes / Math.max(1, now - since), evict: cutOff };
+    return holding;
+  };
+}
+
+/** 1007: not what its frames say that it is (RFC 6455, section 7.4.1); 1008: not what the description wants. */
+function closingFor(errors: readonly ProblemError[] | null): Closing | null {
+  const [first] = errors ?? [];
+  if (first === undefined) return null;
+  const where = first.field === '/' ? 'the message' : `the message at ${first.field}`;
+  return { code: first === NOT_UTF8 ? 1007 : 1008, reason: closeReason(`${where}: ${first.reason}`) };
 }

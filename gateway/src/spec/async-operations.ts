@@ -19,9 +19,25 @@ export function asyncOperationsOf(spec: Spec, documents: Documents, diagnostics:
   const reader = new AsyncOperationReader(spec, documents, diagnostics);
   const operations = member(reader.root, 'operations');
   if (!isObject(operations.value)) return [];
-  return Object.keys(operations.value).flatMap((name) =>
+  const found = Object.keys(operations.value).flatMap((name) =>
     name.startsWith('x-') ? [] : reader.operation(name, member(operations, name)),
   );
+  const byChannel = Map.groupBy(found, ({ channel }) => placeKey(channel?.at));
+  return found.map((operation) => withOthers(operation, byChannel.get(placeKey(operation.channel?.at)) ?? []));
+}
+
+/** `all`: those of its channel. */
+function withOthers(operation: DeclaredOperation, all: readonly DeclaredOperation[]): DeclaredOperation {
+  const { channel } = operation;
+  if (!channel) return operation;
+  const others = all.flatMap(({ at, channel: other }) =>
+    other && other.action !== channel.action ? [{ at, messages: other.messages }] : [],
+  );
+  return { ...operation, channel: { ...channel, others } };
+}
+
+function placeKey(at: Located | undefined): string {
+  return `${at?.document.file}#${at?.pointer}`;
 }
 
 class AsyncOperationReader {
@@ -66,6 +82,8 @@ class AsyncOperationReader {
           parameters: this.#parameters(channel),
           messages: this.#messages(at, channel),
           action: action.value,
+          at: channel,
+          others: [],
         },
         security: this.#security(sources),
       },

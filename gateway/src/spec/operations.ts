@@ -25,6 +25,16 @@ export interface DeclaredChannel {
   readonly messages: readonly DeclaredMessage[];
   /** Messages come in requests (`send`), or go out in responses (`receive`). */
   readonly action: 'send' | 'receive';
+  /** The channel itself. */
+  readonly at: Located;
+  /** Of the same channel, in the same document: all others of the other action. */
+  readonly others: readonly DeclaredOther[];
+}
+
+/** An AsyncAPI operation on the other side of a channel. */
+export interface DeclaredOther {
+  readonly at: Located;
+  readonly messages: readonly DeclaredMessage[];
 }
 
 /** An operation as it is declared. */

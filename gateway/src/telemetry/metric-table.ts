@@ -18,6 +18,7 @@ export const VALIDATION_REASONS = [
   ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
   ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
   'pattern-steps',
+  'message',
 ] as const;
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 

@@ -15,3 +15,13 @@ export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
   for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] as number) ^ (mask[i % 4] as number);
   return Buffer.concat([Buffer.from([FIN_CLOSE, MASK | payload.length]), mask, payload]);
 }
+
+/** Bytes of a reason at most (section 5.5). */
+const MOST = 123;
+
+/** The text, or as much of it as a close frame holds. */
+export function closeReason(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MOST) return text;
+  return `${bytes.toString('utf8', 0, MOST - 3).replace(/\uFFFD+$/, '')}…`;
+}

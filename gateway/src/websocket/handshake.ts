@@ -43,8 +43,9 @@ export class UpstreamHandshake {
   readonly #extensions: string;
   readonly #protocols: readonly string[];
 
-  constructor({ headers }: Exchange) {
-    this.#extensions = offeredExtensions(joinedHeader(headers, EXTENSIONS));
+  /** `plain`: messages are to be read, so that none may be compressed. */
+  constructor({ headers }: Exchange, plain: boolean) {
+    this.#extensions = plain ? '' : offeredExtensions(joinedHeader(headers, EXTENSIONS));
     this.#protocols = (joinedHeader(headers, PROTOCOL) ?? '').split(',').map((each) => each.trim());
   }
 

@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream';
 import type { DirectionFigures, WebSocketFigures } from './figures.ts';
 import type { Closing } from './frame-scanner.ts';
+import type { MessageGate } from './message-gate.ts';
 import { Side, type SideName } from './side.ts';
 
 /** Milliseconds from the first close frame, or the loss of a side, to the end of both connections (RFC 6455, section 7.1.2). */
@@ -19,6 +20,8 @@ const UPSTREAM_GONE: Closing = { code: 1011, reason: 'the upstream has gone' };
 const BAD_CLIENT: Closing = { code: 1001, reason: 'the client broke the protocol' };
 const BAD_UPSTREAM: Closing = { code: 1011, reason: 'the upstream broke the protocol' };
 const IDLE: Closing = { code: 1001, reason: 'idle timeout' };
+const REFUSED_OF_CLIENT: Closing = { code: 1001, reason: 'a message of the client was refused' };
+const REFUSED_OF_UPSTREAM: Closing = { code: 1011, reason: 'a message of the upstream was refused' };
 export const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
 
 export interface RelayOptions {
@@ -27,6 +30,10 @@ export interface RelayOptions {
   /** Both sides have agreed on compression. */
   readonly deflate: boolean;
   readonly maxMessageBytes: number;
+  /** The same of those that are held until they are whole. */
+  readonly maxHeldMessageBytes: number;
+  /** Of what each side sends; null where messages pass without being looked at. */
+  readonly gates: { readonly client: MessageGate | null; readonly upstream: MessageGate | null };
   /** Milliseconds without a byte from either side; 0: no limit. */
   readonly idleTimeoutMs: number;
   readonly figures: WebSocketFigures;
@@ -56,11 +63,14 @@ export class Relay {
   #open = 2;
 
   constructor(options: RelayOptions) {
-    const { client, upstream, figures } = options;
-    const rules = { deflate: options.deflate, maxMessageBytes: options.maxMessageBytes };
+    const { client, upstream, figures, gates } = options;
+    const { deflate, maxMessageBytes, maxHeldMessageBytes } = options;
+    const rulesFor = (gate: MessageGate | null) => {
+      return { deflate, maxMessageBytes: gate ? Math.min(maxMessageBytes, maxHeldMessageBytes) : maxMessageBytes };
+    };
     this.#options = options;
-    this.#client = new Side('client', client, { ...rules, masked: true });
-    this.#upstream = new Side('upstream', upstream, { ...rules, masked: false });
+    this.#client = new Side('client', client, { ...rulesFor(gates.client), masked: true }, gates.client);
+    this.#upstream = new Side('upstream', upstream, { ...rulesFor(gates.upstream), masked: false }, gates.upstream);
     figures.open++;
     this.#watchIdle(options.idleTimeoutMs);
     this.#join(this.#client, this.#upstream, figures.received);
@@ -97,15 +107,24 @@ export class Relay {
     from.received += chunk.length;
     const { scanner } = from;
     const before = scanner.messages;
-    const { lead, body } = scanner.scan(chunk);
+    const passed = from.pass(scanner.scan(chunk));
     figures.bytes += chunk.length;
     figures.messages += scanner.messages - before;
-    if (!to.gone && !to.write(lead, body)) from.stream.pause();
+    if (!to.gone && !to.write(passed)) from.stream.pause();
+    if (from.refusal !== null) return this.#refused(from, to, from.refusal);
     if (scanner.violation !== null) return this.#violated(from, to, scanner.violation);
     to.tell(from);
     if (scanner.closeCode === null) return;
     this.#note(from.name, { code: scanner.closeCode, reason: '' });
     this.#settle(CLOSING_MS);
+  }
+
+  /** A message that may not pass. */
+  #refused(from: Side, to: Side, closing: Closing): void {
+    this.#note('gateway', closing);
+    from.dismiss(closing, to);
+    to.dismiss(from === this.#client ? REFUSED_OF_CLIENT : REFUSED_OF_UPSTREAM, from);
+    this.#settle(GRACE_MS);
   }
 
   #violated(from: Side, to: Side, closing: Closing): void {

@@ -1,7 +1,8 @@
 /** One end of a relayed WebSocket: the client's or the upstream's connection. */
 import type { Duplex } from 'node:stream';
 import { closeFrame } from './close-frame.ts';
-import { type Closing, type FrameRules, FrameScanner } from './frame-scanner.ts';
+import { type Closing, type FrameRules, FrameScanner, type Passed } from './frame-scanner.ts';
+import type { MessageGate } from './message-gate.ts';
 
 /** Milliseconds that a peer gets to close its connection behind the closing handshake. */
 const LINGER_MS = 1000;
@@ -13,6 +14,8 @@ export class Side {
   readonly stream: Duplex;
   /** Of what it sends. */
   readonly scanner: FrameScanner;
+  /** Of its messages; null where they pass without being looked at. */
+  readonly #gate: MessageGate | null;
   /** Bytes that it has sent. */
   received = 0;
   /** It has ended its connection, or lost it. */
@@ -24,16 +27,39 @@ export class Side {
   #ended = false;
   #linger: NodeJS.Timeout | null = null;
 
-  constructor(name: SideName, stream: Duplex, rules: FrameRules) {
+  constructor(name: SideName, stream: Duplex, rules: FrameRules, gate: MessageGate | null) {
     this.name = name;
     this.stream = stream;
     this.scanner = new FrameScanner(rules);
+    this.#gate = gate;
   }
 
   /** Whether its closing handshake is over, or cannot be. */
   get done(): boolean {
     const { closeCode, violation } = this.scanner;
     return this.gone || (this.#told && (closeCode !== null || violation !== null));
+  }
+
+  /** Why a message of its own may not pass; null while all may. */
+  get refusal(): Closing | null {
+    return this.#gate?.violation ?? null;
+  }
+
+  /** Of valid frames, what goes on to the other side. */
+  pass({ lead, body }: Passed): readonly Buffer[] {
+    const gate = this.#gate;
+    if (gate === null) return lead === null ? [body] : [lead, body];
+    return lead === null ? gate.pass(body) : [...gate.pass(lead), ...gate.pass(body)];
+  }
+
+  /** The other side has its close frame. */
+  get #closePassed(): boolean {
+    return this.#gate?.closePassed ?? this.scanner.closePassed;
+  }
+
+  /** What the other side has of it ends with a whole frame, as it always does where messages are held. */
+  get #atFrameEnd(): boolean {
+    return this.#gate !== null || this.scanner.atFrameEnd;
   }
 
   /** It is to be told why the WebSocket ends, once what `other` has sent stands at the end of a frame. */
@@ -47,9 +73,9 @@ export class Side {
   /** Tells it what there is to tell, where it can be told now. */
   tell(other: Side): void {
     if (this.#told || this.gone) return;
-    if (other.scanner.closePassed) this.#told = true;
+    if (other.#closePassed) this.#told = true;
     else if (this.#closing === null) return;
-    else if (other.scanner.atFrameEnd) {
+    else if (other.#atFrameEnd) {
       this.#told = true;
       this.stream.write(closeFrame(this.#closing, this.name === 'upstream'));
       // Half of a frame is all that it would ever get.
@@ -57,12 +83,13 @@ export class Side {
   }
 
   /** False where it reads more slowly than the other side sends. */
-  write(lead: Buffer | null, body: Buffer): boolean {
+  write(pieces: readonly Buffer[]): boolean {
     const { stream } = this;
-    if (lead === null) return body.length === 0 || stream.write(body);
+    const [only] = pieces;
+    if (only === undefined) return true;
+    if (pieces.length === 1) return only.length === 0 || stream.write(only);
     stream.cork();
-    stream.write(lead);
-    if (body.length > 0) stream.write(body);
+    for (const piece of pieces) if (piece.length > 0) stream.write(piece);
     stream.uncork();
     return !stream.writableNeedDrain;
   }
@@ -80,6 +107,7 @@ export class Side {
 
   /** Its connection has ended. */
   release(): void {
+    this.#gate?.release();
     if (this.#linger !== null) clearTimeout(this.#linger);
   }
 }

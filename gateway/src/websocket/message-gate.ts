@@ -1,0 +1,125 @@
+/**
+ * Holds the frames of a message until it is whole and has been checked; then they pass as they came, masks and all
+ * (RFC 6455, section 5). What is fed to it has been through a FrameScanner: valid frames, whose heads are never cut.
+ * Control frames pass at once, and whole, between those of a message.
+ */
+import type { Holding } from '../buffer-budget.ts';
+import type { Closing } from './frame-scanner.ts';
+
+const CLOSE = 0x8;
+const FIN = 0x80;
+const MASK = 0x80;
+const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
+
+export interface MessageGateOptions {
+  /** Why the message ends the WebSocket; null where it may pass. */
+  check(message: Buffer): Closing | null;
+  /** Makes room for a message that comes in pieces. `cutOff`: the room is needed for others. */
+  hold(cutOff: () => void): Holding;
+  /** It had to give way. */
+  cutOff(closing: Closing): void;
+}
+
+export class MessageGate {
+  readonly #options: MessageGateOptions;
+  /** Why nothing more passes. */
+  violation: Closing | null = null;
+  /** A close frame has passed. */
+  closePassed = false;
+  /** Of the message at hand: its frames as they came, and its payload as it is meant. */
+  #frames: Buffer[] = [];
+  #payload: Buffer[] = [];
+  #held: Holding | null = null;
+  /** Of the control frame at hand. */
+  #control: Buffer[] = [];
+  /** Of the frame at hand. */
+  #opcode = 0;
+  #final = true;
+  #left = 0;
+  #mask: Buffer | null = null;
+  #maskAt = 0;
+
+  constructor(options: MessageGateOptions) {
+    this.#options = options;
+  }
+
+  /** What may go on now. */
+  pass(bytes: Buffer): readonly Buffer[] {
+    const passed: Buffer[] = [];
+    let kept = 0;
+    for (let at = 0; at < bytes.length && this.violation === null; ) {
+      const from = at;
+      if (this.#left === 0) at += this.#begin(bytes, at);
+      const end = at + Math.min(this.#left, bytes.length - at);
+      const isControl = this.#opcode >= CLOSE;
+      (isControl ? this.#control : this.#frames).push(bytes.subarray(from, end));
+      if (!isControl) this.#payload.push(this.#unmasked(bytes.subarray(at, end)));
+      kept += end - from;
+      this.#left -= end - at;
+      at = end;
+      if (this.#left > 0) break;
+      if (isControl) this.#controlEnded(passed);
+      else if (this.#final) {
+        this.#messageEnded(passed);
+        kept = 0;
+      }
+    }
+    if (this.#frames.length > 0 && this.violation === null && !this.#take(kept)) this.violation = NO_ROOM;
+    return passed;
+  }
+
+  release(): void {
+    this.#held?.release();
+    this.#held = null;
+    this.#frames = [];
+    this.#payload = [];
+  }
+
+  /** A frame begins: bytes of its head. */
+  #begin(bytes: Buffer, at: number): number {
+    const first = bytes[at] as number;
+    const second = bytes[at + 1] as number;
+    const short = second & 0x7f;
+    const extended = short === 126 ? 2 : short === 127 ? 8 : 0;
+    this.#left =
+      extended === 0 ? short : extended === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+    this.#opcode = first & 0x0f;
+    this.#final = (first & FIN) !== 0;
+    const maskFrom = at + 2 + extended;
+    this.#mask = (second & MASK) === 0 ? null : Buffer.from(bytes.subarray(maskFrom, maskFrom + 4));
+    this.#maskAt = 0;
+    return 2 + extended + (this.#mask?.length ?? 0);
+  }
+
+  #unmasked(piece: Buffer): Buffer {
+    const mask = this.#mask;
+    if (mask === null) return piece;
+    const plain = Buffer.allocUnsafe(piece.length);
+    for (let i = 0; i < piece.length; i++) plain[i] = (piece[i] as number) ^ (mask[(this.#maskAt + i) & 3] as number);
+    this.#maskAt += piece.length;
+    return plain;
+  }
+
+  #controlEnded(passed: Buffer[]): void {
+    passed.push(...this.#control);
+    this.#control = [];
+    if (this.#opcode === CLOSE) this.closePassed = true;
+  }
+
+  #messageEnded(passed: Buffer[]): void {
+    const [only, ...more] = this.#payload;
+    const payload = only !== undefined && more.length === 0 ? only : Buffer.concat(this.#payload);
+    this.violation = this.#options.check(payload);
+    if (this.violation === null) passed.push(...this.#frames);
+    this.release();
+  }
+
+  /** Room for what waits for the rest of its message; frames and payload are both kept. */
+  #take(bytes: number): boolean {
+    this.#held ??= this.#options.hold(() => {
+      this.violation = NO_ROOM;
+      this.#options.cutOff(NO_ROOM);
+    });
+    return this.#held.take(2 * bytes);
+  }
+}
