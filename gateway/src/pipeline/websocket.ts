@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream';
 import { RequestSlot } from '../capability/request-slot.ts';
 import { type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
+import type { WebSocketFigures } from '../web-socket-figures.ts';
 import { compresses } from '../websocket/extensions.ts';
-import type { WebSocketFigures } from '../websocket/figures.ts';
 import { acceptClient, EXTENSIONS } from '../websocket/handshake.ts';
 import { Relay, type RelayEnd, STOPPING } from '../websocket/relay.ts';
 
