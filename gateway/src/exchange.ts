@@ -6,6 +6,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Problem } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
+import type { WebSocketFigures } from './web-socket-figures.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];
@@ -143,6 +144,10 @@ export interface EventStream {
   readonly headers: HeaderList;
   /** The head is sent. `ended` is called once, with the bytes of the body. */
   begin(x: Exchange, sink: ResponseSink, ended: (bytes: number) => void): void;
+  /** In place of `begin`: the client has asked for a WebSocket, which is open on this connection. */
+  accept(x: Exchange, connection: Duplex, figures: WebSocketFigures, ended: (bytes: number) => void): void;
+  /** The gateway stops. */
+  stop(): void;
   /** It is not wanted any more: the client has left, or has got another answer. */
   close(): void;
 }

@@ -25,6 +25,7 @@ import type { Recorder } from '../telemetry/recorder.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import { pastLimit, tooLarge } from '../validation/read-body.ts';
 import { ANSWERED } from '../wasm/call/plugin.ts';
+import { acceptClient, refusalOf } from '../websocket/handshake.ts';
 import type { Generation, LoadedOperation } from './generation.ts';
 import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 import { corsOnRefusal, runResponseHook } from './hooks.ts';
@@ -206,16 +207,39 @@ export class ResponseRun implements ProxyEvents {
   async streamEvents(op: LoadedOperation, events: EventStream): Promise<void> {
     const x = this.#x;
     x.trace?.dispatched('streams events', null);
+    if (x.upgrade !== null) return this.#eventSocket(op, events);
     const sink = await this.#eventSink(op, events);
     if (sink === null || x.closed) {
       events.close();
       if (sink !== null) this.record(CLIENT_CLOSED, 0);
       return;
     }
-    x.trace?.finish(x.responseStatus);
-    x.trace = null;
+    this.#endTrace(x.responseStatus);
     if (!op.responseChunks) this.#release();
     events.begin(x, sink, (bytes) => this.record(x.responseStatus, bytes));
+  }
+
+  /** The same for a client that has asked for a WebSocket. */
+  async #eventSocket(op: LoadedOperation, events: EventStream): Promise<void> {
+    const x = this.#x;
+    this.observeDispatch(op, null);
+    const refusal = refusalOf(x);
+    if (refusal !== null) {
+      events.close();
+      return this.answer({ problem: refusal });
+    }
+    if (!(await this.#switches(op, []))) return events.close();
+    acceptClient(x, x.responseHeaders);
+    const client = x.responder.upgrade?.(x, x.responseHeaders, () => events.stop());
+    if (!client) {
+      events.close();
+      return this.record(CLIENT_CLOSED, 0);
+    }
+    this.#endTrace(SWITCHING_PROTOCOLS);
+    this.#release();
+    events.accept(x, client, this.#options.recorder.metrics.webSockets, (sent) =>
+      this.record(SWITCHING_PROTOCOLS, sent),
+    );
   }
 
   /** Null where the client has got another answer. */
@@ -268,32 +292,41 @@ export class ResponseRun implements ProxyEvents {
     });
   }
 
-  /** Response hooks see the answer as one without a body; one that puts another in its place ends the upgrade. */
+  /** One of the response hooks that puts another answer in its place ends the upgrade. */
   async #upgrade(x: Exchange, headers: HeaderList, connection: Duplex): Promise<void> {
     const op = this.op as LoadedOperation;
     this.observeDispatch(op, x.handOff?.upstream ?? null);
-    x.responseStatus = SWITCHING_PROTOCOLS;
-    x.responseHeaders = headers;
-    applyStaged(x);
-    if (this.ran > 0 && op.responseHooks) await this.#responseHooks(op);
-    if (x.closed) {
-      connection.destroy();
-      return this.record(CLIENT_CLOSED, 0);
-    }
-    if (x.responseStatus !== SWITCHING_PROTOCOLS) {
-      connection.destroy();
-      return this.#send();
-    }
-    x.responseHeaders.push(...op.headers);
-    addStandardHeaders(x, x.responseHeaders);
+    if (!(await this.#switches(op, headers))) return void connection.destroy();
     const { recorder, responseBudget: budget } = this.#options;
     const relayed = relayWebSocket(x, connection, { op, recorder, budget }, (sent) =>
       this.record(SWITCHING_PROTOCOLS, sent),
     );
     if (!relayed) return this.record(CLIENT_CLOSED, 0);
-    x.trace?.finish(SWITCHING_PROTOCOLS);
-    x.trace = null;
+    this.#endTrace(SWITCHING_PROTOCOLS);
     this.#release();
+  }
+
+  /** Response hooks see the answer as one without a body; false where the client has gone, or got another answer. */
+  async #switches(op: LoadedOperation, headers: HeaderList): Promise<boolean> {
+    const x = this.#x;
+    x.responseStatus = SWITCHING_PROTOCOLS;
+    x.responseHeaders = headers;
+    applyStaged(x);
+    if (this.ran > 0 && op.responseHooks) await this.#responseHooks(op);
+    if (x.closed) this.record(CLIENT_CLOSED, 0);
+    else if (x.responseStatus !== SWITCHING_PROTOCOLS) this.#send();
+    else {
+      x.responseHeaders.push(...op.headers);
+      addStandardHeaders(x, x.responseHeaders);
+      return true;
+    }
+    return false;
+  }
+
+  /** What goes on for long is traced up to its beginning. */
+  #endTrace(status: number): void {
+    this.#x.trace?.finish(status);
+    this.#x.trace = null;
   }
 
   // --- what all of them come to

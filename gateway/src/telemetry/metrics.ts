@@ -6,7 +6,7 @@
 import { Registry } from 'prom-client';
 import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
-import { type DirectionFigures, noFigures } from '../websocket/figures.ts';
+import { type DirectionFigures, noFigures } from '../web-socket-figures.ts';
 import type { PluginFigures, StateFigures } from './figures.ts';
 import { LabelledCounter } from './labelled-counter.ts';
 import {

@@ -4,12 +4,12 @@
  * rest, so that nothing is lost between the two, and nothing comes twice.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { LiveBatch } from './live-batch.ts';
+import { gapOf } from './client-event.ts';
+import { LiveBatch, type MessageForm } from './live-batch.ts';
 import type { Outbox } from './outbox.ts';
 import { distance, isAhead, isBehind, type Position } from './position.ts';
-import { gapOf } from './sse.ts';
 import type { LiveClient, Topic } from './topic.ts';
-import type { Backlog, Gap } from './topic-source.ts';
+import type { Backlog } from './topic-source.ts';
 
 /** Messages for which what comes is kept meanwhile. */
 const NEAR = 1_000;
@@ -22,7 +22,7 @@ export interface CatchUpOptions {
   readonly client: LiveClient;
   readonly outbox: Outbox;
   readonly key: Buffer | null;
-  readonly includeMetadata: boolean;
+  readonly form: MessageForm;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
@@ -106,8 +106,8 @@ export class CatchUp {
   }
 
   async #write(batch: LiveBatch): Promise<void> {
-    const { outbox, key, includeMetadata } = this.#options;
-    const frames = batch.frames(includeMetadata, key);
+    const { outbox, key, form } = this.#options;
+    const frames = batch.frames(form, key);
     if (frames.bytes.length > 0) await outbox.write(frames);
   }
 
@@ -117,8 +117,9 @@ export class CatchUp {
     if (clamped === null) return;
     this.#position = clamped.position;
     const id = this.#options.topic.source.format(clamped.position);
-    const text = clamped.gaps.map((gap: Gap) => gapOf(gap, id)).join('');
-    if (text !== '') await this.#options.outbox.write({ bytes: Buffer.from(text), messages: 0 });
+    const { form, outbox } = this.#options;
+    const told = clamped.gaps.map((gap) => form.framing.write(gapOf(gap), id));
+    if (told.length > 0) await outbox.write({ bytes: Buffer.concat(told), messages: 0 });
   }
 
   /** As often as it takes; null where the client has left meanwhile. */

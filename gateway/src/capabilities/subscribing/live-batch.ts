@@ -1,12 +1,18 @@
 /** What a topic has read at once, written for clients once for each way of writing, however many get it. */
+import { eventOf, type Framing, gapOf } from './client-event.ts';
 import type { Position } from './position.ts';
-import { eventOf, gapOf } from './sse.ts';
 import type { MessageBatch, StreamMessage } from './topic-source.ts';
 
 /** Some of the events of a batch, to be written together. */
 export interface Frames {
   readonly bytes: Buffer;
   readonly messages: number;
+}
+
+/** A way to write messages: for clients that are told alike. */
+export interface MessageForm {
+  readonly framing: Framing;
+  readonly withMetadata: boolean;
 }
 
 interface Written {
@@ -19,8 +25,7 @@ export class LiveBatch {
   readonly #batch: MessageBatch;
   readonly #before: Position | null;
   readonly #format: (position: Position) => string;
-  readonly #written = new Map<boolean, readonly Written[]>();
-  readonly #whole = new Map<boolean, Frames>();
+  readonly #made: { readonly form: MessageForm; readonly events: readonly Written[]; readonly whole: Frames }[] = [];
 
   /** `before`: the position of whoever has all that came before; null where there are none. */
   constructor(batch: MessageBatch, before: Position | null, format: (position: Position) => string) {
@@ -30,33 +35,32 @@ export class LiveBatch {
   }
 
   /** All of it, or those of a key. */
-  frames(withMetadata: boolean, key: Buffer | null): Frames {
-    if (key === null) return this.#all(withMetadata);
-    const fitting = this.#events(withMetadata).filter(({ message }) => message === null || isOf(message, key));
-    return together(fitting);
+  frames(form: MessageForm, key: Buffer | null): Frames {
+    const { events, whole } = this.#in(form);
+    if (key === null) return whole;
+    return together(events.filter(({ message }) => message === null || isOf(message, key)));
   }
 
-  #all(withMetadata: boolean): Frames {
-    const known = this.#whole.get(withMetadata);
+  #in(form: MessageForm) {
+    const { framing, withMetadata } = form;
+    const known = this.#made.find((each) => each.form.framing === framing && each.form.withMetadata === withMetadata);
     if (known) return known;
-    const frames = together(this.#events(withMetadata));
-    this.#whole.set(withMetadata, frames);
-    return frames;
+    const events = this.#write(form);
+    const made = { form, events, whole: together(events) };
+    this.#made.push(made);
+    return made;
   }
 
-  #events(withMetadata: boolean): readonly Written[] {
-    const known = this.#written.get(withMetadata);
-    if (known) return known;
+  #write({ framing, withMetadata }: MessageForm): readonly Written[] {
     const { messages, gaps } = this.#batch;
     const position = this.#before === null ? null : [...this.#before];
     for (const { partition = 0, to } of gaps) if (position !== null) position[partition] = to;
     const id = () => position && this.#format(position);
-    const written = gaps.map((gap): Written => ({ message: null, bytes: Buffer.from(gapOf(gap, id())) }));
+    const written = gaps.map((gap): Written => ({ message: null, bytes: framing.write(gapOf(gap), id()) }));
     for (const message of messages) {
       if (position !== null) position[message.partition] = message.offset + 1;
-      written.push({ message, bytes: Buffer.from(eventOf(message, id(), withMetadata)) });
+      written.push({ message, bytes: framing.write(eventOf(message, withMetadata), id()) });
     }
-    this.#written.set(withMetadata, written);
     return written;
   }
 }

@@ -1,11 +1,13 @@
 /** What goes to a client: written while it reads, kept in order up to a limit while it does not. */
 import type { Writable } from 'node:stream';
+import type { DirectionFigures } from '../../web-socket-figures.ts';
 import type { Frames } from './live-batch.ts';
 import type { Lag } from './subscription-settings.ts';
 
 export class Outbox {
   readonly #sink: Writable;
   readonly #maxLag: Lag;
+  readonly #figures: DirectionFigures | null;
   #kept: Frames[] = [];
   #lag = { messages: 0, bytes: 0 };
   /** The client has yet to read what was written. */
@@ -17,9 +19,11 @@ export class Outbox {
   messages = 0;
   bytes = 0;
 
-  constructor(sink: Writable, maxLag: Lag) {
+  /** `figures`: where what is written is counted, too. */
+  constructor(sink: Writable, maxLag: Lag, figures: DirectionFigures | null = null) {
     this.#sink = sink;
     this.#maxLag = maxLag;
+    this.#figures = figures;
     sink.on('drain', () => this.#goOn());
   }
 
@@ -74,6 +78,10 @@ export class Outbox {
   #put({ bytes, messages }: Frames): void {
     this.messages += messages;
     this.bytes += bytes.length;
+    if (this.#figures !== null) {
+      this.#figures.messages += messages;
+      this.#figures.bytes += bytes.length;
+    }
     if (!this.#sink.write(bytes)) this.#full = true;
   }
 

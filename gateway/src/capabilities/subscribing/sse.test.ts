@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../test/property-runs.ts';
-import { eventOf, gapOf, heartbeatOf, openingOf } from './sse.ts';
+import { eventOf, gapOf } from './client-event.ts';
+import { SERVER_SENT_EVENTS } from './sse.ts';
 import type { StreamMessage } from './topic-source.ts';
 
 const messageOf = (payload: Buffer | null): StreamMessage => ({
@@ -34,7 +35,7 @@ describe('server-sent events', () => {
         fc.constantFrom('\r', '\n', '\r\n', ''),
         (one, end) => {
           const text = `${one}${end}${one}`;
-          const written = eventOf(messageOf(Buffer.from(text)), '0:2', false);
+          const written = SERVER_SENT_EVENTS.write(eventOf(messageOf(Buffer.from(text)), false), '0:2').toString();
           expect(parsed(written)).toEqual({ event: '', id: '0:2', data: text.replaceAll(/\r\n|\r/g, '\n') });
           expect(written.endsWith('\n\n')).toBe(true);
         },
@@ -46,7 +47,7 @@ describe('server-sent events', () => {
   it('have a message with its metadata as one JSON object, from which its bytes come back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        const event = parsed(eventOf(messageOf(Buffer.from(bytes)), null, true));
+        const event = parsed(SERVER_SENT_EVENTS.write(eventOf(messageOf(Buffer.from(bytes)), true), null).toString());
         const { encoding, payload } = JSON.parse(event?.data ?? '');
         if (encoding === 'json') expect(JSON.parse(Buffer.from(bytes).toString())).toEqual(payload);
         else expect(Buffer.from(payload, encoding === 'base64' ? 'base64' : 'utf8')).toEqual(Buffer.from(bytes));
@@ -56,10 +57,12 @@ describe('server-sent events', () => {
   });
 
   it('move a client on without an event, and say what is lost', () => {
-    expect(parsed(openingOf('0:1', 100))).toBe(null);
-    expect(parsed(heartbeatOf('0:1'))).toBe(null);
-    expect(openingOf(null, 100)).toBe('retry: 100\n\n');
-    expect(heartbeatOf(null)).toBe(':\n\n');
-    expect(parsed(gapOf({ partition: 0, from: 1, to: 3 }, '0:3'))).toMatchObject({ event: 'gap', id: '0:3' });
+    const { opening, heartbeat, write } = SERVER_SENT_EVENTS;
+    expect(parsed(opening('0:1', 100).toString())).toBe(null);
+    expect(parsed(heartbeat('0:1').toString())).toBe(null);
+    expect(opening(null, 100).toString()).toBe('retry: 100\n\n');
+    expect(heartbeat(null).toString()).toBe(':\n\n');
+    const gap = write(gapOf({ partition: 0, from: 1, to: 3 }), '0:3').toString();
+    expect(parsed(gap)).toMatchObject({ event: 'gap', id: '0:3' });
   });
 });

@@ -2,14 +2,18 @@
  * A client that streams a topic: what it has missed, then what comes, as it comes. What it does not read in time waits for
  * it up to a limit, past which it is cut off; it delays no other.
  */
+import type { Duplex } from 'node:stream';
 import type { EventStream, Exchange, ResponseSink } from '../../exchange.ts';
+import type { DirectionFigures, WebSocketFigures } from '../../web-socket-figures.ts';
 import { CatchUp } from './catch-up.ts';
-import type { LiveBatch } from './live-batch.ts';
+import { type Channel, responseChannel } from './channel.ts';
+import { gapOf } from './client-event.ts';
+import type { LiveBatch, MessageForm } from './live-batch.ts';
 import { Outbox } from './outbox.ts';
 import type { Position } from './position.ts';
-import { gapOf, heartbeatOf, openingOf } from './sse.ts';
 import type { SubscriptionSettings } from './subscription-settings.ts';
 import type { LiveClient, Topic } from './topic.ts';
+import type { webSocketChannel } from './web-socket-channel.ts';
 
 /** Why a stream ended: the client left, read too slowly, has to open it again, or the gateway stops. */
 export type SubscriptionEnd = 'client' | 'lag' | 'duration' | 'stopping';
@@ -21,6 +25,8 @@ export interface SubscriberOptions {
   readonly key: Buffer | null;
   /** Where it begins. `lost`: it resumes where the broker numbers no messages, and has missed what it has. */
   readonly from: Position | 'earliest' | 'latest' | 'lost';
+  /** Null where the client has asked for no WebSocket. */
+  readonly webSocket: typeof webSocketChannel | null;
   /** It has ended; so many messages have been written. Called once. */
   ended(x: Exchange | null, why: SubscriptionEnd, messages: number): void;
 }
@@ -33,8 +39,9 @@ export class Subscriber implements EventStream, LiveClient {
   readonly #ended = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #x: Exchange | null = null;
-  #sink: ResponseSink | null = null;
+  #channel: Channel | null = null;
   #outbox: Outbox | null = null;
+  #form: MessageForm | null = null;
   /** Null where it gets what comes. */
   #catchUp: CatchUp | null = null;
   #withdraw: () => void = () => {};
@@ -44,21 +51,20 @@ export class Subscriber implements EventStream, LiveClient {
   }
 
   begin(x: Exchange, sink: ResponseSink, ended: (bytes: number) => void): void {
-    const { heartbeatMs, maxDurationMs, maxLag } = this.#options.settings;
-    const outbox = new Outbox(sink, maxLag);
-    this.#x = x;
-    this.#sink = sink;
-    this.#outbox = outbox;
-    x.onClose(() => {
-      this.#end('client');
-      ended(outbox.bytes);
-    });
-    if (x.method === 'HEAD') return void sink.end();
-    sink.on('error', () => this.#end('client'));
-    this.#timers.push(setInterval(() => this.#beat(), heartbeatMs));
-    if (maxDurationMs > 0) this.#timers.push(setTimeout(() => this.#finish('duration'), maxDurationMs));
-    this.#withdraw = x.responder.whenStopping?.(() => this.#finish('stopping')) ?? this.#withdraw;
-    this.#open(outbox);
+    this.#withdraw = x.responder.whenStopping?.(() => this.stop()) ?? this.#withdraw;
+    const outbox = this.#take(x, responseChannel(x, sink), ended);
+    if (x.method === 'HEAD') sink.end();
+    else this.#open(outbox);
+  }
+
+  accept(x: Exchange, connection: Duplex, figures: WebSocketFigures, ended: (bytes: number) => void): void {
+    const { webSocket } = this.#options;
+    if (webSocket === null) throw new Error('a request for a WebSocket has no channel for one');
+    this.#open(this.#take(x, webSocket(x, connection, figures), ended, figures.sent));
+  }
+
+  stop(): void {
+    this.#finish('stopping');
   }
 
   close(): void {
@@ -67,53 +73,79 @@ export class Subscriber implements EventStream, LiveClient {
 
   /** From the topic. */
   take(batch: LiveBatch): void {
-    const { key, settings } = this.#options;
-    const frames = batch.frames(settings.includeMetadata, key);
-    if (frames.bytes.length === 0 || this.#outbox?.offer(frames) !== false) return;
+    const frames = this.#form && batch.frames(this.#form, this.#options.key);
+    if (frames === null || frames.bytes.length === 0 || this.#outbox?.offer(frames) !== false) return;
     if (this.#catchUp !== null) return this.#catchUp.overran();
     this.#end('lag');
-    this.#x?.responder.abort();
+    this.#channel?.cut();
+  }
+
+  #take(
+    x: Exchange,
+    channel: Channel,
+    ended: (bytes: number) => void,
+    figures: DirectionFigures | null = null,
+  ): Outbox {
+    const { settings } = this.#options;
+    const outbox = new Outbox(channel.sink, settings.maxLag, figures);
+    this.#x = x;
+    this.#channel = channel;
+    this.#outbox = outbox;
+    this.#form = { framing: channel.framing, withMetadata: settings.includeMetadata };
+    channel.sink.on('error', () => this.#end('client'));
+    x.onClose(() => {
+      this.#end('client');
+      ended(outbox.bytes);
+    });
+    return outbox;
   }
 
   #open(outbox: Outbox): void {
     const { topic, from, settings } = this.#options;
+    const { heartbeatMs, maxDurationMs } = settings;
+    this.#timers.push(setInterval(() => this.#beat(), heartbeatMs));
+    if (maxDurationMs > 0) this.#timers.push(setTimeout(() => this.#finish('duration'), maxDurationMs));
     // Clients that lose their streams together do not come back together.
     const retryMs = Math.round(settings.retryMs * (1 + Math.random()));
     if (typeof from === 'object' || from === 'earliest') {
-      this.#say(openingOf(null, retryMs));
+      this.#say(({ framing }) => framing.opening(null, retryMs));
       this.#catchUpFrom(from, outbox);
       return;
     }
     topic.join(this);
-    this.#say(openingOf(topic.id, retryMs) + (from === 'lost' ? gapOf(null, topic.id) : ''));
+    this.#say(({ framing }) => framing.opening(topic.id, retryMs));
+    if (from === 'lost') this.#say(({ framing }) => framing.write(gapOf(null), topic.id));
   }
 
   #catchUpFrom(from: Position | 'earliest', outbox: Outbox): void {
-    const { topic, key, settings } = this.#options;
-    const { includeMetadata } = settings;
-    this.#catchUp = new CatchUp({ topic, client: this, outbox, key, includeMetadata, signal: this.#ended.signal });
+    const { topic, key } = this.#options;
+    const form = this.#form;
+    if (form === null) return;
+    this.#catchUp = new CatchUp({ topic, client: this, outbox, key, form, signal: this.#ended.signal });
     this.#catchUp.run(from).then(
       () => {
         this.#catchUp = null;
       },
       // A defect of ours: the client comes again.
-      () => this.#x?.responder.abort(),
+      () => this.#channel?.cut(),
     );
   }
 
   #beat(): void {
-    if (this.#outbox?.isEmpty) this.#say(heartbeatOf(this.#catchUp === null ? this.#options.topic.id : null));
+    if (!this.#outbox?.isEmpty) return;
+    const id = this.#catchUp === null ? this.#options.topic.id : null;
+    this.#say(({ framing }) => framing.heartbeat(id));
   }
 
-  #say(text: string): void {
-    this.#outbox?.offer({ bytes: Buffer.from(text), messages: 0 });
+  #say(what: (channel: Channel) => Buffer): void {
+    if (this.#channel !== null) this.#outbox?.offer({ bytes: what(this.#channel), messages: 0 });
   }
 
-  /** Ends the response as one that is whole: the client comes again. */
+  /** The client has all that was written to it, and may come again. */
   #finish(why: SubscriptionEnd): void {
     if (this.#ended.signal.aborted) return;
     this.#end(why);
-    this.#sink?.end();
+    this.#channel?.finish(why === 'stopping');
   }
 
   #end(why: SubscriptionEnd): void {

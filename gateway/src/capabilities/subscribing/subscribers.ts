@@ -56,7 +56,8 @@ export class Subscribers {
         slot.set(exchange, new EndedStream(why, messages));
         this.#streams.count(why);
       };
-      return new Subscriber({ topic, settings, key, from: startOf(x, topic, settings), ended });
+      const webSocket = x.upgrade === null ? null : (await import('./web-socket-channel.ts')).webSocketChannel;
+      return new Subscriber({ topic, settings, key, from: startOf(x, topic, settings), webSocket, ended });
     } catch (error) {
       release();
       giveBack();
@@ -77,11 +78,16 @@ export class Subscribers {
 }
 
 /** Where the client begins. Throws SubscribeError where its `Last-Event-ID` is none. */
-function startOf({ headers }: Exchange, topic: Topic, { from }: SubscriptionSettings): SubscriberOptions['from'] {
-  const last = headerOf(headers, LAST_EVENT_ID) ?? '';
+function startOf(x: Exchange, topic: Topic, { from }: SubscriptionSettings): SubscriberOptions['from'] {
+  const last = lastEventIdOf(x);
   if (topic.position === null) return last === '' ? 'latest' : 'lost';
   if (last === '') return from;
   const position: Position | null = topic.source.parse(last);
   if (position === null) throw new SubscribeError('bad-position', 'the Last-Event-ID is not one of this topic');
   return position;
+}
+
+/** Clients of WebSockets in browsers set no headers. */
+function lastEventIdOf({ headers, query }: Exchange): string {
+  return headerOf(headers, LAST_EVENT_ID) ?? new URLSearchParams(query).get(LAST_EVENT_ID) ?? '';
 }

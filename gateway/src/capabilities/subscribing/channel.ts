@@ -1,0 +1,23 @@
+/** What a client's events go over: the body of a response, or a WebSocket. */
+import type { Writable } from 'node:stream';
+import type { Exchange, ResponseSink } from '../../exchange.ts';
+import type { Framing } from './client-event.ts';
+import { SERVER_SENT_EVENTS } from './sse.ts';
+
+export interface Channel {
+  readonly sink: Writable;
+  readonly framing: Framing;
+  /** Nothing follows: the client is told that it may come again. */
+  finish(stopping: boolean): void;
+  /** The client is lost. */
+  cut(): void;
+}
+
+export function responseChannel(x: Exchange, sink: ResponseSink): Channel {
+  return {
+    sink,
+    framing: SERVER_SENT_EVENTS,
+    finish: () => void sink.end(),
+    cut: () => x.responder.abort(),
+  };
+}

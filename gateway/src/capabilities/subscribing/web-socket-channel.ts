@@ -1,0 +1,57 @@
+/** A WebSocket as what a client's events go over. Loaded with the library that reads frames. */
+import type { Duplex } from 'node:stream';
+import type { Exchange } from '../../exchange.ts';
+import type { WebSocketFigures } from '../../web-socket-figures.ts';
+import { closeFrame } from '../../websocket/close-frame.ts';
+import type { Closing } from '../../websocket/frame-scanner.ts';
+import type { Channel } from './channel.ts';
+import { WebSocketInput } from './web-socket-input.ts';
+import { WEB_SOCKET_MESSAGES } from './web-socket-messages.ts';
+
+/** Milliseconds that a client gets for its part of the closing handshake. */
+const CLOSING_MS = 2_000;
+const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
+const COME_AGAIN: Closing = { code: 1001, reason: 'open it again' };
+
+export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSocketFigures): Channel {
+  figures.open++;
+  let closing: NodeJS.Timeout | null = null;
+  let told = false;
+  const tell = (why: Closing | null) => {
+    if (told || !connection.writable) return;
+    told = true;
+    connection.write(why === null ? Buffer.from([0x88, 0]) : closeFrame(why, false));
+  };
+  const end = () => {
+    connection.end();
+    closing ??= setTimeout(() => connection.destroy(), CLOSING_MS);
+  };
+  const input = new WebSocketInput(connection, {
+    received: (bytes) => {
+      x.receivedUpgraded += bytes;
+      figures.received.bytes += bytes;
+    },
+    message: () => {
+      figures.received.messages++;
+    },
+    closed: (why) => {
+      tell(why);
+      end();
+    },
+  });
+  connection.on('close', () => {
+    if (closing !== null) clearTimeout(closing);
+    input.destroy();
+    figures.open--;
+  });
+  return {
+    sink: connection,
+    framing: WEB_SOCKET_MESSAGES,
+    finish(stopping) {
+      tell(stopping ? STOPPING : COME_AGAIN);
+      // The client's close frame ends it; one that sends none does not keep it.
+      closing ??= setTimeout(() => connection.destroy(), CLOSING_MS);
+    },
+    cut: () => void connection.destroy(),
+  };
+}
