@@ -33,6 +33,7 @@ export { Nonces } from "./nonces";
 export { AckResponse, MessageHeaders, Publishing } from "./publishing";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";
+export { RequestLog } from "./request-log";
 export { Response } from "./response";
 export { HeaderChanges, QueryChanges } from "./changes";
 export { isJson, JsonEdit } from "./json-edit";
