@@ -163,6 +163,19 @@ export interface StagedHeader {
   readonly value: string;
 }
 
+/** How a request has ended, as the access log has it. */
+export interface EndedRequest {
+  readonly x: Exchange;
+  /** Path template, or `unmatched`. */
+  readonly route: string;
+  readonly api: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** Bytes of the bodies. */
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+}
+
 /** What a capability keeps of a request, and does when its response passes and when it has ended. */
 export interface RequestPart {
   /** The plugin, as it is bound, for which it acts: its place in the chain. Null where it has none. */
@@ -174,7 +187,7 @@ export interface RequestPart {
   /** Members of the line in the access log, each with a comma before it; empty for none. */
   readonly logged: string;
   /** The request has ended. */
-  finished(): void;
+  finished(ended: EndedRequest): void;
 }
 
 /** Thrown out of a plugin's wait when the request has got its answer meanwhile (an invalid body, a client that left). */
@@ -251,6 +264,9 @@ export class Exchange {
   /** The plugin that made the answer, or in whose call it was made; null where it is the upstream's, or the gateway's. */
   decidedBy: string | null = null;
   decision: PluginDecision = 'answered';
+
+  /** Milliseconds from dispatch to the head of the answer; null where nothing was dispatched, or nothing answered. */
+  dispatchMs: number | null = null;
 
   /** What capabilities keep of it, each in a `RequestSlot` of its own; null where there is nothing. */
   parts: (RequestPart | null | undefined)[] | null = null;

@@ -34,6 +34,7 @@ export { AckResponse, MessageHeaders, Publishing } from "./publishing";
 export { RateLimit, RateLimitResult } from "./rate-limit";
 export { Request } from "./request";
 export { RequestValue } from "./request-value";
+export { RequestLog } from "./request-log";
 export { Response } from "./response";
 export { HeaderChanges, QueryChanges } from "./changes";
 export { isJson, JsonEdit } from "./json-edit";

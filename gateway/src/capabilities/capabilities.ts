@@ -5,6 +5,7 @@ import { cache } from './cache/capability.ts';
 import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
 import { credentials } from './credentials/capability.ts';
+import { deliveries } from './deliveries/capability.ts';
 import { directory } from './directory/capability.ts';
 import { examples } from './examples/capability.ts';
 import { graphql } from './graphql/capability.ts';
@@ -45,11 +46,14 @@ export const CAPABILITIES: readonly Capability[] = [
   kafka,
   nats,
   graphql,
+  deliveries,
 ];
 
 /** Those of a process, open until it ends. */
 export interface OpenCapabilities {
   load(artifact: ArtifactServices): LoadedCapabilities;
+  /** The process ends: what is left to do of requests that have ended is done, within that many milliseconds. */
+  drain(withinMs: number): Promise<void>;
 }
 
 /** Those of an artifact that is loaded. */
@@ -62,6 +66,9 @@ export interface LoadedCapabilities {
 export function openCapabilities(process: ProcessServices): OpenCapabilities {
   const opened = CAPABILITIES.map((each) => each.open(process));
   return {
+    drain: async (withinMs) => {
+      await Promise.all(opened.map((each) => each.drain(withinMs)));
+    },
     load(artifact) {
       const list = opened.map((each) => each.load(artifact));
       return {

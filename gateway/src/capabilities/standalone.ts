@@ -33,7 +33,7 @@ export function standaloneCapabilities({
     budget: new BufferBudget(256 << 20),
   });
   const counter: ProcessServices['counter'] = (_, { label }) => new LabelledCounter(label);
-  const loaded = openCapabilities({ state, http, guard, counter, log }).load({
+  const loaded = openCapabilities({ state, http, guard, counter, sampled: () => {}, log }).load({
     readPem: (path) => readFileSync(path, 'utf8'),
     log: (level, _plugin, message) => log(level, message),
   });

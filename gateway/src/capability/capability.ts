@@ -8,7 +8,7 @@ import type { HttpCaller } from '../egress/http-client.ts';
 import type { ReadPem } from '../egress/upstream.ts';
 import type { State } from '../state/state.ts';
 import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
-import type { CounterInfo } from '../telemetry/metric-table.ts';
+import type { CounterInfo, LabelledValue, SampledInfo } from '../telemetry/metric-table.ts';
 import type { CallState, HostCapability } from '../wasm/call/capability.ts';
 import type { ConfigView } from '../wasm/call/config-view.ts';
 import type { HostFunction, HostFunctionInfo } from '../wasm/call/host-function.ts';
@@ -21,6 +21,8 @@ export interface ProcessServices {
   readonly guard: EgressGuard;
   /** Registers a counter out of `metrics`; once a process. */
   counter(name: string, info: CounterInfo): LabelledCounter;
+  /** Registers a metric out of `metrics` whose values the capability keeps; once a process. */
+  sampled(name: string, info: SampledInfo, values: () => LabelledValue[]): void;
   log(level: 'info' | 'error', message: string): void;
 }
 
@@ -31,7 +33,7 @@ export interface ArtifactServices {
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 
-export type CapabilityMetrics = Readonly<Record<string, CounterInfo>>;
+export type CapabilityMetrics = Readonly<Record<string, CounterInfo | SampledInfo>>;
 
 /** What authors of plugins read of a function. */
 interface FunctionText {
@@ -69,6 +71,8 @@ interface Definition<Opened, Loaded, Bound, State> {
   call?(): State;
   /** The artifact's last request has ended. */
   close?(loaded: Loaded): void;
+  /** The process ends: finishes what requests that have ended have left to do, within that many milliseconds. */
+  drain?(opened: Opened, withinMs: number): Promise<void>;
 }
 
 export interface LoadedCapability extends HostCapability {
@@ -77,6 +81,8 @@ export interface LoadedCapability extends HostCapability {
 
 export interface OpenedCapability {
   load(artifact: ArtifactServices): LoadedCapability;
+  /** Ends what it has left to do, at the latest after that many milliseconds. */
+  drain(withinMs: number): Promise<void>;
 }
 
 /** With its types left in its folder. */
@@ -99,7 +105,10 @@ export function capability<
     metrics,
     open(process) {
       const opened = definition.open?.(process) as Opened;
-      return { load: (artifact) => loaded(definition, (definition.load?.(opened, artifact) ?? opened) as Loaded) };
+      return {
+        load: (artifact) => loaded(definition, (definition.load?.(opened, artifact) ?? opened) as Loaded),
+        drain: async (withinMs) => definition.drain?.(opened, withinMs),
+      };
     },
   };
 }

@@ -17,6 +17,7 @@ export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly c
     http: { call: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),
     counter: (_, { label }) => new LabelledCounter(label),
+    sampled: () => {},
     log: () => {},
   }).load({
     // Some certificate: which one it will be is not known here.

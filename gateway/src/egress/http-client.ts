@@ -40,6 +40,10 @@ export interface HttpCall {
   readonly shared?: boolean;
   /** Ends it as failed. */
   readonly signal?: AbortSignal;
+  /** What is sent of a request that may have ended, where there is no `exchange`: `gw-hops`, and its trace. */
+  readonly passing?: HeaderList;
+  /** The answer's body is read and thrown away; past `maxBytes` its connection is ended instead. Default false. */
+  readonly discards?: boolean;
   /** The answer's body counts in the budget until `HttpAnswer.holding` is released. Default false: until it is whole. */
   readonly holds?: boolean;
 }
@@ -62,6 +66,7 @@ export interface HttpClientOptions {
   readonly budget: BufferBudget;
 }
 
+const NO_BODY = Buffer.alloc(0);
 const CONNECT_TIMEOUT_MS = 10_000;
 const MOST_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -162,7 +167,7 @@ export class HttpClient {
         origin: url.origin,
         path: url.pathname + url.search,
         method: call.method as Dispatcher.HttpMethod,
-        headers: withTrace(call.headers, x, span),
+        headers: withTrace(call, x, span),
         body: call.body ?? null,
         signal,
         headersTimeout: 0,
@@ -170,6 +175,11 @@ export class HttpClient {
       });
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
+      if (call.discards) {
+        // The status is the answer, whatever becomes of the body.
+        await response.body.dump({ limit: most, signal }).catch(() => {});
+        return { status: response.statusCode, headers: headerList(response.headers), body: NO_BODY };
+      }
       const holding = this.#options.budget.hold(x?.clientIp ?? '');
       const body = await read(response, most, url, holding, call.holds === true);
       const answer = { status: response.statusCode, headers: headerList(response.headers), body };
@@ -217,10 +227,11 @@ async function read(
 /** What the client says itself. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
 
-function withTrace(headers: HeaderList, x: Exchange | null, span: Span | null): string[] {
-  const sent = [...without(headers, OWN_HEADERS)];
-  if (x) sent.push(HOPS, String(x.hops + 1));
-  const traceparent = x && traceparentOf(x, span?.id ?? null);
+function withTrace(call: HttpCall, x: Exchange | null, span: Span | null): string[] {
+  const sent = [...without(call.headers ?? [], OWN_HEADERS)];
+  if (!x) return [...sent, ...(call.passing ?? [])];
+  sent.push(HOPS, String(x.hops + 1));
+  const traceparent = traceparentOf(x, span?.id ?? null);
   if (!traceparent) return sent;
   const state = headerOf(x.headers, 'tracestate');
   return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];

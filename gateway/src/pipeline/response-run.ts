@@ -117,7 +117,9 @@ export class ResponseRun implements ProxyEvents {
 
   /** How long the dispatcher took, or the upstream that it handed the request to. */
   observeDispatch(op: LoadedOperation, upstream: HandOff['upstream'] | null): void {
-    op.dispatchTime(upstream).observe((performance.now() - this.#dispatchedAt) / 1000);
+    const took = performance.now() - this.#dispatchedAt;
+    this.#x.dispatchMs = took;
+    op.dispatchTime(upstream).observe(took / 1000);
   }
 
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {

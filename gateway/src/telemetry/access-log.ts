@@ -2,22 +2,13 @@
  * One line a request, at level info: JSON built by hand, since a general serialiser costs more than the rest of the
  * logging. The query is left out: credentials travel there.
  */
-import { type Exchange, headerOf } from '../exchange.ts';
-
-export interface AccessEntry {
-  readonly x: Exchange;
-  readonly route: string;
-  readonly api: string;
-  readonly status: number;
-  readonly seconds: number;
-  readonly requestBytes: number;
-  readonly responseBytes: number;
-}
+import { type EndedRequest, type Exchange, headerOf } from '../exchange.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON must escape
 const ESCAPED = /["\\\u0000-\u001f\u007f-\uffff]/;
 
-function text(value: string): string {
+/** As a string of JSON. */
+export function text(value: string): string {
   return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
 }
 
@@ -25,7 +16,7 @@ let second = 0;
 let prefix = '';
 
 /** ISO 8601 in UTC; the part to the second is kept while it holds. */
-function timestamp(now: number): string {
+export function timestamp(now: number): string {
   const whole = Math.floor(now / 1000);
   if (whole !== second) {
     second = whole;
@@ -41,7 +32,7 @@ function decisions({ parts, decidedBy, decision }: Exchange): string {
   return decidedBy === null ? logged : `${logged},"plugin":${text(decidedBy)},"decision":"${decision}"`;
 }
 
-export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: AccessEntry): string {
+export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: EndedRequest): string {
   const consumer = headerOf(x.headers, 'x-auth-consumer');
   return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${decisions(x)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
 }

@@ -51,6 +51,20 @@ export interface CounterInfo {
   readonly values: string;
 }
 
+/** A metric whose values a capability keeps itself, and is asked for when it is scraped. */
+export interface SampledInfo {
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  /** By name: what the label's values are, a closed set. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A value of it; every label has one. */
+export interface LabelledValue {
+  readonly labels: Record<string, string>;
+  readonly value: number;
+}
+
 export interface MetricInfo {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;

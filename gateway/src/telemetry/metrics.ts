@@ -13,9 +13,11 @@ import {
   type CounterInfo,
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
+  type LabelledValue,
   METRICS,
   type MetricInfo,
   type MetricName,
+  type SampledInfo,
   SIZE_BUCKETS,
   type ValidationReason,
 } from './metric-table.ts';
@@ -199,6 +201,11 @@ export class Metrics {
     const counter = new LabelledCounter(label);
     this.#registerAs(name, { type: 'counter', help, labels: [] }, () => counter.samples);
     return counter;
+  }
+
+  /** Registers a metric of a capability that keeps its values. */
+  sampled(name: string, { type, help }: SampledInfo, values: () => LabelledValue[]): void {
+    this.#registerAs(name, { type, help, labels: [] }, values);
   }
 
   middleware(middleware: string, phase: 'request' | 'response'): Cell {

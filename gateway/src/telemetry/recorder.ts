@@ -35,12 +35,14 @@ export class Recorder {
     const requestBytes = x.bodyStream === null ? x.receivedUpgraded : x.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
     if (x.decidedBy !== null) this.metrics.decided(x.decidedBy, x.decision);
-    if (x.parts !== null) for (const part of x.parts) part?.finished();
+    if (x.parts === null && !this.#log.informs) return;
+    const { path: route, api } = place.labels;
+    const ended = { x, route, api, status, seconds, requestBytes, responseBytes };
+    if (x.parts !== null) for (const part of x.parts) part?.finished(ended);
     if (!this.#log.informs) return;
     // Probes ask all the time, and it is no news that all is well.
     if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
-    const { path: route, api } = place.labels;
-    this.#log.line(accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }));
+    this.#log.line(accessLine(ended));
   }
 
   /** What the transport has answered by itself; such bytes may name no method. */

@@ -60,7 +60,7 @@ export interface Traffic {
 const PING_INTERVAL_MS = 20_000;
 /** Milliseconds at most between looks at bodies that arrive. */
 const SWEEP_MS = 250;
-/** Milliseconds that the last spans get, whatever is left of the time for closing. */
+/** Milliseconds that the last spans, and what plugins have left to deliver, each get, whatever is left of the time for closing. */
 const FLUSH_MS = { least: 500, most: 5_000 };
 
 export function transportLimits(options: ServeOptions): TransportLimits {
@@ -131,6 +131,7 @@ export class LocalTraffic implements Traffic {
       http: this.#http,
       guard: this.#guard,
       counter: (name, info) => this.#metrics.counter(name, info),
+      sampled: (name, info, values) => this.#metrics.sampled(name, info, values),
       log: (level, message) => deps.log.logger[level](message),
     });
     this.#metrics.state = deps.state;
@@ -207,10 +208,11 @@ export class LocalTraffic implements Traffic {
     await this.#transport.close(timeoutMs);
     clearInterval(this.#sweeping);
     this.#generation?.retire();
+    const left = () => Math.min(Math.max(until - performance.now(), FLUSH_MS.least), FLUSH_MS.most);
+    await this.#capabilities.drain(left());
     void this.#http.close();
     await this.#deps.state.close();
-    const left = Math.max(until - performance.now(), FLUSH_MS.least);
-    await this.#tracing?.close(Math.min(left, FLUSH_MS.most));
+    await this.#tracing?.close(left());
   }
 
   #events() {

@@ -1,0 +1,47 @@
+/** `host_request_log_*`: an entry about each request that has ended, sent in batches. */
+import type { CapabilityFunction } from '../../capability/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import type { DeliveriesOwn, LoadedDeliveries } from './loaded.ts';
+import { logAtEnd, RequestLog } from './request-log.ts';
+
+type LogFunction = CapabilityFunction<DeliveriesOwn, LoadedDeliveries>;
+
+const host_request_log_open: LogFunction = {
+  signature: ':i',
+  parameters: '() -> 0',
+  meaning:
+    'in `init`: opens the log that the whole config describes, with the properties of `http-log`; unusable settings reject the config',
+  declared: true,
+  make:
+    (call, { loaded, bound }) =>
+    () => {
+      if (call.hook !== 'init') throw new HostCallError('host_request_log_open is for init');
+      const { config, name: plugin } = call.binding;
+      const { http, deliveries, log } = loaded;
+      bound().log ??= new RequestLog(config.whole, {
+        http,
+        deliveries,
+        plugin,
+        log: (level, message) => log(level, plugin, message),
+      });
+      return 0;
+    },
+};
+
+const host_request_log_add: LogFunction = {
+  signature: ':i',
+  parameters: '() -> 0',
+  meaning:
+    'an entry about this request is queued when it has ended; it is sent with others, and dropped if the queue is full',
+  declared: true,
+  make:
+    (call, { bound }) =>
+    () => {
+      const { log } = bound();
+      if (log === null) throw new HostCallError('host_request_log_add: call host_request_log_open in init');
+      logAtEnd(call.request(), log);
+      return 0;
+    },
+};
+
+export const logFunctions = { host_request_log_open, host_request_log_add };
