@@ -34,7 +34,7 @@ export async function measure(load: Load): Promise<Figures> {
 }
 
 /** User and system time of a process and its children, in microseconds; clock ticks are 10 ms on Linux. */
-function cpuTime(pid: number): number {
+export function cpuTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const own = (Number(fields[11]) + Number(fields[12])) * 10_000;

@@ -62,6 +62,56 @@ describe.skipIf(brokers === '')('streams of events (needs KAFKA_BROKERS)', () =>
     expect(reading.end).toBe(null);
   });
 
+  it('give a client that resumes what it missed, however many others resume and do not read', async () => {
+    const topic = await topicOf();
+    const value = 'x'.repeat(100_000);
+    for (let i = 0; i < 10; i++)
+      await publish(
+        brokers,
+        topic,
+        Array.from({ length: 8 }, () => ({ value })),
+      );
+    const gw = await serve({ orders: { brokers, topic } }, { args: ['--send-timeout', '600'] });
+    const silent = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const { socket, all } = raw(port(gw));
+        socket.write('GET /orders HTTP/1.1\r\nHost: a\r\nLast-Event-ID: 0:0\r\n\r\n');
+        await new Promise((resolve) => socket.once('data', resolve));
+        socket.pause();
+        return { socket, all };
+      }),
+    );
+    const reading = await open(gw, 'orders', { headers: { 'last-event-id': '0:0' } });
+    expect((await reading.until(80)).every(({ data }) => data === value)).toBe(true);
+    // One that reads later has it all, too.
+    const [late] = silent;
+    let text = '';
+    late?.socket.on('data', (part) => {
+      text += part;
+    });
+    late?.socket.resume();
+    await eventually(() => text.includes('id: 0:80\n'));
+    for (const { socket } of silent) socket.destroy();
+    await eventually(async () => expect(await ended(gw, 'client')).toBe(20));
+  });
+
+  it('hold no place for a client that leaves before its stream begins', async () => {
+    const gate = new Gate(`kafka://${brokers}`);
+    await gate.open();
+    await gate.close();
+    const config = { brokers: `127.0.0.1:${gate.port}`, topic: await topicOf(), max_clients: 1, timeout: 60 };
+    const gw = await serve({ orders: config });
+    const { socket, all } = raw(port(gw));
+    socket.write('GET /orders HTTP/1.1\r\nHost: a\r\n\r\n');
+    await gw.logged(({ level, msg }) => level === 'error' && msg.includes('unavailable'));
+    expect((await open(gw, 'orders')).status).toBe(503);
+    socket.destroy();
+    await all;
+    await gate.open();
+    await eventually(async () => expect((await open(gw, 'orders')).status).toBe(200));
+    await gate.close();
+  });
+
   it('are as many as the config says, and 503 with Retry-After beyond', async () => {
     const topic = await topicOf();
     const gw = await serve({ orders: { brokers, topic, max_clients: 2 }, others: { brokers, topic } });

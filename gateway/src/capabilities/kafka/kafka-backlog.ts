@@ -1,15 +1,20 @@
 /** Reads what a topic of Kafka has from before, for all clients that resume over one connection. */
 import { isBehind, type Position } from '../subscribing/position.ts';
 import type { Backlog } from '../subscribing/topic-source.ts';
+import { Turns } from '../subscribing/turns.ts';
 import type { KafkaBatch, KafkaTopic } from './kafka-topic.ts';
 
 /** Of one read: what each client that resumes may hold. Brokers do not wait: the messages are there. */
 const LIMITS = { waitMs: 0, bytes: 128 << 10 };
 
-/** The connection, as long as some client needs it. */
+/**
+ * The connection, as long as some client needs it. It is asked for one thing at a time: of requests that come together the
+ * client library opens a connection for each where there is none, and loses all but one.
+ */
 export class KafkaBacklogs {
   readonly #open: () => Promise<KafkaTopic>;
   #topic: Promise<KafkaTopic> | null = null;
+  readonly #turns = new Turns(1);
   #clients = 0;
 
   constructor(open: () => Promise<KafkaTopic>) {
@@ -40,8 +45,12 @@ export class KafkaBacklogs {
     );
   }
 
+  #ask<T>(work: (topic: KafkaTopic) => Promise<T>): Promise<T> {
+    return this.#turns.take(() => this.#tried(work));
+  }
+
   /** After a failure the next gets another connection. */
-  async #ask<T>(work: (topic: KafkaTopic) => Promise<T>): Promise<T> {
+  async #tried<T>(work: (topic: KafkaTopic) => Promise<T>): Promise<T> {
     this.#topic ??= this.#open();
     const mine = this.#topic;
     try {

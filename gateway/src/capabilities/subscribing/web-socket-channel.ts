@@ -22,9 +22,14 @@ export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSo
     told = true;
     connection.write(why === null ? Buffer.from([0x88, 0]) : closeFrame(why, false));
   };
+  const giveUp = () => {
+    // Counted and logged now: a gateway that stops may end before the connection says that it is closed.
+    x.close();
+    connection.destroy();
+  };
   const end = () => {
     connection.end();
-    closing ??= setTimeout(() => connection.destroy(), CLOSING_MS);
+    closing ??= setTimeout(giveUp, CLOSING_MS);
   };
   const input = new WebSocketInput(connection, {
     received: (bytes) => {
@@ -50,7 +55,7 @@ export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSo
     finish(stopping) {
       tell(stopping ? STOPPING : COME_AGAIN);
       // The client's close frame ends it; one that sends none does not keep it.
-      closing ??= setTimeout(() => connection.destroy(), CLOSING_MS);
+      closing ??= setTimeout(giveUp, CLOSING_MS);
     },
     cut: () => void connection.destroy(),
   };
