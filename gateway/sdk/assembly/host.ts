@@ -94,4 +94,6 @@
 @external("gw_abi_1", "host_graphql_open") export declare function host_graphql_open(): i32;
 @external("gw_abi_1", "host_graphql_check") export declare function host_graphql_check(): i32;
 @external("gw_abi_1", "graphql_refusal_get") export declare function graphql_refusal_get(part: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_ai_open") export declare function host_ai_open(): i32;
+@external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
 // end of capabilities

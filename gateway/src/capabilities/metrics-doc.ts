@@ -7,8 +7,10 @@ export function renderMetrics(): string {
   const metrics = Object.entries(METRICS).map(
     ([name, { type, labels, help }]) => `| \`${name}\` | ${type} | ${code(labels)} | ${help} |`,
   );
-  const ofCapabilities = Object.values(CAPABILITY_METRICS).map(({ label, values }) => [label, values] as const);
-  const labels = [...Object.entries(LABELS), ...ofCapabilities].map(([name, values]) => `| \`${name}\` | ${values} |`);
+  const ofCapabilities = Object.values(CAPABILITY_METRICS).flatMap(({ labels }) => Object.entries(labels));
+  const labels = [...new Map([...ofCapabilities, ...Object.entries(LABELS)])]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, values]) => `| \`${name}\` | ${values} |`);
   const buckets = Object.entries(METRICS).flatMap(([name, { buckets }]) =>
     buckets ? [`| \`${name}\` | ${buckets.join(', ')} |`] : [],
   );

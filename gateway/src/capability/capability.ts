@@ -8,7 +8,8 @@ import type { HttpCaller } from '../egress/http-client.ts';
 import type { ReadPem } from '../egress/upstream.ts';
 import type { State } from '../state/state.ts';
 import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
-import type { CounterInfo } from '../telemetry/metric-table.ts';
+import type { LabelledHistogram } from '../telemetry/labelled-histogram.ts';
+import type { CounterInfo, HistogramInfo } from '../telemetry/metric-table.ts';
 import type { CallState, HostCapability } from '../wasm/call/capability.ts';
 import type { ConfigView } from '../wasm/call/config-view.ts';
 import type { HostFunction, HostFunctionInfo } from '../wasm/call/host-function.ts';
@@ -21,6 +22,8 @@ export interface ProcessServices {
   readonly guard: EgressGuard;
   /** Registers a counter out of `metrics`; once a process. */
   counter(name: string, info: CounterInfo): LabelledCounter;
+  /** The same for a histogram. */
+  histogram(name: string, info: HistogramInfo): LabelledHistogram;
   log(level: 'info' | 'error', message: string): void;
 }
 
@@ -31,7 +34,7 @@ export interface ArtifactServices {
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 
-export type CapabilityMetrics = Readonly<Record<string, CounterInfo>>;
+export type CapabilityMetrics = Readonly<Record<string, CounterInfo | HistogramInfo>>;
 
 /** What authors of plugins read of a function. */
 interface FunctionText {

@@ -131,6 +131,7 @@ export class LocalTraffic implements Traffic {
       http: this.#http,
       guard: this.#guard,
       counter: (name, info) => this.#metrics.counter(name, info),
+      histogram: (name, info) => this.#metrics.histogram(name, info),
       log: (level, message) => deps.log.logger[level](message),
     });
     this.#metrics.state = deps.state;

@@ -49,6 +49,7 @@ export function failed(call: Call, error: unknown): void {
     return;
   }
   x.handOff = null;
+  x.engine = null;
   if (error instanceof Overloaded) {
     const { services, name } = call.binding;
     x.decided(name, 'overloaded');
