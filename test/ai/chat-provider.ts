@@ -7,25 +7,41 @@ type Member = Readonly<Record<string, unknown>>;
 
 /** `key`: what it wants in `authorization`; null: it asks for none. */
 export function startChatProvider(key: string | null = CHAT_KEY): Promise<FakeProvider> {
-  return startProvider({ ...protocol, answer: (request) => completion(request, key) });
+  return startProvider({
+    ...protocol,
+    answer: (request) => completion(request, key),
+    models: (request) => models(request, key),
+  });
 }
 
 const protocol: Protocol = {
   name: 'chat',
   answer: (request) => completion(request, null),
   events,
+  models: (request) => models(request, null),
   error: ({ message, code }) => ({ error: { message, type: 'invalid_request_error', param: null, code } }),
 };
+
+function models(request: SeenRequest, key: string | null): object {
+  checkCaller(request, 'GET', '/v1/models', key);
+  const model = (id: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'openai' });
+  return { object: 'list', data: [model('gpt-4o'), model('gpt-4o-preview'), model('shared')] };
+}
 
 function members(value: unknown): readonly Member[] {
   return Array.isArray(value) ? value.map((each) => Object(each)) : [];
 }
 
-function check({ method, url, headers, body }: SeenRequest, key: string | null): void {
-  if (method !== 'POST' || url !== '/v1/chat/completions') throw new Refusal(404, 'unknown_url', `${method} ${url}`);
+function checkCaller({ method, url, headers }: SeenRequest, verb: string, path: string, key: string | null): void {
+  if (method !== verb || url.split('?')[0] !== path) throw new Refusal(404, 'unknown_url', `${method} ${url}`);
   if (key !== null && headers.authorization !== `Bearer ${key}`) {
     throw new Refusal(401, 'invalid_api_key', 'Incorrect API key provided');
   }
+}
+
+function check(request: SeenRequest, key: string | null): void {
+  checkCaller(request, 'POST', '/v1/chat/completions', key);
+  const { headers, body } = request;
   if (headers['content-type'] !== 'application/json') throw new Refusal(400, 'invalid_type', 'not JSON');
   if (members(body['messages']).length === 0) throw new Refusal(400, 'empty_array', "Invalid 'messages': empty array.");
 }

@@ -27,6 +27,8 @@ export interface Protocol {
   answer(request: SeenRequest): object;
   /** The texts of the events of the same answer. */
   events(request: SeenRequest): readonly string[];
+  /** Answers a GET; throws Refusal. */
+  models(request: SeenRequest): object;
   /** Body of an error. */
   error(refusal: Refusal): object;
 }
@@ -86,6 +88,7 @@ function answer(protocol: Protocol, request: SeenRequest, response: ServerRespon
   if (status === '429') response.setHeader('retry-after', '7').setHeader('set-cookie', 'planted=1');
   try {
     if (status !== undefined) throw new Refusal(Number(status), 'planted', 'planted');
+    if (request.method === 'GET') return void response.end(JSON.stringify(protocol.models(request)));
     const whole = protocol.answer(request);
     if (request.body['stream'] === true) return stream(protocol.events(request), model, response);
     if (model === 'garbage') return void response.end('<html>');

@@ -18,6 +18,7 @@ export function startMessagesProvider(): Promise<FakeProvider> {
     name: 'messages',
     answer: message,
     events,
+    models,
     error: ({ status, message: text }) => ({
       type: 'error',
       error: { type: TYPES[status] ?? 'api_error', message: text },
@@ -40,10 +41,21 @@ const KNOWN = new Set([
   ...['stop_sequences', 'metadata', 'output_config', 'thinking', 'service_tier'],
 ]);
 
-function check({ method, url, headers, body }: SeenRequest): void {
-  if (method !== 'POST' || url !== '/v1/messages') throw new Refusal(404, 'not_found_error', `${method} ${url}`);
+function checkCaller({ method, url, headers }: SeenRequest, verb: string, path: string): void {
+  if (method !== verb || url.split('?')[0] !== path) throw new Refusal(404, 'not_found_error', `${method} ${url}`);
   if (headers['x-api-key'] !== MESSAGES_KEY) throw new Refusal(401, 'authentication_error', 'invalid x-api-key');
   if (headers['anthropic-version'] !== '2023-06-01') refuse('anthropic-version: header is required');
+}
+
+function models(request: SeenRequest): object {
+  checkCaller(request, 'GET', '/v1/models');
+  const model = (id: string) => ({ type: 'model', id, display_name: id, created_at: '2026-01-01T00:00:00Z' });
+  return { data: [model('claude-4'), model('shared')], has_more: false, first_id: 'claude-4', last_id: 'shared' };
+}
+
+function check(request: SeenRequest): void {
+  checkCaller(request, 'POST', '/v1/messages');
+  const { body } = request;
   for (const name of Object.keys(body)) if (!KNOWN.has(name)) refuse(`${name}: Extra inputs are not permitted`);
   if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
   if (Number(body['temperature'] ?? 0) > 1) refuse('temperature: range: 0..1');

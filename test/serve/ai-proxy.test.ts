@@ -6,11 +6,13 @@ import { MESSAGES_KEY, startMessagesProvider } from '../ai/messages-provider.ts'
 import { eventually } from '../eventually.ts';
 import { fixture } from './fixture-plugin.ts';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
-import { scrape } from './scrape.ts';
+import { type Scrape, scrape } from './scrape.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
 
 let chat: FakeProvider;
 let messages: FakeProvider;
 let local: FakeProvider;
+let silent: Upstream;
 let gw: Gateway;
 
 const PATH = '/v1/chat/completions';
@@ -35,6 +37,7 @@ const chooses = (target: string) => ({
 
 beforeAll(async () => {
   [chat, messages, local] = await Promise.all([startChatProvider(), startMessagesProvider(), startChatProvider(null)]);
+  silent = await startUpstream(() => {});
   const onChat = { provider: 'provider_chat', api_key: 'env://CHAT_KEY', base_url: chat.url };
   const onMessages = { provider: 'provider_messages', api_key: 'env://MESSAGES_KEY', base_url: messages.url };
   const onLocal = { provider: 'provider_local', base_url: local.url };
@@ -73,7 +76,32 @@ beforeAll(async () => {
     '/wrong-key': operation({ ...onChat, api_key: 'env://MESSAGES_KEY' }),
     '/wrong-key-messages': operation({ ...onMessages, api_key: 'env://CHAT_KEY', max_tokens: 9 }),
   };
-  const paths = Object.fromEntries(Object.entries(configs).map(([path, post]) => [path, { post }]));
+  const catalogs: Record<string, object> = {
+    '/v1/models': operation({
+      ...onLocal,
+      base_url: chat.url,
+      api_key: 'env://CHAT_KEY',
+      routes: [
+        { pattern: 'gpt-*', ...onChat, deny: ['*-preview'] },
+        { pattern: 'o*', ...onChat, deny: ['gpt-*', '*-preview'] },
+      ],
+      targets: { messages: onMessages },
+    }),
+    '/failing/v1/models': operation({
+      ...onChat,
+      models_timeout_ms: 100,
+      targets: {
+        nowhere,
+        silent: { ...nowhere, base_url: silent.url },
+        wrong: { ...onMessages, api_key: 'env://CHAT_KEY' },
+      },
+    }),
+  };
+  const both = (each: object) => ({ get: each, post: each });
+  const paths = Object.fromEntries([
+    ...Object.entries(configs).map(([path, each]) => [path, { post: each }]),
+    ...Object.entries(catalogs).map(([path, each]) => [path, both(each)]),
+  ]);
   const document = { openapi: '3.1.0', info: { title: 'models', version: '1' }, paths };
   gw = await startGateway(await compileSpec(document, ['ai-proxy', 'cel'], [fixture('context-teller')]), {
     env: { CHAT_KEY, MESSAGES_KEY },
@@ -81,7 +109,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   const code = await gw.stop();
-  await Promise.all([chat, messages, local].map((each) => each.close()));
+  await Promise.all([chat, messages, local, silent].map((each) => each.close()));
   expect(code).toBe(0);
 });
 
@@ -557,6 +585,48 @@ describe('a client', () => {
       );
       await eventually(() => chat.open.size <= before + 1);
     }
+  });
+});
+
+describe('the list of models', () => {
+  it('has those of all providers that are permitted, each once', async () => {
+    const response = await fetch(`${gw.url}/v1/models`);
+    expect(response.status).toBe(200);
+    const model = (id: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'openai' });
+    const claude = { id: 'claude-4', object: 'model', created: 1_767_225_600, owned_by: 'provider_messages' };
+    const list = await jsonOf<{ object: string; data: readonly { id: string }[] }>(response);
+    const sorted = { ...list, data: list.data.toSorted((one, other) => (one.id < other.id ? -1 : 1)) };
+    // The local provider is the same server, and permits all.
+    expect(sorted).toEqual({
+      object: 'list',
+      data: [claude, model('gpt-4o'), model('gpt-4o-preview'), model('shared')],
+    });
+    expect(chat.seen.filter(({ method }) => method === 'GET').length).toBe(2);
+  });
+
+  it('is partial where a provider fails', async () => {
+    const before = await scrape(gw.admin);
+    const response = await fetch(`${gw.url}/failing/v1/models`);
+    expect(response.status).toBe(200);
+    const list = await jsonOf<{ data: object[]; warnings: { provider: string; status: number }[] }>(response);
+    expect(list).toMatchObject({ object: 'list', partial: true });
+    expect(list.data.length).toBe(3);
+    expect(list.warnings.map(({ provider, status }) => [provider, status])).toEqual([
+      ['provider_chat', 502],
+      ['provider_chat', 504],
+      ['provider_messages', 401],
+    ]);
+    expect(JSON.stringify(list.warnings)).not.toContain('127.0.0.1');
+    const failures = (from: string, seen: Scrape) =>
+      seen.value(`${METRIC}models_provider_failures_total`, { provider: from });
+    const after = await scrape(gw.admin);
+    expect(failures('provider_chat', after) - failures('provider_chat', before)).toBe(2);
+  });
+
+  it('is read with GET', async () => {
+    const response = await post('/v1/models');
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+    expect(await jsonOf(response)).toMatchObject({ code: 'method_not_allowed' });
   });
 });
 

@@ -1,5 +1,5 @@
 /** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
-import type { Engine, EngineResponse, Exchange } from '../../exchange.ts';
+import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
@@ -8,7 +8,9 @@ import { AiRefused, aiProblem, invalid, refused } from './refusal.ts';
 import { resolve, unknownTarget } from './resolution.ts';
 import type { AiSettings } from './settings.ts';
 import { chat } from './surfaces/chat.ts';
+import { listModels } from './surfaces/models.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
+import { surfaceOf } from './surfaces/surface-of.ts';
 import type { Target } from './targets.ts';
 
 /** Characters; none has so many. */
@@ -28,11 +30,24 @@ export class AiProxy implements Engine {
   async answer(x: Exchange, response: EngineResponse): Promise<void> {
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
     try {
+      if (surfaceOf(x.path) === 'models') return await response.whole(await this.#models(x));
       await this.#serve(x, response, chat);
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
       await response.whole({ problem: error.problem });
     }
+  }
+
+  async #models(x: Exchange): Promise<Answer> {
+    if (x.method !== 'GET') {
+      const detail = 'The list of models is read with GET.';
+      throw refused('method-not-allowed', 'method_not_allowed', detail, { headers: ['allow', 'GET'] });
+    }
+    return {
+      status: 200,
+      headers: ['content-type', 'application/json'],
+      body: await listModels(x, this.#settings, this.#services),
+    };
   }
 
   async #serve(x: Exchange, response: EngineResponse, surface: Surface): Promise<void> {

@@ -37,6 +37,11 @@ export const RESOLVED: CounterInfo = {
   labels: { resolution: `what led to a target of ai-proxy: ${code(RESOLUTIONS)}` },
 };
 
+export const CATALOG_FAILURES: CounterInfo = {
+  help: 'AI providers that did not answer when their models were listed',
+  labels: { provider },
+};
+
 export const AI_METRICS = {
   gw_plugin_ai_proxy_requests_total: REQUESTS,
   gw_plugin_ai_proxy_request_duration_seconds: DURATION,
@@ -44,6 +49,7 @@ export const AI_METRICS = {
   gw_plugin_ai_proxy_token_details_total: DETAILS,
   gw_plugin_ai_proxy_fallback_total: FALLBACKS,
   gw_plugin_ai_proxy_resolution_total: RESOLVED,
+  gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
 };
 
 export type AiMetrics = ReturnType<typeof aiMetrics>;
@@ -55,6 +61,7 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
   const details = counter('gw_plugin_ai_proxy_token_details_total', DETAILS);
   const fallbacks = counter('gw_plugin_ai_proxy_fallback_total', FALLBACKS);
   const resolved = counter('gw_plugin_ai_proxy_resolution_total', RESOLVED);
+  const catalogFailures = counter('gw_plugin_ai_proxy_models_provider_failures_total', CATALOG_FAILURES);
   return {
     answered(from: Provider, status: number, seconds: number) {
       requests.count(from, String(status));
@@ -68,5 +75,6 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
     },
     fellBack: (from: Provider, to: Provider) => fallbacks.count(from, to),
     resolved: (by: string) => resolved.count(by),
+    catalogFailed: (from: Provider) => catalogFailures.count(from),
   };
 }

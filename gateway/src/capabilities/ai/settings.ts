@@ -19,6 +19,10 @@ export interface AiSettings {
   readonly flat: Target | null;
   readonly fallback: readonly Target[];
   readonly timeoutMs: number;
+  /** Of each provider in the list of models. */
+  readonly modelsTimeoutMs: number;
+  /** Whose models are listed: one for each provider and base URL, with all targets that go there. */
+  readonly catalogs: readonly (readonly [Target, ...Target[]])[];
   /** Of requests that name none; null: they go without. */
   readonly maxTokens: number | null;
   /** Providers are asked for the count of tokens of each stream. */
@@ -33,19 +37,35 @@ export function aiSettings(config: JsonObject): AiSettings {
   const { default_target: named, max_tokens: maxTokens } = config;
   const fallsTo = typeof named === 'string' ? targets.get(named) : null;
   if (fallsTo === undefined) throw new Error('default_target must be one of the names in targets');
+  const routes = objectsOf(config['routes']).map((each) => ({
+    pattern: new Glob(String(each['pattern'])),
+    target: target(each),
+  }));
+  const flat = config['provider'] === undefined ? null : target(config);
+  const listed = [...routes.map((route) => route.target), ...targets.values(), ...(flat === null ? [] : [flat])];
   return {
     targets,
-    routes: objectsOf(config['routes']).map((each) => ({
-      pattern: new Glob(String(each['pattern'])),
-      target: target(each),
-    })),
+    routes,
     fallsTo,
-    flat: config['provider'] === undefined ? null : target(config),
+    flat,
+    catalogs: catalogsOf(listed),
+    modelsTimeoutMs: Number(config['models_timeout_ms']),
     fallback: objectsOf(config['fallback']).map(target),
     timeoutMs: Math.max(1, Number(config['timeout']) * 1000),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
     streamUsage: config['stream_usage'] !== false,
   };
+}
+
+function catalogsOf(targets: readonly Target[]): AiSettings['catalogs'] {
+  const catalogs = new Map<string, [Target, ...Target[]]>();
+  for (const target of targets) {
+    const key = `${target.provider} ${target.baseUrl}`;
+    const catalog = catalogs.get(key);
+    if (catalog) catalog.push(target);
+    else catalogs.set(key, [target]);
+  }
+  return [...catalogs.values()];
 }
 
 /** URLs that the config does not name, but goes to. */

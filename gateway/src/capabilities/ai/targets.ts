@@ -49,9 +49,10 @@ export class Target {
     return this.#allow === null || this.#allow.some((glob) => glob.matches(model));
   }
 
-  /** `path`: behind the version, such as `/chat/completions`. */
-  url(path: string): string {
-    return `${this.#prefix}${path}${this.#query === '' ? '' : `?${this.#query}`}`;
+  /** `path`: behind the version, such as `/chat/completions`, without a query; `query`: encoded, or empty. */
+  url(path: string, query = ''): string {
+    const queries = [query, this.#query].filter((each) => each !== '').join('&');
+    return `${this.#prefix}${path}${queries === '' ? '' : `?${queries}`}`;
   }
 }
 
