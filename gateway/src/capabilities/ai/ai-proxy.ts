@@ -2,16 +2,16 @@
 import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices, Asked } from './asked.ts';
+import type { ProviderFailed } from './conversation/provider-failure.ts';
+import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
+import { listModels } from './model-list.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
-import type { ProviderFailed } from './provider-failure.ts';
-import { AiRefused, aiProblem, invalid, refused } from './refusal.ts';
-import { resolve, unknownTarget } from './resolution.ts';
-import type { AiSettings } from './settings.ts';
 import { chat } from './surfaces/chat.ts';
-import { listModels } from './surfaces/models.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import type { Target } from './targets.ts';
+import { resolve, unknownTarget } from './targets/resolution.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
 
 /** Characters; none has so many. */
 const MAX_MODEL = 256;

@@ -4,7 +4,7 @@ import { capability, type ProcessServices } from '../../capability/capability.ts
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { AiProxy } from './ai-proxy.ts';
 import { AI_METRICS, aiMetrics } from './metrics.ts';
-import { aiSettings, impliedUrls } from './settings.ts';
+import { aiSettings, impliedUrls } from './targets/settings.ts';
 
 /** What `init` has opened. */
 interface Opened {

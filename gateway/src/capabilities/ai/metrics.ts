@@ -1,9 +1,9 @@
 /** What the AI gateway counts. */
 import type { ProcessServices } from '../../capability/capability.ts';
 import type { CounterInfo, HistogramInfo } from '../../telemetry/metric-table.ts';
-import { RESOLUTIONS } from './resolution.ts';
-import { PROVIDERS, type Provider } from './targets.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from './conversation/usage.ts';
+import { RESOLUTIONS } from './targets/resolution.ts';
+import { PROVIDERS, type Provider } from './targets/targets.ts';
 
 /** Seconds: models take from tenths of one to minutes. */
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];

@@ -3,13 +3,13 @@ import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { ProviderFailed, StreamError } from './provider-failure.ts';
+import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { aiProblem } from './conversation/refusal.ts';
 import { passedHeaders } from './provider-headers.ts';
-import { aiProblem } from './refusal.ts';
-import type { AiSettings } from './settings.ts';
 import { StreamedResponse } from './streamed-response.ts';
 import type { Translation } from './surfaces/surface.ts';
-import type { Target } from './targets.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
 import { TokenCount } from './token-count.ts';
 
 /** Bytes of an error of a provider; past it, it is none. */

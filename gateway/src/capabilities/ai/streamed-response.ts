@@ -4,7 +4,7 @@ import type { Exchange, ResponseSink } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import type { Asked } from './asked.ts';
-import { type ProviderError, ProviderFailed, StreamError } from './provider-failure.ts';
+import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import { passedHeaders } from './provider-headers.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';

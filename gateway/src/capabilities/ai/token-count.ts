@@ -1,8 +1,8 @@
 /** What is known of a request's tokens: for plugins behind it, the access log and the metrics. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
-import type { Provider } from './targets.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from './conversation/usage.ts';
+import type { Provider } from './targets/targets.ts';
 
 const slot = new RequestSlot<TokenCount>();
 

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../test/property-runs.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import { messageRequest } from './protocols/messages-request.ts';
-import { aiSettings } from './settings.ts';
 import { chat } from './surfaces/chat.ts';
 import { readChatRequest } from './surfaces/chat-request.ts';
 import type { Translation } from './surfaces/surface.ts';
+import { aiSettings } from './targets/settings.ts';
 
 const settings = aiSettings({ provider: 'provider_messages', timeout: 1, max_tokens: 10 });
 

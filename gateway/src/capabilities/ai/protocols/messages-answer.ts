@@ -1,9 +1,9 @@
 /** Reads messages: whole, and out of the events of a stream. */
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
-import type { Block, Message, MessageEvent, StopReason } from '../conversation.ts';
-import { type ProviderError, ProviderFailed, StreamError } from '../provider-failure.ts';
-import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../usage.ts';
+import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
+import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
+import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
 
 /** Throws ProviderFailed where it is no message. */
 export function readMessage(value: unknown): Message {

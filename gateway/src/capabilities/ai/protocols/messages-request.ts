@@ -1,6 +1,6 @@
 /** Writes a conversation as a request for a message. */
-import type { Conversation, Part, Source, Tool, Turn } from '../conversation.ts';
-import { refused } from '../refusal.ts';
+import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
+import { refused } from '../conversation/refusal.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

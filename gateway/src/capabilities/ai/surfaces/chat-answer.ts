@@ -1,8 +1,8 @@
 /** Writes chat completions: whole, and in the chunks of a stream. */
-import type { Message, MessageEvent, StopReason } from '../conversation.ts';
-import type { ProviderError } from '../provider-failure.ts';
-import { errorType } from '../refusal.ts';
-import type { Usage } from '../usage.ts';
+import type { Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
+import type { ProviderError } from '../conversation/provider-failure.ts';
+import { errorType } from '../conversation/refusal.ts';
+import type { Usage } from '../conversation/usage.ts';
 
 const FINISH: Readonly<Record<StopReason, string>> = {
   end: 'stop',

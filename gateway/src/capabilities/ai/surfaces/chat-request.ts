@@ -1,7 +1,7 @@
 /** Reads the body of a chat completion. */
-import type { Conversation, Format, Part, Tool, ToolCall, ToolChoice, Turn } from '../conversation.ts';
-import { Members } from '../json-reader.ts';
-import { invalid, refused, unsupported } from '../refusal.ts';
+import type { Conversation, Format, Part, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { Members } from '../conversation/json-reader.ts';
+import { invalid, refused, unsupported } from '../conversation/refusal.ts';
 import { callInput, sourceOf } from './parts.ts';
 
 /** Throws AiRefused where it is not valid, or says what no conversation can. */

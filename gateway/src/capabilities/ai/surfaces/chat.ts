@@ -2,14 +2,14 @@
 
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
+import { ProviderFailed } from '../conversation/provider-failure.ts';
+import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { MessageEvents, messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
-import { ProviderFailed } from '../provider-failure.ts';
-import { bodyWith } from '../request-body.ts';
-import type { AiSettings } from '../settings.ts';
-import { chatUsage, type Usage } from '../usage.ts';
+import type { AiSettings } from '../targets/settings.ts';
 import { ChatChunks, chatCompletion, chatError, chatErrorEvent } from './chat-answer.ts';
 import { readChatRequest } from './chat-request.ts';
+import { bodyWith } from './request-body.ts';
 import type { StreamedAnswer, Surface, SurfaceRequest, Translation } from './surface.ts';
 
 export const chat: Surface = {

@@ -1,8 +1,8 @@
 /** Parts of a message's content that both surfaces write alike. */
 
-import type { Source } from '../conversation.ts';
-import type { Members } from '../json-reader.ts';
-import { invalid } from '../refusal.ts';
+import type { Source } from '../conversation/conversation.ts';
+import type { Members } from '../conversation/json-reader.ts';
+import { invalid } from '../conversation/refusal.ts';
 
 /** `data:<media type>;base64,<data>`, or a URL that the provider fetches. */
 export function sourceOf(url: string, at: string): Source {

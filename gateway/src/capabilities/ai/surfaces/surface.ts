@@ -1,10 +1,10 @@
 /** What a surface and a provider make of a request together. */
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import type { Obj } from '../../../spec/json.ts';
-import type { ProviderError } from '../provider-failure.ts';
-import type { AiSettings } from '../settings.ts';
-import type { Provider } from '../targets.ts';
-import type { Usage } from '../usage.ts';
+import type { ProviderError } from '../conversation/provider-failure.ts';
+import type { Usage } from '../conversation/usage.ts';
+import type { AiSettings } from '../targets/settings.ts';
+import type { Provider } from '../targets/targets.ts';
 
 /** The request as a client sent it. */
 export interface SurfaceRequest {

@@ -1,7 +1,7 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
-import type { Json, JsonObject } from '../../artifact/format.ts';
-import type { CircuitBreaker } from '../../egress/breaker.ts';
-import { isList } from '../../spec/json.ts';
+import type { Json, JsonObject } from '../../../artifact/format.ts';
+import type { CircuitBreaker } from '../../../egress/breaker.ts';
+import { isList } from '../../../spec/json.ts';
 import { Glob } from './glob.ts';
 import { baseUrlOf, Target } from './targets.ts';
 

@@ -2,7 +2,7 @@
  * A request to a model and its answer, as no protocol writes them: surfaces read requests into it and write answers out
  * of it, protocols the other way round, so that each surface speaks to each protocol.
  */
-import type { Obj } from '../../spec/json.ts';
+import type { Obj } from '../../../spec/json.ts';
 import type { Usage } from './usage.ts';
 
 export type Source =

@@ -1,6 +1,6 @@
 /** Which target a request goes to, and why (docs/reference/plugins.md#ai-resolution). */
-import type { Exchange } from '../../exchange.ts';
-import { refused } from './refusal.ts';
+import type { Exchange } from '../../../exchange.ts';
+import { refused } from '../conversation/refusal.ts';
 import type { AiSettings } from './settings.ts';
 import type { Target } from './targets.ts';
 

@@ -1,8 +1,8 @@
 /** Where requests can go: what the config says of a provider, ready to be called. */
-import type { JsonObject } from '../../artifact/format.ts';
-import { CircuitBreaker } from '../../egress/breaker.ts';
-import type { HeaderList } from '../../exchange.ts';
-import { get } from '../../spec/json.ts';
+import type { JsonObject } from '../../../artifact/format.ts';
+import { CircuitBreaker } from '../../../egress/breaker.ts';
+import type { HeaderList } from '../../../exchange.ts';
+import { get } from '../../../spec/json.ts';
 import { Glob } from './glob.ts';
 
 export const PROVIDERS = ['provider_chat', 'provider_messages', 'provider_local'] as const;

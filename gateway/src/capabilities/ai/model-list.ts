@@ -1,11 +1,11 @@
 /** `/v1/models`: what all providers of a config list, as far as a request would be let through to it. */
-import { HttpCallError } from '../../../egress/http-client.ts';
-import type { Exchange } from '../../../exchange.ts';
-import { get, isObject, type Obj } from '../../../spec/json.ts';
-import type { AiServices } from '../asked.ts';
-import { ProviderFailed } from '../provider-failure.ts';
-import type { AiSettings } from '../settings.ts';
-import type { Provider, Target } from '../targets.ts';
+import { HttpCallError } from '../../egress/http-client.ts';
+import type { Exchange } from '../../exchange.ts';
+import { get, isObject, type Obj } from '../../spec/json.ts';
+import type { AiServices } from './asked.ts';
+import { ProviderFailed } from './conversation/provider-failure.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Provider, Target } from './targets/targets.ts';
 
 /** Bytes of one provider's list. */
 const MAX_LIST = 4 << 20;

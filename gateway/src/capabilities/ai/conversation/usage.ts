@@ -1,5 +1,5 @@
 /** Tokens that a provider has counted, in the forms of its protocols. */
-import { get } from '../../spec/json.ts';
+import { get } from '../../../spec/json.ts';
 
 export interface Usage {
   readonly prompt: number;

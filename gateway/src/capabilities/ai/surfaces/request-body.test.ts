@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../../../test/property-runs.ts';
+import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { bodyWith } from './request-body.ts';
 
 describe('a body with further members', () => {

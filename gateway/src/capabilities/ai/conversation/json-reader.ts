@@ -1,5 +1,5 @@
 /** Members of what a client or a provider has sent, in the types that they must have. `null` counts as absent. */
-import { get, isObject, type Obj } from '../../spec/json.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { invalid } from './refusal.ts';
 
 /** Reads one object of a request; what is not valid is refused by its path. */

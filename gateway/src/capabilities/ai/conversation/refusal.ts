@@ -1,5 +1,5 @@
 /** Why a request gets an answer of the gateway's, and not of a provider's. */
-import { type Problem, type ProblemName, problem } from '../../problems.ts';
+import { type Problem, type ProblemName, problem } from '../../../problems.ts';
 
 /** Thrown; its problem is the answer. */
 export class AiRefused extends Error {
