@@ -1,4 +1,5 @@
 /** A provider of chat completions, as its public documentation has them: echoes, calls the tools that it is given. */
+import { response, responseEvents } from './chat-provider-responses.ts';
 import { type FakeProvider, type Protocol, Refusal, type SeenRequest, startProvider } from './fake-provider.ts';
 
 export const CHAT_KEY = 'sk-chat-0123456789';
@@ -9,18 +10,26 @@ type Member = Readonly<Record<string, unknown>>;
 export function startChatProvider(key: string | null = CHAT_KEY): Promise<FakeProvider> {
   return startProvider({
     ...protocol,
-    answer: (request) => completion(request, key),
+    answer: (request) => answer(request, key),
     models: (request) => models(request, key),
   });
 }
 
 const protocol: Protocol = {
   name: 'chat',
-  answer: (request) => completion(request, null),
-  events,
+  answer: (request) => answer(request, null),
+  events: (request) => (request.url === RESPONSES ? responseEvents(request.body) : events(request)),
   models: (request) => models(request, null),
   error: ({ message, code }) => ({ error: { message, type: 'invalid_request_error', param: null, code } }),
 };
+
+const RESPONSES = '/v1/responses';
+
+function answer(request: SeenRequest, key: string | null): object {
+  if (request.url !== RESPONSES) return completion(request, key);
+  checkCaller(request, 'POST', RESPONSES, key);
+  return response(request.body);
+}
 
 function models(request: SeenRequest, key: string | null): object {
   checkCaller(request, 'GET', '/v1/models', key);

@@ -7,12 +7,14 @@ import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.t
 import { listModels } from './model-list.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
 import { chat } from './surfaces/chat.ts';
+import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
 import { resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
+const SURFACES = { chat, responses };
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
@@ -30,8 +32,9 @@ export class AiProxy implements Engine {
   async answer(x: Exchange, response: EngineResponse): Promise<void> {
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
     try {
-      if (surfaceOf(x.path) === 'models') return await response.whole(await this.#models(x));
-      await this.#serve(x, response, chat);
+      const surface = surfaceOf(x.path);
+      if (surface === 'models') await response.whole(await this.#models(x));
+      else await this.#serve(x, response, SURFACES[surface]);
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
       await response.whole({ problem: error.problem });

@@ -1,7 +1,9 @@
 /** What the AI gateway counts. */
 import type { ProcessServices } from '../../capability/capability.ts';
+import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import type { CounterInfo, HistogramInfo } from '../../telemetry/metric-table.ts';
 import type { Usage } from './conversation/usage.ts';
+import type { Warning } from './surfaces/surface.ts';
 import { RESOLUTIONS } from './targets/resolution.ts';
 import { PROVIDERS, type Provider } from './targets/targets.ts';
 
@@ -42,6 +44,15 @@ export const CATALOG_FAILURES: CounterInfo = {
   labels: { provider },
 };
 
+export const STORE_DOWNGRADES: CounterInfo = {
+  help: 'Responses that AI providers answered without `store` having an effect',
+  labels: { provider },
+};
+export const REASONING_DROPPED: CounterInfo = {
+  help: 'Responses whose request had items of reasoning, which their AI provider does not take',
+  labels: { provider },
+};
+
 export const AI_METRICS = {
   gw_plugin_ai_proxy_requests_total: REQUESTS,
   gw_plugin_ai_proxy_request_duration_seconds: DURATION,
@@ -49,6 +60,8 @@ export const AI_METRICS = {
   gw_plugin_ai_proxy_token_details_total: DETAILS,
   gw_plugin_ai_proxy_fallback_total: FALLBACKS,
   gw_plugin_ai_proxy_resolution_total: RESOLVED,
+  gw_plugin_ai_proxy_responses_store_downgrades_total: STORE_DOWNGRADES,
+  gw_plugin_ai_proxy_responses_reasoning_dropped_total: REASONING_DROPPED,
   gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
 };
 
@@ -62,6 +75,10 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
   const fallbacks = counter('gw_plugin_ai_proxy_fallback_total', FALLBACKS);
   const resolved = counter('gw_plugin_ai_proxy_resolution_total', RESOLVED);
   const catalogFailures = counter('gw_plugin_ai_proxy_models_provider_failures_total', CATALOG_FAILURES);
+  const warnings: Readonly<Record<Warning, LabelledCounter>> = {
+    store: counter('gw_plugin_ai_proxy_responses_store_downgrades_total', STORE_DOWNGRADES),
+    reasoning: counter('gw_plugin_ai_proxy_responses_reasoning_dropped_total', REASONING_DROPPED),
+  };
   return {
     answered(from: Provider, status: number, seconds: number) {
       requests.count(from, String(status));
@@ -75,6 +92,7 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
     },
     fellBack: (from: Provider, to: Provider) => fallbacks.count(from, to),
     resolved: (by: string) => resolved.count(by),
+    warned: (of: Warning, by: Provider) => warnings[of].count(by),
     catalogFailed: (from: Provider) => catalogFailures.count(from),
   };
 }

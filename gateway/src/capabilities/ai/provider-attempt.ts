@@ -5,7 +5,7 @@ import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import { passedHeaders } from './provider-headers.ts';
+import { passedHeaders, warningHeaders } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
 import type { Translation } from './surfaces/surface.ts';
 import type { AiSettings } from './targets/settings.ts';
@@ -68,7 +68,11 @@ export class ProviderAttempt {
     }
     const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
     this.#count.succeeded(usage);
-    return response.whole({ status: 200, headers: passedHeaders(answer.headers, 'application/json'), body });
+    return response.whole({
+      status: 200,
+      headers: [...passedHeaders(answer.headers, 'application/json'), ...this.#warnings()],
+      body,
+    });
   }
 
   async #stream(): Promise<void> {
@@ -82,7 +86,17 @@ export class ProviderAttempt {
     const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#count, (why) =>
       this.#services.log('warn', `${this.#target.provider} at ${this.#target.baseUrl}: ${why}`, this.#asked.x),
     );
-    await streamed.run(answer);
+    await streamed.run({
+      ...answer,
+      headers: [...passedHeaders(answer.headers, 'text/event-stream'), ...this.#warnings()],
+    });
+  }
+
+  /** Counted with each answer. */
+  #warnings(): HeaderList {
+    const { warnings } = this.#translation;
+    for (const each of warnings) this.#services.metrics.warned(each, this.#target.provider);
+    return warningHeaders(warnings);
   }
 
   #call(): HttpCall {

@@ -5,7 +5,6 @@ import { messageOf } from '../../message-of.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import type { Asked } from './asked.ts';
 import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
-import { passedHeaders } from './provider-headers.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
 
@@ -31,7 +30,7 @@ export class StreamedResponse {
     this.#log = log;
   }
 
-  /** The head is sent with the first event. Throws what is wrong where it is wrong before that. */
+  /** The head is sent with the first event, with the headers that are given. Throws what is wrong where it is wrong before that. */
   async run(provider: HttpStream): Promise<void> {
     try {
       for await (const chunk of provider.body) {
@@ -81,17 +80,17 @@ export class StreamedResponse {
   #head({ headers }: HttpStream) {
     const { x, response } = this.#asked;
     this.#count.succeeded(null);
-    return response.head(x, 200, [...passedHeaders(headers, 'text/event-stream'), 'cache-control', 'no-cache']);
+    return response.head(x, 200, [...headers, 'cache-control', 'no-cache']);
   }
 
   /** Behind the head, the stream ends with an error in the form of its surface. */
   async #broken(error: unknown, provider: HttpStream): Promise<void> {
-    const { x, surface } = this.#asked;
+    const { x } = this.#asked;
     if (this.#pieces.length > 0) await this.#write(provider);
     if (this.#sink === undefined) throw error;
     if (x.closed || this.#sink === null) return;
     this.#log(messageOf(error));
-    const event = Buffer.from(surface.errorEvent(errorOf(error)));
+    const event = Buffer.from(this.#answer.error(errorOf(error)));
     this.#bytes += event.length;
     await written(this.#sink, x, event);
   }

@@ -6,7 +6,8 @@ import { EventParser } from '../../server-sent-events.ts';
 import { messageRequest } from './protocols/messages-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { readChatRequest } from './surfaces/chat-request.ts';
-import type { Translation } from './surfaces/surface.ts';
+import { responses } from './surfaces/responses.ts';
+import type { StreamedAnswer, Translation } from './surfaces/surface.ts';
 import { aiSettings } from './targets/settings.ts';
 
 const settings = aiSettings({ provider: 'provider_messages', timeout: 1, max_tokens: 10 });
@@ -90,22 +91,29 @@ function assembled(chunks: readonly Chunk[]) {
   return { content, calls, finish, usage: chunks.at(-1)?.usage };
 }
 
+const cuts = fc.array(fc.nat(5000), { maxLength: 40 });
+
+/** What a client gets of a stream that is cut at these places. */
+function inPieces(bytes: Buffer, cut: readonly number[], streamed: StreamedAnswer): string {
+  const at = [0, ...cut.map((each) => Math.min(each, bytes.length)), bytes.length].sort((a, b) => a - b);
+  const parser = new EventParser();
+  const text = at
+    .slice(1)
+    .flatMap((to, i) => parser.push(bytes.subarray(at[i], to).toString('latin1')))
+    .map((event) => String(streamed.push(event)))
+    .join('');
+  expect(streamed.end(parser.rest)).toBe('');
+  return text;
+}
+
 describe('an answer of a messages provider', () => {
   it('is the same in a stream as it is whole, in whatever pieces of bytes it comes', () => {
-    const check = fc.property(answer, fc.array(fc.nat(5000), { maxLength: 40 }), (sent, cuts) => {
+    const check = fc.property(answer, cuts, (sent, at) => {
       const { body } = translation().whole(whole(sent), Buffer.of());
       const { choices, usage } = JSON.parse(String(body));
       const { message, finish_reason } = choices[0];
-      const bytes = Buffer.from(stream(sent));
-      const at = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length].sort((a, b) => a - b);
       const streamed = translation({ stream: true, stream_options: { include_usage: true } }).streamed();
-      const parser = new EventParser();
-      const text = at
-        .slice(1)
-        .flatMap((to, i) => parser.push(bytes.subarray(at[i], to).toString('latin1')))
-        .map((event) => String(streamed.push(event)))
-        .join('');
-      expect(streamed.end(parser.rest)).toBe('');
+      const text = inPieces(Buffer.from(stream(sent)), at, streamed);
       const data = [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, each = '']) => each);
       expect(data.pop()).toBe('[DONE]');
       expect(assembled(data.map((each): Chunk => JSON.parse(each)))).toEqual({
@@ -117,6 +125,25 @@ describe('an answer of a messages provider', () => {
         finish: finish_reason,
         usage,
       });
+    });
+    fc.assert(check, propertyRuns(200));
+  });
+
+  it('is the same response in a stream as it is whole, in whatever pieces of bytes it comes', () => {
+    const plain = (value: object) => JSON.parse(JSON.stringify(value).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id'));
+    const check = fc.property(answer, cuts, (sent, at) => {
+      const asked = { model: 'm', input: 'hi' };
+      const body = Buffer.from(JSON.stringify(asked));
+      const ask = (): Translation =>
+        responses.translate({ body, parsed: asked, model: 'm', stream: true }, 'provider_messages', settings);
+      const expectedWhole = plain(JSON.parse(String(ask().whole(whole(sent), Buffer.of()).body)));
+      const streamed = ask().streamed();
+      const text = inPieces(Buffer.from(stream(sent)), at, streamed);
+      const events = [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, each = '']) => JSON.parse(each));
+      const { created_at: _, ...last } = plain(events.at(-1).response);
+      const { created_at: __, ...expected } = expectedWhole;
+      expect(last).toEqual(expected);
+      expect(events.map((each) => each.sequence_number)).toEqual(events.map((_each, i) => i));
     });
     fc.assert(check, propertyRuns(200));
   });

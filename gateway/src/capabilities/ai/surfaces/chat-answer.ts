@@ -3,6 +3,7 @@ import type { Message, MessageEvent, StopReason } from '../conversation/conversa
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { errorType } from '../conversation/refusal.ts';
 import type { Usage } from '../conversation/usage.ts';
+import type { EventWriter } from './translated-stream.ts';
 
 const FINISH: Readonly<Record<StopReason, string>> = {
   end: 'stop',
@@ -52,7 +53,7 @@ function chatUsageOf({ prompt, completion, cached, reasoning }: Usage): object {
 }
 
 /** One stream of chunks. */
-export class ChatChunks {
+export class ChatChunks implements EventWriter {
   /** The client wants the count of tokens at the end (`stream_options.include_usage`). */
   readonly #withUsage: boolean;
   readonly #created: number;
@@ -66,7 +67,6 @@ export class ChatChunks {
     this.#created = created;
   }
 
-  /** Text of the events; empty where the client is told nothing. */
   write(event: MessageEvent): string {
     switch (event.type) {
       case 'start':
@@ -86,6 +86,10 @@ export class ChatChunks {
       case 'end':
         return this.#end(event.stop, event.usage);
     }
+  }
+
+  error(error: ProviderError): string {
+    return chatErrorEvent(error);
   }
 
   #piece(text: string): object {

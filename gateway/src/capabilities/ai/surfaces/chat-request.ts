@@ -1,8 +1,8 @@
 /** Reads the body of a chat completion. */
 import type { Conversation, Format, Part, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
 import { Members } from '../conversation/json-reader.ts';
-import { invalid, refused, unsupported } from '../conversation/refusal.ts';
-import { callInput, sourceOf } from './parts.ts';
+import { invalid, unsupported } from '../conversation/refusal.ts';
+import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
 
 /** Throws AiRefused where it is not valid, or says what no conversation can. */
 export function readChatRequest(body: unknown): Conversation {
@@ -95,21 +95,6 @@ function callOf(call: Members): ToolCall {
 function toolOf(tool: Members): Tool {
   if (tool.requiredText('type') !== 'function') throw customTools(tool.at('type'));
   return functionTool(tool.required('function'));
-}
-
-/** A function as both surfaces describe it. */
-export function functionTool(described: Members): Tool {
-  return {
-    name: described.requiredText('name'),
-    description: described.text('description'),
-    schema: described.member('parameters')?.object ?? null,
-    strict: described.flag('strict') === true,
-  };
-}
-
-export function customTools(param: string) {
-  const code = 'custom_tools_not_supported_for_provider';
-  return refused('validation-failed', code, 'The provider of this model takes tools of type function only.', { param });
 }
 
 function choiceOf(request: Members): ToolChoice | null {

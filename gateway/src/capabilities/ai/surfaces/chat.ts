@@ -2,25 +2,25 @@
 
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
-import { MessageEvents, messageError, readMessage } from '../protocols/messages-answer.ts';
+import { messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
 import type { AiSettings } from '../targets/settings.ts';
 import { ChatChunks, chatCompletion, chatError, chatErrorEvent } from './chat-answer.ts';
 import { readChatRequest } from './chat-request.ts';
 import { bodyWith } from './request-body.ts';
 import type { StreamedAnswer, Surface, SurfaceRequest, Translation } from './surface.ts';
+import { TranslatedStream } from './translated-stream.ts';
 
 export const chat: Surface = {
   translate: (request, provider, settings) =>
     provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, settings),
   error: chatError,
-  errorEvent: chatErrorEvent,
 };
 
 /** Seconds since 1970. */
-export function now(): number {
+function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
@@ -31,6 +31,7 @@ function asItIs(request: SurfaceRequest, settings: AiSettings): Translation {
   return {
     path: '/chat/completions',
     body: bodyWith(body, parsed, members),
+    warnings: [],
     whole: (value, bytes) => ({ body: bytes, usage: chatUsage(get(value, 'usage')) }),
     error: () => null,
     streamed: () => new PassedChunks(counts),
@@ -81,6 +82,10 @@ class PassedChunks implements StreamedAnswer {
   end(rest: string): Uint8Array {
     return Buffer.from(rest, 'latin1');
   }
+
+  error(error: ProviderError): string {
+    return chatErrorEvent(error);
+  }
 }
 
 const DONE = '[DONE]';
@@ -99,6 +104,7 @@ function toMessages(request: SurfaceRequest, settings: AiSettings): Translation 
   return {
     path: '/messages',
     body: JSON.stringify(messageRequest(conversation, settings.maxTokens)),
+    warnings: [],
     whole: (value) => {
       const message = readMessage(value);
       return { body: JSON.stringify(chatCompletion(message, now())), usage: message.usage };
@@ -106,32 +112,4 @@ function toMessages(request: SurfaceRequest, settings: AiSettings): Translation 
     error: (value, status) => chatError(messageError(value, status)),
     streamed: () => new TranslatedStream(new ChatChunks(wantsUsage(request), now())),
   };
-}
-
-/** Writes what a stream of messages says, event by event. */
-class TranslatedStream implements StreamedAnswer {
-  readonly #events = new MessageEvents();
-  readonly #writer: Pick<ChatChunks, 'write'>;
-
-  constructor(writer: Pick<ChatChunks, 'write'>) {
-    this.#writer = writer;
-  }
-
-  get usage(): Usage | null {
-    return this.#events.usage;
-  }
-
-  push(event: ServerSentEvent): string {
-    const { data } = event;
-    const decoded = data === null ? event : { ...event, data: Buffer.from(data, 'latin1').toString() };
-    return this.#events
-      .read(decoded)
-      .map((each) => this.#writer.write(each))
-      .join('');
-  }
-
-  end(): string {
-    if (!this.#events.ended) throw new ProviderFailed('its stream ended before its answer was whole');
-    return '';
-  }
 }

@@ -1,8 +1,8 @@
-/** Parts of a message's content that both surfaces write alike. */
+/** What both surfaces write alike. */
 
-import type { Source } from '../conversation/conversation.ts';
+import type { Source, Tool } from '../conversation/conversation.ts';
 import type { Members } from '../conversation/json-reader.ts';
-import { invalid } from '../conversation/refusal.ts';
+import { type AiRefused, invalid, refused } from '../conversation/refusal.ts';
 
 /** `data:<media type>;base64,<data>`, or a URL that the provider fetches. */
 export function sourceOf(url: string, at: string): Source {
@@ -23,4 +23,19 @@ export function callInput(call: Members, name: string): Readonly<Record<string, 
     // Refused below.
   }
   throw invalid(call.at(name), 'the text of a JSON object');
+}
+
+/** A function as both surfaces describe it. */
+export function functionTool(described: Members): Tool {
+  return {
+    name: described.requiredText('name'),
+    description: described.text('description'),
+    schema: described.member('parameters')?.object ?? null,
+    strict: described.flag('strict') === true,
+  };
+}
+
+export function customTools(param: string): AiRefused {
+  const code = 'custom_tools_not_supported_for_provider';
+  return refused('validation-failed', code, 'The provider of this model takes tools of type function only.', { param });
 }

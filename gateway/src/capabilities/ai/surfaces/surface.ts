@@ -29,13 +29,19 @@ export interface StreamedAnswer {
   push(event: ServerSentEvent): Uint8Array | string;
   /** The provider's stream has ended well, with this behind its last event. Throws ProviderFailed where it is not whole. */
   end(rest: string): Uint8Array | string;
+  /** The event that ends a stream which cannot go on. */
+  error(error: ProviderError): string;
 }
+
+/** What the client is told of its request with the answer: `store` has no effect; items of reasoning were left out. */
+export type Warning = 'store' | 'reasoning';
 
 /** A request in the protocol of a provider, and how its answer becomes the surface's. */
 export interface Translation {
   /** Behind the base URL and its version. */
   readonly path: string;
   readonly body: Uint8Array | string;
+  readonly warnings: readonly Warning[];
   /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed where it is none. */
   whole(value: unknown, bytes: Uint8Array): WholeAnswer;
   /** Of a status from 400 to 499. Null: as the provider sent it. */
@@ -48,6 +54,4 @@ export interface Surface {
   translate(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation;
   /** A provider's error, as the body of an answer. */
   error(error: ProviderError): object;
-  /** The event that ends a stream which cannot go on. */
-  errorEvent(error: ProviderError): string;
 }
