@@ -88,7 +88,10 @@ function answer(protocol: Protocol, request: SeenRequest, response: ServerRespon
   if (status === '429') response.setHeader('retry-after', '7').setHeader('set-cookie', 'planted=1');
   try {
     if (status !== undefined) throw new Refusal(Number(status), 'planted', 'planted');
-    if (request.method === 'GET') return void response.end(JSON.stringify(protocol.models(request)));
+    if (request.method === 'GET') {
+      response.setHeader('content-type', 'application/json');
+      return void response.end(JSON.stringify(protocol.models(request)));
+    }
     const whole = protocol.answer(request);
     if (request.body['stream'] === true) return stream(protocol.events(request), model, response);
     if (model === 'garbage') return void response.end('<html>');

@@ -35,6 +35,11 @@ function refuse(message: string): never {
   throw new Refusal(400, 'invalid_request_error', message);
 }
 
+const LATEST = '2026-10-21';
+const VERSIONS = ['2023-06-01', LATEST];
+/** Not in the latest version. */
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
+
 /** Members of a request that the protocol has. */
 const KNOWN = new Set([
   ...['model', 'max_tokens', 'messages', 'system', 'stream', 'tools', 'tool_choice', 'temperature', 'top_p', 'top_k'],
@@ -43,8 +48,9 @@ const KNOWN = new Set([
 
 function checkCaller({ method, url, headers }: SeenRequest, verb: string, path: string): void {
   if (method !== verb || url.split('?')[0] !== path) throw new Refusal(404, 'not_found_error', `${method} ${url}`);
-  if (headers['x-api-key'] !== MESSAGES_KEY) throw new Refusal(401, 'authentication_error', 'invalid x-api-key');
-  if (headers['anthropic-version'] !== '2023-06-01') refuse('anthropic-version: header is required');
+  const key = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
+  if (key !== MESSAGES_KEY) throw new Refusal(401, 'authentication_error', 'invalid x-api-key');
+  if (!VERSIONS.includes(String(headers['anthropic-version']))) refuse('anthropic-version: header is required');
 }
 
 function models(request: SeenRequest): object {
@@ -55,7 +61,8 @@ function models(request: SeenRequest): object {
 
 function check(request: SeenRequest): void {
   checkCaller(request, 'POST', '/v1/messages');
-  const { body } = request;
+  const { body, headers } = request;
+  if (headers['anthropic-version'] === LATEST && SAMPLING.some((name) => name in body)) refuse('temperature: removed');
   for (const name of Object.keys(body)) if (!KNOWN.has(name)) refuse(`${name}: Extra inputs are not permitted`);
   if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
   if (Number(body['temperature'] ?? 0) > 1) refuse('temperature: range: 0..1');

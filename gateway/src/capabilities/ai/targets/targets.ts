@@ -67,7 +67,7 @@ export function baseUrlOf(config: JsonObject): string {
   return typeof url === 'string' ? url : BASE_URLS[providerOf(config)];
 }
 
-/** A base URL names its version, or means the first (docs/decisions.md#ai-base-urls). */
+/** A base URL names its version, or means the first (docs/decisions.md#ai-targets). */
 function versioned(baseUrl: string): string {
   const base = baseUrl.replace(/\/+$/, '');
   return /\/v\d[^/]*(\/|$)/.test(URL.parse(base)?.pathname ?? '') ? base : `${base}/v1`;
