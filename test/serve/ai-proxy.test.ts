@@ -493,7 +493,8 @@ describe('the target of a request', () => {
   });
 
   it('needs JSON that can be read in one way', async () => {
-    for (const body of ['{"model":"gpt-4o","model":"gpt-5"}', '{', '[]', '"x"']) {
+    const deep = `{"model":"gpt-4o","metadata":${'[{"a":'.repeat(10_000)}1${'}]'.repeat(10_000)}}`;
+    for (const body of ['{"model":"gpt-4o","model":"gpt-5"}', '{', '[]', '"x"', deep]) {
       expect((await post(PATH, body)).status).toBe(400);
     }
   });

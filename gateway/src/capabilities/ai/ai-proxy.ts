@@ -2,6 +2,7 @@
 import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices, Asked } from './asked.ts';
+import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
 import { listModels } from './model-list.ts';
@@ -115,8 +116,13 @@ function parse(body: Uint8Array): Obj {
   } catch {
     // Refused below.
   }
-  if (!isObject(value)) throw invalid('The body', 'a JSON object');
+  if (!isObject(value)) throw badBody('The body must be a JSON object.');
+  if (isTooDeep(value)) throw badBody(`The body must be nested at most ${MAX_DEPTH} levels deep.`);
   return value;
+}
+
+function badBody(detail: string): AiRefused {
+  return refused('validation-failed', 'invalid_request', detail);
 }
 
 function unanswered({ status, retryAfter }: ProviderFailed) {

@@ -3,6 +3,7 @@ import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
+import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
 import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import { passedHeaders, warningHeaders } from './provider-headers.ts';
@@ -186,11 +187,14 @@ async function errorBody({ body }: HttpStream): Promise<Uint8Array> {
 }
 
 function jsonOf({ body }: HttpAnswer): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(body.toString());
+    value = JSON.parse(body.toString());
   } catch (error) {
     throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
   }
+  if (isTooDeep(value)) throw new ProviderFailed(`its answer is nested more than ${MAX_DEPTH} levels deep`);
+  return value;
 }
 
 /** Null where it is no JSON: providers have proxies in front of them. */

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
+import { isTooDeep } from '../conversation/json-depth.ts';
 import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
 import { refused } from '../conversation/refusal.ts';
 import { responseUsage, type Usage } from '../conversation/usage.ts';
@@ -96,7 +97,7 @@ class PassedEvents implements StreamedAnswer {
 function jsonOf(text: string): Obj | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return isObject(value) && !isTooDeep(value) ? value : null;
   } catch {
     return null;
   }
