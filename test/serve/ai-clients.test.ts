@@ -1,4 +1,6 @@
 /** The providers' own clients: through ai-proxy, and directly to the fakes, which are so checked by them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
@@ -9,6 +11,7 @@ import type {
   ResponseOutputItem,
 } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { CHAT_KEY, startChatProvider } from '../ai/chat-provider.ts';
 import type { FakeProvider } from '../ai/fake-provider.ts';
 import { MESSAGES_KEY, startMessagesProvider } from '../ai/messages-provider.ts';
@@ -253,4 +256,34 @@ describe('the fake of a messages provider, by the client of Anthropic', () => {
     for await (const { id } of client().models.list()) models.push(id);
     expect(models).toEqual(['claude-4', 'shared']);
   });
+});
+
+/** A project of the examples in the README, with the fakes in place of the providers. */
+async function readmeProject(): Promise<Uint8Array> {
+  const readme = readFileSync(join(import.meta.dirname, '../../gateway/plugins/ai-proxy/README.md'), 'utf8');
+  const examples = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => Object(parse(yaml)).paths);
+  const paths = JSON.parse(
+    JSON.stringify(Object.assign({}, ...examples))
+      .replaceAll('"provider":"provider_chat"', `"provider":"provider_chat","base_url":"${chat.url}"`)
+      .replaceAll('"provider":"provider_local"', `"provider":"provider_local","base_url":"${chat.url}"`)
+      .replaceAll('"provider":"provider_messages"', `"provider":"provider_messages","base_url":"${messages.url}"`),
+  );
+  return compileSpec({ openapi: '3.1.0', info: { title: 'readme', version: '1' }, paths }, ['ai-proxy']);
+}
+
+it('the examples of the README answer the requests that stand below them', async () => {
+  const env = { OPENAI_API_KEY: CHAT_KEY, ANTHROPIC_API_KEY: MESSAGES_KEY, SPARE_API_KEY: CHAT_KEY };
+  const shown = await startGateway(await readmeProject(), { env });
+  try {
+    const client = new OpenAI({ baseURL: `${shown.url}/v1`, apiKey: 'of-the-client', maxRetries: 0 });
+    const asked = { model: 'claude-sonnet-4-5', messages: [{ role: 'user' as const, content: 'Hello' }] };
+    expect((await client.chat.completions.create(asked)).choices[0]?.message.content).toBe('Hello');
+    expect(messages.seen.at(-1)?.body['max_tokens']).toBe(4096);
+    const response = await client.responses.create({ model: 'claude-sonnet-4-5', input: 'Hello', store: false });
+    expect(response.output_text).toBe('Hello');
+    const denied = client.chat.completions.create({ ...asked, model: 'gpt-5-preview' });
+    await expect(denied).rejects.toMatchObject({ status: 403, code: 'model_not_permitted' });
+  } finally {
+    await shown.stop();
+  }
 });
