@@ -16,6 +16,8 @@ export interface FakeProvider {
   readonly seen: SeenRequest[];
   /** Connections that are open. */
   readonly open: ReadonlySet<object>;
+  /** Bytes of endless streams that the other side has taken so far. */
+  readonly endlessly: { bytes: number };
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export class Refusal extends Error {
 export async function startProvider(protocol: Protocol): Promise<FakeProvider> {
   const seen: SeenRequest[] = [];
   const open = new Set<Socket>();
+  const endlessly = { bytes: 0 };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
@@ -57,7 +60,7 @@ export async function startProvider(protocol: Protocol): Promise<FakeProvider> {
       const body: unknown = text === '' ? {} : JSON.parse(text);
       const one = { method, url, headers, text, body: Object(body) };
       seen.push(one);
-      answer(protocol, one, response);
+      answer(protocol, one, response, endlessly);
     });
   });
   server.on('connection', (socket) => {
@@ -66,7 +69,7 @@ export async function startProvider(protocol: Protocol): Promise<FakeProvider> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, seen, open, close: () => closed(server) };
+  return { url: `http://127.0.0.1:${port}`, seen, open, endlessly, close: () => closed(server) };
 }
 
 function closed(server: Server): Promise<void> {
@@ -81,7 +84,12 @@ function behaviourOf({ name }: Protocol, model: string): string {
   return model.startsWith(`${name}:`) ? model.slice(name.length + 1) : 'well';
 }
 
-function answer(protocol: Protocol, request: SeenRequest, response: ServerResponse): void {
+function answer(
+  protocol: Protocol,
+  request: SeenRequest,
+  response: ServerResponse,
+  endlessly: FakeProvider['endlessly'],
+): void {
   const model = behaviourOf(protocol, String(request.body['model']));
   if (model === 'silent') return;
   const [, status] = /^status-(\d+)$/.exec(model) ?? [];
@@ -93,6 +101,7 @@ function answer(protocol: Protocol, request: SeenRequest, response: ServerRespon
       return void response.end(JSON.stringify(protocol.models(request)));
     }
     const whole = protocol.answer(request);
+    if (model === 'endless') return endless(response, protocol.events(request), endlessly);
     if (request.body['stream'] === true) return stream(protocol.events(request), model, response);
     if (model === 'garbage') return void response.end('<html>');
     const text = JSON.stringify(whole);
@@ -124,8 +133,6 @@ function stream(events: readonly string[], model: string, response: ServerRespon
       return void response.write(half);
     case 'huge':
       return void response.end(`${half}data: ${'x'.repeat(10 << 20)}\n\n`);
-    case 'endless':
-      return endless(response, half);
     case 'byte-by-byte':
       return void byteByByte(response, Buffer.from(events.join('')));
     default:
@@ -139,11 +146,12 @@ async function byteByByte(response: ServerResponse, bytes: Buffer): Promise<void
   response.end();
 }
 
-function endless(response: ServerResponse, half: string): void {
+function endless(response: ServerResponse, events: readonly string[], endlessly: FakeProvider['endlessly']): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
   const piece = `: ${'x'.repeat(60_000)}\n\n`;
-  response.write(half);
+  response.write(events.slice(0, 3).join(''));
   const more = (): void => {
-    while (!response.destroyed && response.write(piece));
+    while (!response.destroyed && response.write(piece)) endlessly.bytes += piece.length;
   };
   response.on('drain', more);
   more();

@@ -6,6 +6,7 @@ import { MESSAGES_KEY, startMessagesProvider } from '../ai/messages-provider.ts'
 import { eventually } from '../eventually.ts';
 import { fixture } from './fixture-plugin.ts';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
+import { raw } from './http.ts';
 import { type Scrape, scrape } from './scrape.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -586,6 +587,22 @@ describe('a client', () => {
       );
       await eventually(() => chat.open.size <= before + 1);
     }
+  });
+
+  it('that reads nothing stops its provider, and nobody else', async () => {
+    const { socket, all } = raw(Number(new URL(gw.url).port));
+    socket.pause();
+    const body = JSON.stringify({ ...ASKED, model: 'endless', stream: true });
+    const head = `POST ${PATH} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+    socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    await eventually(() => chat.endlessly.bytes > 0);
+    await eventually(async () => {
+      const before = chat.endlessly.bytes;
+      for (let i = 0; i < 20; i++) expect((await post(PATH)).status).toBe(200);
+      return chat.endlessly.bytes === before;
+    });
+    socket.destroy();
+    await all;
   });
 });
 
