@@ -120,6 +120,22 @@ export interface HandOff {
   readonly webSocket?: WebSocketLimits;
 }
 
+/** A dispatcher's wish that an engine of the host answers; the instance is free, and the engine owns what follows. */
+export interface Engine {
+  /** Calls `whole` of the response once; or `head`, and then `done` or `broken`. Rejecting is a defect: 500. */
+  answer(x: Exchange, response: EngineResponse): Promise<void>;
+}
+
+/** What the pipeline does with the answer of an engine. */
+export interface EngineResponse {
+  whole(answer: Answer): Promise<void>;
+  /** The head is made. Returns where the body goes, at once or when response hooks are done; null: nowhere. */
+  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
+  done(x: Exchange, bytes: number): void;
+  /** The head was sent, but the body broke off: the response cannot be completed. */
+  broken(x: Exchange, cause: string): void;
+}
+
 /** Why the gateway does not send a request to its upstream; its client gets the problem. */
 export class NotSendable extends Error {
   readonly problem: Problem;
@@ -276,6 +292,8 @@ export class Exchange {
   handOff: HandOff | null = null;
   /** Set where the dispatcher has handed the request off to a stream of events. */
   eventStream: EventStream | null = null;
+  /** Who answers, where that is no upstream and no plugin. */
+  engine: Engine | null = null;
 
   /** Set for response hooks: what is about to be sent. */
   responseStatus = 0;

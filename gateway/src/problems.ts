@@ -15,7 +15,7 @@ const table = {
   'validation-failed': {
     status: 400,
     title: 'Request validation failed',
-    when: 'a parameter, the body, the `Last-Event-ID` of a stream, or a size limit does not hold; `graphql` refused the operation, and `code` says why',
+    when: 'a parameter, the body, the `Last-Event-ID` of a stream, or a size limit does not hold; `graphql` refused the operation, or `ai-proxy` the request, and `code` says why',
   },
   'malformed-request': {
     status: 400,
@@ -24,7 +24,11 @@ const table = {
   },
   unauthorized: { status: 401, title: 'Unauthorized', when: 'credentials are missing or not known' },
   'authentication-failed': { status: 401, title: 'Authentication failed', when: 'credentials were rejected' },
-  forbidden: { status: 403, title: 'Forbidden', when: 'the caller or its origin may not do this' },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    when: 'the caller or its origin may not do this; the target of `ai-proxy` does not permit the model',
+  },
   'ip-restricted': {
     status: 403,
     title: 'Forbidden',
@@ -102,7 +106,7 @@ const table = {
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a broker refused the message; a function of `function-url` failed, or its answer describes no response',
+    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a broker refused the message; a function of `function-url` failed, or its answer describes no response; no provider of `ai-proxy` answered',
   },
   'response-invalid': {
     status: 502,

@@ -1,9 +1,9 @@
 /** A client of the REST API: operations by their ids, with the types of what each takes and answers. */
+import { EventParser } from '@gw/gateway/server-sent-events';
 import { ApiError, errorOf, reasonOf } from './api-error.ts';
 import { nextLink } from './next-link.ts';
 import type { Answer, AnyInput, EventsId, Input, Item, ListId, OperationId, StreamEvent } from './operation-types.ts';
 import { OPERATION_PATHS } from './paths.gen.ts';
-import { createParser } from './server-sent-events.ts';
 
 /** Characters of all pages of one list: far more than any has, and less than memory. */
 const MAX_LIST = 64 << 20;
@@ -219,11 +219,11 @@ export class ControlClient {
 /** Events whose data is no JSON are left out. */
 async function* eventsOf(body: Response['body']): AsyncGenerator<{ readonly event: string; readonly data: unknown }> {
   if (!body) return;
-  const parse = createParser();
+  const parser = new EventParser();
   const decoder = new TextDecoder();
   for await (const chunk of body) {
-    for (const { event, data } of parse(decoder.decode(chunk, { stream: true }))) {
-      const value = jsonOf(data);
+    for (const { event, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
+      const value = data === null ? undefined : jsonOf(data);
       if (value !== undefined) yield { event, data: value };
     }
   }

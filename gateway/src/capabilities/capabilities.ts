@@ -1,6 +1,7 @@
 /** Every capability of the host: adding one is its folder and one line here. */
 
 import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../capability/capability.ts';
+import { ai } from './ai/capability.ts';
 import { cache } from './cache/capability.ts';
 import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
@@ -47,6 +48,7 @@ export const CAPABILITIES: readonly Capability[] = [
   nats,
   graphql,
   deliveries,
+  ai,
 ];
 
 /** Those of a process, open until it ends. */

@@ -8,9 +8,9 @@ export function renderMetrics(): string {
     ([name, { type, labels, help }]) => `| \`${name}\` | ${type} | ${code(labels)} | ${help} |`,
   );
   const ofCapabilities = Object.values(CAPABILITY_METRICS).flatMap(({ labels }) => Object.entries(labels));
-  const labels = Object.entries({ ...LABELS, ...Object.fromEntries(ofCapabilities) }).map(
-    ([name, values]) => `| \`${name}\` | ${values} |`,
-  );
+  const labels = [...new Map([...ofCapabilities, ...Object.entries(LABELS)])]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, values]) => `| \`${name}\` | ${values} |`);
   const buckets = Object.entries(METRICS).flatMap(([name, { buckets }]) =>
     buckets ? [`| \`${name}\` | ${buckets.join(', ')} |`] : [],
   );

@@ -2,23 +2,16 @@
 import {
   METRICS as CORE_METRICS,
   type CounterInfo,
+  type HistogramInfo,
   type MetricInfo,
   type MetricName,
   type SampledInfo,
 } from '../telemetry/metric-table.ts';
 import { CAPABILITIES } from './capabilities.ts';
 
-const OF_CAPABILITIES: Readonly<Record<string, CounterInfo | SampledInfo>> = Object.assign(
+export const CAPABILITY_METRICS: Readonly<Record<string, CounterInfo | HistogramInfo | SampledInfo>> = Object.assign(
   {},
   ...CAPABILITIES.map(({ metrics }) => metrics),
-);
-
-/** By name; one that is counted here is a counter with one label. */
-export const CAPABILITY_METRICS: Readonly<Record<string, SampledInfo>> = Object.fromEntries(
-  Object.entries(OF_CAPABILITIES).map(([name, info]) => [
-    name,
-    'labels' in info ? info : { type: 'counter', help: info.help, labels: { [info.label]: info.values } },
-  ]),
 );
 
 type MetricRow = Omit<MetricInfo, 'labels'> & { readonly labels: readonly string[] };
@@ -27,9 +20,10 @@ type MetricRow = Omit<MetricInfo, 'labels'> & { readonly labels: readonly string
 export const METRICS: Readonly<Record<MetricName, MetricRow>> = {
   ...CORE_METRICS,
   ...Object.fromEntries(
-    Object.entries(CAPABILITY_METRICS).map(([name, { type, help, labels }]): [string, MetricRow] => [
-      name,
-      { type, help, labels: Object.keys(labels) },
-    ]),
+    Object.entries(CAPABILITY_METRICS).map(([name, info]): [string, MetricRow] => {
+      const row = { help: info.help, labels: Object.keys(info.labels) };
+      if ('buckets' in info) return [name, { type: 'histogram', ...row, buckets: info.buckets }];
+      return [name, { type: 'type' in info ? info.type : 'counter', ...row }];
+    }),
   ),
 };

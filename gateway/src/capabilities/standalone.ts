@@ -7,6 +7,7 @@ import { HttpClient } from '../egress/http-client.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
 import { LabelledCounter } from '../telemetry/labelled-counter.ts';
+import { LabelledHistogram } from '../telemetry/labelled-histogram.ts';
 import { openCapabilities } from './capabilities.ts';
 
 export interface StandaloneOptions {
@@ -32,8 +33,10 @@ export function standaloneCapabilities({
     maxResponseBytes: 16 << 20,
     budget: new BufferBudget(256 << 20),
   });
-  const counter: ProcessServices['counter'] = (_, { label }) => new LabelledCounter(label);
-  const loaded = openCapabilities({ state, http, guard, counter, sampled: () => {}, log }).load({
+  const counter: ProcessServices['counter'] = (_, { labels }) => new LabelledCounter(Object.keys(labels));
+  const histogram: ProcessServices['histogram'] = (_, { labels, buckets }) =>
+    new LabelledHistogram(Object.keys(labels), buckets);
+  const loaded = openCapabilities({ state, http, guard, counter, histogram, sampled: () => {}, log }).load({
     readPem: (path) => readFileSync(path, 'utf8'),
     log: (level, _plugin, message) => log(level, message),
   });

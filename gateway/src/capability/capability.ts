@@ -8,7 +8,8 @@ import type { HttpCaller } from '../egress/http-client.ts';
 import type { ReadPem } from '../egress/upstream.ts';
 import type { State } from '../state/state.ts';
 import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
-import type { CounterInfo, LabelledValue, SampledInfo } from '../telemetry/metric-table.ts';
+import type { LabelledHistogram } from '../telemetry/labelled-histogram.ts';
+import type { CounterInfo, HistogramInfo, LabelledValue, SampledInfo } from '../telemetry/metric-table.ts';
 import type { CallState, HostCapability } from '../wasm/call/capability.ts';
 import type { ConfigView } from '../wasm/call/config-view.ts';
 import type { HostFunction, HostFunctionInfo } from '../wasm/call/host-function.ts';
@@ -23,6 +24,8 @@ export interface ProcessServices {
   counter(name: string, info: CounterInfo): LabelledCounter;
   /** Registers a metric out of `metrics` whose values the capability keeps; once a process. */
   sampled(name: string, info: SampledInfo, values: () => LabelledValue[]): void;
+  /** The same for a histogram. */
+  histogram(name: string, info: HistogramInfo): LabelledHistogram;
   log(level: 'info' | 'error', message: string): void;
 }
 
@@ -33,7 +36,7 @@ export interface ArtifactServices {
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 
-export type CapabilityMetrics = Readonly<Record<string, CounterInfo | SampledInfo>>;
+export type CapabilityMetrics = Readonly<Record<string, CounterInfo | HistogramInfo | SampledInfo>>;
 
 /** What authors of plugins read of a function. */
 interface FunctionText {

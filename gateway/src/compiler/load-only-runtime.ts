@@ -4,6 +4,7 @@ import { openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import { LabelledCounter } from '../telemetry/labelled-counter.ts';
+import { LabelledHistogram } from '../telemetry/labelled-histogram.ts';
 import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
 
 /**
@@ -14,9 +15,10 @@ export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly c
   const never = new Promise<never>(() => {});
   const capabilities = openCapabilities({
     state: new MemoryState(),
-    http: { call: () => never },
+    http: { call: () => never, open: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),
-    counter: (_, { label }) => new LabelledCounter(label),
+    counter: (_, { labels }) => new LabelledCounter(Object.keys(labels)),
+    histogram: (_, { labels, buckets }) => new LabelledHistogram(Object.keys(labels), buckets),
     sampled: () => {},
     log: () => {},
   }).load({

@@ -8,6 +8,7 @@ import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
+import { type Stallable, StallTimer } from './stall-timer.ts';
 
 /** Why there is no answer. */
 export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large' | 'no-room';
@@ -56,6 +57,21 @@ export interface HttpAnswer {
   readonly holding?: Holding;
 }
 
+/** What `open` sends; its answer's body is read as it comes. */
+export type HttpStreamCall = Pick<HttpCall, 'method' | 'url' | 'headers' | 'passing' | 'body' | 'exchange'> & {
+  /** Milliseconds until the head of the answer is there, and then between pieces of its body. */
+  readonly timeoutMs: number;
+};
+
+export interface HttpStream {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** To be read to its end, once, or left; leaving it ends the call. Throws HttpCallError where it breaks off. */
+  readonly body: AsyncIterable<Buffer>;
+  /** Ends the call where its body has not been read. */
+  cancel(): void;
+}
+
 export interface HttpClientOptions {
   readonly guard: EgressGuard;
   /** `--allow-plaintext-upstream`, or dev mode. */
@@ -74,7 +90,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
 /** What makes calls; the client of a process also closes. */
-export type HttpCaller = Pick<HttpClient, 'call'>;
+export type HttpCaller = Pick<HttpClient, 'call' | 'open'>;
 
 export class HttpClient {
   readonly #options: HttpClientOptions;
@@ -131,6 +147,48 @@ export class HttpClient {
     }
   }
 
+  /**
+   * Begins a call, whose answer is read as it comes; redirects are answers. It ends when the client of its request leaves.
+   * Rejects with HttpCallError as `call` does.
+   */
+  async open(call: HttpStreamCall): Promise<HttpStream> {
+    const url = this.#urlOf(call.url);
+    const under = new CallUnderWay(call, url);
+    const x = call.exchange ?? null;
+    under.span = x?.trace?.call(call.method, url, url.pathname) ?? null;
+    try {
+      const response = await this.#agent.request(this.#requestOf(call, url, under.span, under.signal));
+      under.span?.received(response.statusCode);
+      under.progressed();
+      return {
+        status: response.statusCode,
+        headers: headerList(response.headers),
+        body: under.read(response.body),
+        cancel: () => under.cancel(response.body),
+      };
+    } catch (error) {
+      throw under.failed(error);
+    }
+  }
+
+  #requestOf(
+    call: HttpStreamCall,
+    url: URL,
+    span: Span | null,
+    signal: AbortSignal,
+  ): Dispatcher.RequestOptions & { origin: string } {
+    return {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: call.method as Dispatcher.HttpMethod,
+      headers: withTrace(call, call.exchange ?? null, span),
+      body: call.body ?? null,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+  }
+
   /** Ends what is idle now, and what is under way when it has ended. */
   async close(): Promise<void> {
     await this.#agent.close();
@@ -163,16 +221,7 @@ export class HttpClient {
     const x = call.exchange ?? null;
     const span = x?.trace?.call(call.method, url, url.pathname) ?? null;
     try {
-      const response = await this.#agent.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: call.method as Dispatcher.HttpMethod,
-        headers: withTrace(call, x, span),
-        body: call.body ?? null,
-        signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
+      const response = await this.#agent.request(this.#requestOf(call, url, span, signal));
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
       if (call.discards) {
@@ -190,6 +239,68 @@ export class HttpClient {
     } finally {
       span?.end();
     }
+  }
+}
+
+/** A call whose answer is read as it comes: its time, its span, and who waits for it. */
+class CallUnderWay implements Stallable {
+  span: Span | null = null;
+  readonly #ended = new AbortController();
+  readonly #timer: StallTimer;
+  readonly #withdraw: () => void;
+  readonly #url: URL;
+
+  constructor({ timeoutMs, exchange }: HttpStreamCall, url: URL) {
+    this.#url = url;
+    this.#timer = new StallTimer(timeoutMs, this);
+    this.#withdraw =
+      exchange?.onClose(() => this.#ended.abort(new HttpCallError('failed', 'the client has gone'))) ?? (() => {});
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  stalled(timeoutMs: number): void {
+    this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
+  }
+
+  progressed(): void {
+    this.#timer.progressed();
+  }
+
+  /** Time in which nobody reads on does not count. */
+  async *read(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of body) {
+        this.#timer.stop();
+        yield chunk;
+        this.progressed();
+      }
+    } catch (error) {
+      throw this.failed(error);
+    } finally {
+      this.#end();
+    }
+  }
+
+  cancel(body: Dispatcher.ResponseData['body']): void {
+    body.on('error', () => {}).destroy();
+    this.#end();
+  }
+
+  failed(error: unknown): HttpCallError {
+    const failure = failureOf(this.signal.aborted ? this.signal.reason : error, this.#url);
+    this.span?.failed(failure.failure);
+    this.#end();
+    return failure;
+  }
+
+  #end(): void {
+    this.#timer.stop();
+    this.#withdraw();
+    this.span?.end();
+    this.span = null;
   }
 }
 
@@ -227,7 +338,7 @@ async function read(
 /** What the client says itself. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
 
-function withTrace(call: HttpCall, x: Exchange | null, span: Span | null): string[] {
+function withTrace(call: Pick<HttpCall, 'headers' | 'passing'>, x: Exchange | null, span: Span | null): string[] {
   const sent = [...without(call.headers ?? [], OWN_HEADERS)];
   if (!x) return [...sent, ...(call.passing ?? [])];
   sent.push(HOPS, String(x.hops + 1));

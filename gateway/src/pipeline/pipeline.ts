@@ -175,8 +175,9 @@ class RequestRun implements BodyReading {
     response.dispatches(op);
     const decided = op.dispatcher.dispatch(x);
     const outcome = typeof decided === 'number' ? decided : await decided;
-    const { handOff, eventStream } = x;
+    const { handOff, eventStream, engine } = x;
     if (outcome === HANDED_OFF && eventStream !== null) return response.streamEvents(op, eventStream);
+    if (outcome === HANDED_OFF && engine !== null) return engine.answer(x, response);
     if (outcome !== HANDED_OFF || handOff === null) {
       response.observeDispatch(op, null);
       x.trace?.dispatched('answered', problemOf(x.answer));

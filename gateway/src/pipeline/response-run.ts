@@ -11,10 +11,12 @@ import {
   type Answer,
   CLIENT_CLOSED,
   changeHeader,
+  type EngineResponse,
   type EventStream,
   type Exchange,
   type HandOff,
   type HeaderList,
+  problemOf,
   type ResponseSink,
 } from '../exchange.ts';
 import { addStandardHeaders } from '../headers/standard.ts';
@@ -47,7 +49,7 @@ export interface ResponseOptions {
   readonly limits: { readonly maxBodySize: number };
 }
 
-export class ResponseRun implements ProxyEvents {
+export class ResponseRun implements ProxyEvents, EngineResponse {
   /** Null where none matched. */
   op: LoadedOperation | null = null;
   /** Where the request is counted; null: not known yet. */
@@ -113,6 +115,17 @@ export class ResponseRun implements ProxyEvents {
     const instead = refused ?? this.#check?.answer(x, x.answer) ?? null;
     if (instead) x.decided(null);
     return this.answer(instead ? { problem: instead } : x.answer);
+  }
+
+  /** An engine of the host has answered for the dispatcher. */
+  whole(answer: Answer): Promise<void> {
+    const x = this.#x;
+    const op = this.op as LoadedOperation;
+    this.observeDispatch(op, null);
+    x.answer = answer;
+    x.decided(op.dispatcher.name);
+    x.trace?.dispatched('answered', problemOf(answer));
+    return this.dispatcherAnswered(null);
   }
 
   /** How long the dispatcher took, or the upstream that it handed the request to. */

@@ -1,21 +1,34 @@
-/** A counter with one label, whose values are a closed set. */
+/** A counter with labels, whose values are closed sets. */
 export class LabelledCounter {
-  readonly #label: string;
+  readonly #labels: readonly string[];
   readonly #samples = new Map<string, { readonly labels: Record<string, string>; value: number }>();
 
-  constructor(label: string) {
-    this.#label = label;
+  constructor(labels: readonly string[]) {
+    this.#labels = labels;
   }
 
-  /** One more of this value of the label. */
-  count(value: string): void {
-    const sample = this.#samples.get(value) ?? { labels: { [this.#label]: value }, value: 0 };
-    sample.value++;
-    this.#samples.set(value, sample);
+  /** One more of these values of the labels, in their order. */
+  count(...values: string[]): void {
+    this.add(1, ...values);
+  }
+
+  add(amount: number, ...values: string[]): void {
+    const key = values.join('\0');
+    let sample = this.#samples.get(key);
+    if (sample === undefined) {
+      sample = { labels: labelled(this.#labels, values), value: 0 };
+      this.#samples.set(key, sample);
+    }
+    sample.value += amount;
   }
 
   /** As they are now. */
   get samples() {
     return [...this.#samples.values()];
   }
+}
+
+/** Names and values by their places. */
+export function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, i) => [name, values[i] ?? '']));
 }

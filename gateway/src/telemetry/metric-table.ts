@@ -46,9 +46,14 @@ export const LABELS = {
 /** A counter that a capability brings. */
 export interface CounterInfo {
   readonly help: string;
-  readonly label: string;
-  /** What the label's values are: a closed set. */
-  readonly values: string;
+  /** By name, in the order in which they are counted: what the label's values are, a closed set. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A histogram that a capability brings. */
+export interface HistogramInfo extends CounterInfo {
+  /** Upper bounds. */
+  readonly buckets: readonly number[];
 }
 
 /** A metric whose values a capability keeps itself, and is asked for when it is scraped. */

@@ -7,12 +7,15 @@ import { Registry } from 'prom-client';
 import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
 import { type DirectionFigures, noFigures } from '../web-socket-figures.ts';
+import { Cell, type Labels, type Sample } from './cell.ts';
 import type { PluginFigures, StateFigures } from './figures.ts';
 import { LabelledCounter } from './labelled-counter.ts';
+import { LabelledHistogram } from './labelled-histogram.ts';
 import {
   type CounterInfo,
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
+  type HistogramInfo,
   type LabelledValue,
   METRICS,
   type MetricInfo,
@@ -21,46 +24,6 @@ import {
   SIZE_BUCKETS,
   type ValidationReason,
 } from './metric-table.ts';
-
-type Labels = Record<string, string>;
-interface Sample {
-  labels: Labels & { le?: string };
-  value: number;
-  metricName?: string;
-}
-
-/** Counts of one histogram and label set: a count for each bucket, then the sum. */
-export class Cell {
-  readonly #bounds: readonly number[];
-  readonly #counts: Float64Array;
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.#counts = new Float64Array(bounds.length + 2);
-  }
-
-  observe(value: number): void {
-    const bounds = this.#bounds;
-    let i = 0;
-    while (i < bounds.length && value > (bounds[i] as number)) i++;
-    const counts = this.#counts;
-    counts[i] = (counts[i] as number) + 1;
-    counts[bounds.length + 1] = (counts[bounds.length + 1] as number) + value;
-  }
-
-  samples(name: string, labels: Labels): Sample[] {
-    let total = 0;
-    const samples: Sample[] = this.#bounds.map((bound, i) => {
-      total += this.#counts[i] as number;
-      return { metricName: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: total };
-    });
-    total += this.#counts[this.#bounds.length] as number;
-    samples.push({ metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: total });
-    samples.push({ metricName: `${name}_sum`, labels, value: this.#counts[this.#bounds.length + 1] as number });
-    samples.push({ metricName: `${name}_count`, labels, value: total });
-    return samples;
-  }
-}
 
 /** Counter and histograms of one operation and status. */
 class RequestCell {
@@ -197,8 +160,8 @@ export class Metrics {
   }
 
   /** Registers a counter that is not in the table here: a capability's. */
-  counter(name: string, { help, label }: CounterInfo): LabelledCounter {
-    const counter = new LabelledCounter(label);
+  counter(name: string, { help, labels }: CounterInfo): LabelledCounter {
+    const counter = new LabelledCounter(Object.keys(labels));
     this.#registerAs(name, { type: 'counter', help, labels: [] }, () => counter.samples);
     return counter;
   }
@@ -206,6 +169,13 @@ export class Metrics {
   /** Registers a metric of a capability that keeps its values. */
   sampled(name: string, { type, help }: SampledInfo, values: () => LabelledValue[]): void {
     this.#registerAs(name, { type, help, labels: [] }, values);
+  }
+
+  /** The same for a histogram. */
+  histogram(name: string, { help, labels, buckets }: HistogramInfo): LabelledHistogram {
+    const histogram = new LabelledHistogram(Object.keys(labels), buckets);
+    this.#registerAs(name, { type: 'histogram', help, labels: [] }, () => histogram.samples(name));
+    return histogram;
   }
 
   middleware(middleware: string, phase: 'request' | 'response'): Cell {

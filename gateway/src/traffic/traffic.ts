@@ -132,6 +132,7 @@ export class LocalTraffic implements Traffic {
       guard: this.#guard,
       counter: (name, info) => this.#metrics.counter(name, info),
       sampled: (name, info, values) => this.#metrics.sampled(name, info, values),
+      histogram: (name, info) => this.#metrics.histogram(name, info),
       log: (level, message) => deps.log.logger[level](message),
     });
     this.#metrics.state = deps.state;

@@ -15,9 +15,10 @@ const MOST_CACHES = 16;
 
 const REQUESTS: CounterInfo = {
   help: 'Requests that a cache plugin has seen',
-  label: 'cache',
-  values:
-    '`hit`, or why the upstream was asked, as `Cache-Status` has it: `uri-miss`, `vary-miss`, `stale`, `request`, `method`, `bypass`',
+  labels: {
+    cache:
+      '`hit`, or why the upstream was asked, as `Cache-Status` has it: `uri-miss`, `vary-miss`, `stale`, `request`, `method`, `bypass`',
+  },
 };
 
 export const cache = capability({

@@ -2,7 +2,7 @@ import type { CounterInfo } from '../../telemetry/metric-table.ts';
 
 export const STREAMS: CounterInfo = {
   help: 'Streams of events that have ended',
-  label: 'end',
-  values:
-    '`client`: it left; `lag`: it read too slowly; `duration`: it had to open the stream again; `stopping`: the gateway stopped',
+  labels: {
+    end: '`client`: it left; `lag`: it read too slowly; `duration`: it had to open the stream again; `stopping`: the gateway stopped',
+  },
 };

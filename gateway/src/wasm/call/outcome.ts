@@ -51,6 +51,7 @@ export function failed(call: Call, error: unknown): void {
   x.handOff = null;
   x.eventStream?.close();
   x.eventStream = null;
+  x.engine = null;
   if (error instanceof Overloaded) {
     const { services, name } = call.binding;
     x.decided(name, 'overloaded');

@@ -1,0 +1,136 @@
+/** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
+import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
+import { get, isObject, type Obj } from '../../spec/json.ts';
+import type { AiServices, Asked } from './asked.ts';
+import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
+import type { ProviderFailed } from './conversation/provider-failure.ts';
+import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
+import { listModels } from './model-list.ts';
+import { ProviderAttempt } from './provider-attempt.ts';
+import { chat } from './surfaces/chat.ts';
+import { responses } from './surfaces/responses.ts';
+import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
+import { surfaceOf } from './surfaces/surface-of.ts';
+import { resolve, unknownTarget } from './targets/resolution.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
+
+const SURFACES = { chat, responses };
+/** Characters; none has so many. */
+const MAX_MODEL = 256;
+const NO_BODY = new Uint8Array(0);
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export class AiProxy implements Engine {
+  readonly #settings: AiSettings;
+  readonly #services: AiServices;
+
+  constructor(settings: AiSettings, services: AiServices) {
+    this.#settings = settings;
+    this.#services = services;
+  }
+
+  async answer(x: Exchange, response: EngineResponse): Promise<void> {
+    if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
+    try {
+      const surface = surfaceOf(x.path);
+      if (surface === 'models') await response.whole(await this.#models(x));
+      else await this.#serve(x, response, SURFACES[surface]);
+    } catch (error) {
+      if (!(error instanceof AiRefused)) throw error;
+      await response.whole({ problem: error.problem });
+    }
+  }
+
+  async #models(x: Exchange): Promise<Answer> {
+    if (x.method !== 'GET') {
+      const detail = 'The list of models is read with GET.';
+      throw refused('method-not-allowed', 'method_not_allowed', detail, { headers: ['allow', 'GET'] });
+    }
+    return {
+      status: 200,
+      headers: ['content-type', 'application/json'],
+      body: await listModels(x, this.#settings, this.#services),
+    };
+  }
+
+  async #serve(x: Exchange, response: EngineResponse, surface: Surface): Promise<void> {
+    const request = readRequest(x.body ?? NO_BODY);
+    const { model } = request;
+    const { metrics, log } = this.#services;
+    const unknown = unknownTarget(this.#settings, x);
+    if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, x);
+    const { target, resolution } = resolve(this.#settings, x, model);
+    metrics.resolved(resolution);
+    const first = surface.translate(request, target.provider, this.#settings);
+    let failed = await this.#attempt({ x, response, surface, request }, target, first);
+    let from = target;
+    for (const next of this.#settings.fallback) {
+      if (failed === null || x.closed) break;
+      const translation = next.permits(model) ? this.#fallbackTranslation(surface, request, next) : null;
+      if (translation === null) continue;
+      metrics.fellBack(from.provider, next.provider);
+      failed = await this.#attempt({ x, response, surface, request }, next, translation);
+      from = next;
+    }
+    if (failed !== null) await response.whole({ problem: unanswered(failed) });
+  }
+
+  /** Null where the provider answers; else why it does not, which the log has already. */
+  async #attempt(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
+    const failed = await new ProviderAttempt(asked, target, translation, this.#settings, this.#services).run();
+    const { x } = asked;
+    if (failed !== null && !x.closed) {
+      this.#services.log('warn', `${target.provider} at ${target.baseUrl}: ${failed.message}`, x);
+    }
+    return failed;
+  }
+
+  /** Null where that provider cannot be asked for it: what has failed is still why there is no answer. */
+  #fallbackTranslation(surface: Surface, request: SurfaceRequest, { provider }: Target): Translation | null {
+    try {
+      return surface.translate(request, provider, this.#settings);
+    } catch (error) {
+      if (error instanceof AiRefused) return null;
+      throw error;
+    }
+  }
+}
+
+/** Throws AiRefused. */
+function readRequest(body: Uint8Array): SurfaceRequest {
+  const parsed = body.length === 0 ? {} : parse(body);
+  const [model, stream] = [get(parsed, 'model'), get(parsed, 'stream') ?? false];
+  if (typeof model !== 'string' || model === '') {
+    throw refused('validation-failed', 'model_required', 'The request must name a model.', { param: 'model' });
+  }
+  if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
+  if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');
+  return { body, parsed, model, stream };
+}
+
+function parse(body: Uint8Array): Obj {
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(body));
+  } catch {
+    // Refused below.
+  }
+  if (!isObject(value)) throw badBody('The body must be a JSON object.');
+  if (isTooDeep(value)) throw badBody(`The body must be nested at most ${MAX_DEPTH} levels deep.`);
+  return value;
+}
+
+function badBody(detail: string): AiRefused {
+  return refused('validation-failed', 'invalid_request', detail);
+}
+
+function unanswered({ status, retryAfter }: ProviderFailed) {
+  const detail = status === 504 ? 'No provider answered in time.' : 'No provider of this model could answer.';
+  return aiProblem(
+    'upstream-failed',
+    null,
+    detail,
+    retryAfter === null ? {} : { headers: ['retry-after', retryAfter] },
+  );
+}

@@ -1,0 +1,20 @@
+/** What an attempt at a provider has from the request and from the process. */
+import type { HttpCaller } from '../../egress/http-client.ts';
+import type { EngineResponse, Exchange } from '../../exchange.ts';
+import type { LogLevel } from '../../wasm/call/plugin.ts';
+import type { AiMetrics } from './metrics.ts';
+import type { Surface, SurfaceRequest } from './surfaces/surface.ts';
+
+export interface AiServices {
+  readonly http: HttpCaller;
+  readonly metrics: AiMetrics;
+  log(level: LogLevel, message: string, x: Exchange): void;
+}
+
+/** A request, on its way to a provider. */
+export interface Asked {
+  readonly x: Exchange;
+  readonly response: EngineResponse;
+  readonly surface: Surface;
+  readonly request: SurfaceRequest;
+}

@@ -1,0 +1,59 @@
+/** `host_ai_open` and `host_ai_answer`: requests to AI providers, their translation, and the counts of their tokens. */
+
+import { capability, type ProcessServices } from '../../capability/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import { AiProxy } from './ai-proxy.ts';
+import { AI_METRICS, aiMetrics } from './metrics.ts';
+import { aiSettings, impliedUrls } from './targets/settings.ts';
+
+/** What `init` has opened. */
+interface Opened {
+  proxy: AiProxy | null;
+}
+
+export const ai = capability({
+  metrics: AI_METRICS,
+  open: (process: ProcessServices) => ({ http: process.http, metrics: aiMetrics(process) }),
+  bind: (): Opened => ({ proxy: null }),
+  functions: {
+    host_ai_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the providers that the whole config describes, with the properties of `ai-proxy`; unusable settings reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_open is for init');
+          const { config, services, name } = call.binding;
+          // Those that the config names were opened by their marks: what cannot be reached is refused at load.
+          for (const url of impliedUrls(config.whole)) services.openUpstream(url, config.whole);
+          bound().proxy = new AiProxy(aiSettings(config.whole), {
+            ...loaded,
+            log: (level, message, x) => services.log(level, name, message, x),
+          });
+          call.bodyNeed = 'any';
+          return 0;
+        },
+    },
+    host_ai_answer: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        "hands the request off: the host asks the provider that it resolves to, translates where their protocols differ, and answers as the provider's answer comes",
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          if (call.hook !== 'dispatch') throw new HostCallError(`host_ai_answer is for dispatchers, not ${call.hook}`);
+          const { proxy } = bound();
+          if (proxy === null) throw new HostCallError('host_ai_answer: call host_ai_open in init');
+          call.request().engine = proxy;
+          call.handedOff = true;
+          return 0;
+        },
+    },
+  },
+});

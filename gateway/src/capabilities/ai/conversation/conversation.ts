@@ -1,0 +1,88 @@
+/**
+ * A request to a model and its answer, as no protocol writes them: surfaces read requests into it and write answers out
+ * of it, protocols the other way round, so that each surface speaks to each protocol.
+ */
+import type { Obj } from '../../../spec/json.ts';
+import type { Usage } from './usage.ts';
+
+export type Source =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string };
+
+export type Part =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly source: Source }
+  | { readonly type: 'document'; readonly source: Source; readonly name: string | null };
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Obj;
+}
+
+export type Turn =
+  | { readonly role: 'user'; readonly parts: readonly Part[] }
+  | { readonly role: 'assistant'; readonly text: readonly string[]; readonly calls: readonly ToolCall[] }
+  /** What a tool has returned. */
+  | { readonly role: 'tool'; readonly callId: string; readonly parts: readonly Part[] };
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string | null;
+  /** JSON Schema of its input; null: it takes none. */
+  readonly schema: Obj | null;
+  /** Calls match the schema exactly. */
+  readonly strict: boolean;
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
+
+/** The form of the answer's text. */
+export type Format = { readonly type: 'json' } | { readonly type: 'schema'; readonly schema: Obj };
+
+export interface Conversation {
+  readonly model: string;
+  readonly stream: boolean;
+  /** Of system and developer, in their order. */
+  readonly instructions: readonly string[];
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+  /** Null: the provider's default. So for all that follow. */
+  readonly toolChoice: ToolChoice | null;
+  /** False: one tool call a turn. */
+  readonly parallelCalls: boolean;
+  readonly maxTokens: number | null;
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly stop: readonly string[];
+  /** Who the end user is, for the provider's abuse detection. */
+  readonly user: string | null;
+  readonly format: Format | null;
+}
+
+/** Why a model stopped. */
+export type StopReason = 'end' | 'length' | 'tools' | 'refusal';
+
+export type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: string };
+
+/** A whole answer. */
+export interface Message {
+  readonly id: string;
+  /** As the provider names it: often more exact than what was asked for. */
+  readonly model: string;
+  readonly blocks: readonly Block[];
+  readonly stop: StopReason;
+  readonly usage: Usage;
+}
+
+/** An answer as it comes. Blocks follow one another: each begins, has its pieces and ends before the next begins. */
+export type MessageEvent =
+  | { readonly type: 'start'; readonly id: string; readonly model: string }
+  | { readonly type: 'text' }
+  | { readonly type: 'call'; readonly id: string; readonly name: string }
+  /** A piece of the text, or of the call's input as JSON text. */
+  | { readonly type: 'piece'; readonly text: string }
+  | { readonly type: 'block-end' }
+  | { readonly type: 'end'; readonly stop: StopReason; readonly usage: Usage };

@@ -1,0 +1,34 @@
+/** A provider that has not answered, or not well. */
+
+/** What a provider says is wrong. */
+export interface ProviderError {
+  /** As HTTP has it. */
+  readonly status: number;
+  readonly message: string;
+  /** As the provider names it; null where it does not. */
+  readonly code: string | null;
+}
+
+/** Another target may do better: no connection, 5xx, no valid answer. Its message is for the log. */
+export class ProviderFailed extends Error {
+  /** Of the answer; 502 where there is none. */
+  readonly status: number;
+  /** Seconds or a date, as the provider says; null where it does not. */
+  readonly retryAfter: string | null;
+
+  constructor(message: string, status = 502, retryAfter: string | null = null) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The provider says in the stream of its answer that it goes no further. */
+export class StreamError extends Error {
+  readonly error: ProviderError;
+
+  constructor(error: ProviderError) {
+    super(error.message);
+    this.error = error;
+  }
+}

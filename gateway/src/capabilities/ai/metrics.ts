@@ -1,0 +1,98 @@
+/** What the AI gateway counts. */
+import type { ProcessServices } from '../../capability/capability.ts';
+import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
+import type { CounterInfo, HistogramInfo } from '../../telemetry/metric-table.ts';
+import type { Usage } from './conversation/usage.ts';
+import type { Warning } from './surfaces/surface.ts';
+import { RESOLUTIONS } from './targets/resolution.ts';
+import { PROVIDERS, type Provider } from './targets/targets.ts';
+
+/** Seconds: models take from tenths of one to minutes. */
+const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+
+const code = (values: readonly string[]) => values.map((each) => `\`${each}\``).join(', ');
+const provider = `protocol of the provider: ${code(PROVIDERS)}`;
+
+export const REQUESTS: CounterInfo = {
+  help: 'Requests to AI providers, by what they answered; 502 where there was no valid answer',
+  labels: { provider, status: 'status code of the answer; 499 where the client left before it' },
+};
+export const DURATION: HistogramInfo = {
+  help: 'Time from a request to an AI provider to the end of its answer',
+  labels: { provider },
+  buckets: BUCKETS,
+};
+export const TOKENS: CounterInfo = {
+  help: 'Tokens that AI providers counted',
+  labels: { provider, type: '`prompt` or `completion`; in `…_token_details_total` `cached` or `reasoning`' },
+};
+export const DETAILS: CounterInfo = {
+  help: 'Of those tokens: prompt tokens out of the cache of the provider, completion tokens of reasoning',
+  labels: TOKENS.labels,
+};
+export const FALLBACKS: CounterInfo = {
+  help: 'Requests that went to another AI provider, because one failed',
+  labels: { from_provider: provider, to_provider: provider },
+};
+export const RESOLVED: CounterInfo = {
+  help: 'AI requests by what led to their target',
+  labels: { resolution: `what led to a target of ai-proxy: ${code(RESOLUTIONS)}` },
+};
+
+export const CATALOG_FAILURES: CounterInfo = {
+  help: 'AI providers that did not answer when their models were listed',
+  labels: { provider },
+};
+
+export const STORE_DOWNGRADES: CounterInfo = {
+  help: 'Responses that AI providers answered without `store` having an effect',
+  labels: { provider },
+};
+export const REASONING_DROPPED: CounterInfo = {
+  help: 'Responses whose request had items of reasoning, which their AI provider does not take',
+  labels: { provider },
+};
+
+export const AI_METRICS = {
+  gw_plugin_ai_proxy_requests_total: REQUESTS,
+  gw_plugin_ai_proxy_request_duration_seconds: DURATION,
+  gw_plugin_ai_proxy_tokens_total: TOKENS,
+  gw_plugin_ai_proxy_token_details_total: DETAILS,
+  gw_plugin_ai_proxy_fallback_total: FALLBACKS,
+  gw_plugin_ai_proxy_resolution_total: RESOLVED,
+  gw_plugin_ai_proxy_responses_store_downgrades_total: STORE_DOWNGRADES,
+  gw_plugin_ai_proxy_responses_reasoning_dropped_total: REASONING_DROPPED,
+  gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
+};
+
+export type AiMetrics = ReturnType<typeof aiMetrics>;
+
+export function aiMetrics({ counter, histogram }: ProcessServices) {
+  const requests = counter('gw_plugin_ai_proxy_requests_total', REQUESTS);
+  const duration = histogram('gw_plugin_ai_proxy_request_duration_seconds', DURATION);
+  const tokens = counter('gw_plugin_ai_proxy_tokens_total', TOKENS);
+  const details = counter('gw_plugin_ai_proxy_token_details_total', DETAILS);
+  const fallbacks = counter('gw_plugin_ai_proxy_fallback_total', FALLBACKS);
+  const resolved = counter('gw_plugin_ai_proxy_resolution_total', RESOLVED);
+  const catalogFailures = counter('gw_plugin_ai_proxy_models_provider_failures_total', CATALOG_FAILURES);
+  const warnings: Readonly<Record<Warning, LabelledCounter>> = {
+    store: counter('gw_plugin_ai_proxy_responses_store_downgrades_total', STORE_DOWNGRADES),
+    reasoning: counter('gw_plugin_ai_proxy_responses_reasoning_dropped_total', REASONING_DROPPED),
+  };
+  return {
+    answered(from: Provider, status: number, seconds: number) {
+      requests.count(from, String(status));
+      duration.observe(seconds, from);
+    },
+    counted(from: Provider, { prompt, completion, cached, reasoning }: Usage) {
+      tokens.add(prompt, from, 'prompt');
+      tokens.add(completion, from, 'completion');
+      details.add(cached, from, 'cached');
+      details.add(reasoning, from, 'reasoning');
+    },
+    fellBack: (from: Provider, to: Provider) => fallbacks.count(from, to),
+    resolved: (by: string) => resolved.count(by),
+    warned: (of: Warning, by: Provider) => warnings[of].count(by),
+    catalogFailed: (from: Provider) => catalogFailures.count(from),
+  };
+}

@@ -1,0 +1,85 @@
+/** `/v1/models`: what all providers of a config list, as far as a request would be let through to it. */
+import { HttpCallError } from '../../egress/http-client.ts';
+import type { Exchange } from '../../exchange.ts';
+import { get, isObject, type Obj } from '../../spec/json.ts';
+import type { AiServices } from './asked.ts';
+import { ProviderFailed } from './conversation/provider-failure.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Provider, Target } from './targets/targets.ts';
+
+/** Bytes of one provider's list. */
+const MAX_LIST = 4 << 20;
+/** The most that a page of messages providers has; none has so many models. */
+const PAGE = 'limit=1000';
+
+interface Model extends Obj {
+  readonly id: string;
+}
+
+/** JSON text. Providers are asked one after another; one that fails is a warning. */
+export async function listModels(x: Exchange, settings: AiSettings, services: AiServices): Promise<string> {
+  const models = new Map<string, Model>();
+  const warnings: object[] = [];
+  for (const targets of settings.catalogs) {
+    const [target] = targets;
+    const { provider } = target;
+    try {
+      for (const model of await modelsOf(x, target, settings.modelsTimeoutMs, services)) {
+        const permitted = targets.some((each) => each.permits(model.id));
+        if (permitted && !models.has(model.id)) models.set(model.id, model);
+      }
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      if (x.closed) break;
+      services.log('warn', `models of ${provider} at ${target.baseUrl}: ${error.message}`, x);
+      services.metrics.catalogFailed(provider);
+      warnings.push({ provider, status: error.status, detail: detailOf(error.status) });
+    }
+  }
+  const partial = warnings.length === 0 ? {} : { partial: true, warnings };
+  return JSON.stringify({ object: 'list', data: [...models.values()], ...partial });
+}
+
+/** Addresses of providers are for the log. */
+function detailOf(status: number): string {
+  if (status === 504) return 'The provider did not answer in time.';
+  return status === 502 ? 'The provider could not be reached, or its answer was not valid.' : `It answered ${status}.`;
+}
+
+async function modelsOf(
+  x: Exchange,
+  target: Target,
+  timeoutMs: number,
+  { http }: AiServices,
+): Promise<readonly Model[]> {
+  const { provider } = target;
+  const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'gw', ...target.headers];
+  const url = target.url('/models', provider === 'provider_messages' ? PAGE : '');
+  try {
+    const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange: x });
+    if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
+    return listed(answer.body.toString(), provider);
+  } catch (error) {
+    if (!(error instanceof HttpCallError)) throw error;
+    throw new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : 502);
+  }
+}
+
+function listed(text: string, provider: Provider): readonly Model[] {
+  let data: unknown;
+  try {
+    data = get(JSON.parse(text), 'data');
+  } catch {
+    // Refused below.
+  }
+  if (!Array.isArray(data)) throw new ProviderFailed('its answer is no list of models');
+  return data.flatMap((each) => modelOf(each, provider) ?? []);
+}
+
+function modelOf(listed: unknown, provider: Provider): Model | null {
+  const id = get(listed, 'id');
+  if (!isObject(listed) || typeof id !== 'string') return null;
+  if (provider !== 'provider_messages') return { ...listed, id };
+  const at = Date.parse(String(get(listed, 'created_at')));
+  return { id, object: 'model', created: Number.isNaN(at) ? 0 : Math.floor(at / 1000), owned_by: provider };
+}

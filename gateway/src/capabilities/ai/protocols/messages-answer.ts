@@ -1,0 +1,180 @@
+/** Reads messages: whole, and out of the events of a stream. */
+import type { ServerSentEvent } from '../../../server-sent-events.ts';
+import { get, isObject } from '../../../spec/json.ts';
+import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
+import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
+import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
+
+/** Throws ProviderFailed where it is no message. */
+export function readMessage(value: unknown): Message {
+  const content = get(value, 'content');
+  if (!Array.isArray(content)) throw notValid('it has no content');
+  return {
+    id: textOf(value, 'id'),
+    model: textOf(value, 'model'),
+    blocks: content.flatMap(blockOf),
+    stop: stopOf(get(value, 'stop_reason')),
+    usage: totalOf(messageUsage(get(value, 'usage'))),
+  };
+}
+
+/** What a model thinks, and the calls that a provider makes itself, have no place in the surfaces. */
+function blockOf(block: unknown): readonly Block[] {
+  const type = get(block, 'type');
+  if (type === 'text') return [{ type, text: textOf(block, 'text') }];
+  if (type !== 'tool_use') return [];
+  const input = JSON.stringify(get(block, 'input') ?? {});
+  return [{ type: 'call', id: textOf(block, 'id'), name: textOf(block, 'name'), input }];
+}
+
+function stopOf(reason: unknown): StopReason {
+  switch (reason) {
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length';
+    case 'tool_use':
+      return 'tools';
+    case 'refusal':
+      return 'refusal';
+    default:
+      return 'end';
+  }
+}
+
+/** Statuses of errors, which events name without a status. */
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** `status`: of the answer that it is the body of; null: it came in an event. */
+export function messageError(value: unknown, status: number | null): ProviderError {
+  const error = get(value, 'error');
+  const [type, message] = [get(error, 'type'), get(error, 'message')];
+  const code = typeof type === 'string' ? type : null;
+  return {
+    status: status ?? STATUSES[code ?? ''] ?? 500,
+    message: typeof message === 'string' ? message : 'The provider refused the request.',
+    code,
+  };
+}
+
+/** One stream of events. */
+export class MessageEvents {
+  #counts: MessageCounts = NO_COUNTS;
+  #stop: StopReason = 'end';
+  /** Of the block that has begun; null between blocks, and in one that nobody is told of. */
+  #block: { readonly type: 'text' | 'call'; written: boolean } | null = null;
+  #started = false;
+  #ended = false;
+
+  /** As counted so far. */
+  get usage(): Usage | null {
+    return this.#started ? totalOf(this.#counts) : null;
+  }
+
+  /** The stream has come to its end. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Throws StreamError for the provider's own, and ProviderFailed where the stream is none of messages. */
+  read({ data }: ServerSentEvent): readonly MessageEvent[] {
+    if (data === null || this.#ended) return [];
+    const value = jsonOf(data);
+    switch (get(value, 'type')) {
+      case 'message_start':
+        return this.#start(get(value, 'message'));
+      case 'content_block_start':
+        return this.#open(get(value, 'content_block'));
+      case 'content_block_delta':
+        return this.#piece(get(value, 'delta'));
+      case 'content_block_stop':
+        return this.#close();
+      case 'message_delta':
+        this.#stop = stopOf(get(get(value, 'delta'), 'stop_reason'));
+        this.#counts = messageUsage(get(value, 'usage'), this.#counts);
+        return [];
+      case 'message_stop':
+        return this.#end();
+      case 'error':
+        throw new StreamError(messageError(value, null));
+      default:
+        // `ping`, and whatever is to come: clients are asked to pass over what they do not know.
+        return [];
+    }
+  }
+
+  #start(message: unknown): readonly MessageEvent[] {
+    if (this.#started) throw notValid('it begins twice');
+    this.#started = true;
+    this.#counts = messageUsage(get(message, 'usage'));
+    return [{ type: 'start', id: textOf(message, 'id'), model: textOf(message, 'model') }];
+  }
+
+  #open(block: unknown): readonly MessageEvent[] {
+    if (!this.#started || this.#block !== null) throw notValid('a block begins where none can');
+    const type = get(block, 'type');
+    if (type === 'text') {
+      this.#block = { type, written: true };
+      const text = get(block, 'text');
+      const first: MessageEvent[] = typeof text === 'string' && text !== '' ? [{ type: 'piece', text }] : [];
+      return [{ type: 'text' }, ...first];
+    }
+    if (type !== 'tool_use') return [];
+    this.#block = { type: 'call', written: false };
+    return [{ type: 'call', id: textOf(block, 'id'), name: textOf(block, 'name') }];
+  }
+
+  #piece(delta: unknown): readonly MessageEvent[] {
+    const block = this.#block;
+    if (block === null) return [];
+    const text = get(delta, block.type === 'text' ? 'text' : 'partial_json');
+    if (typeof text !== 'string' || text === '') return [];
+    block.written = true;
+    return [{ type: 'piece', text }];
+  }
+
+  #close(): readonly MessageEvent[] {
+    const block = this.#block;
+    if (block === null) return [];
+    this.#block = null;
+    const end: MessageEvent = { type: 'block-end' };
+    // A call without input comes without pieces; clients parse what they have of it.
+    return block.written ? [end] : [{ type: 'piece', text: '{}' }, end];
+  }
+
+  #end(): readonly MessageEvent[] {
+    if (!this.#started || this.#block !== null) throw notValid('it ends where it cannot');
+    this.#ended = true;
+    return [{ type: 'end', stop: this.#stop, usage: totalOf(this.#counts) }];
+  }
+}
+
+function textOf(object: unknown, name: string): string {
+  const value = get(object, name);
+  if (typeof value !== 'string') throw notValid(`${name} is no string`);
+  return value;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // Refused below.
+  }
+  throw notValid('an event is no JSON object');
+}
+
+function notValid(why: string): ProviderFailed {
+  return new ProviderFailed(`its answer is not valid: ${why}`);
+}

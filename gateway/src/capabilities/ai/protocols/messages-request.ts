@@ -1,0 +1,124 @@
+/** Writes a conversation as a request for a message. */
+import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
+import { refused } from '../conversation/refusal.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `maxTokens`: of the config, where the client says nothing. Throws AiRefused where neither says it. */
+export function messageRequest(conversation: Conversation, maxTokens: number | null): Json {
+  const { model, stream, tools, stop, user, temperature, topP } = conversation;
+  const limit = conversation.maxTokens ?? maxTokens;
+  if (limit === null) throw noLimit();
+  const stops = stop.filter((each) => each.trim() !== '');
+  return {
+    model,
+    max_tokens: limit,
+    ...systemOf(conversation),
+    messages: messagesOf(conversation.turns),
+    ...(stream ? { stream } : {}),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
+    // There it ends at 1.
+    ...(temperature === null ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(stops.length === 0 ? {} : { stop_sequences: stops }),
+    ...(user === null ? {} : { metadata: { user_id: user } }),
+    ...(conversation.format?.type === 'schema'
+      ? { output_config: { format: { type: 'json_schema', schema: conversation.format.schema } } }
+      : {}),
+  };
+}
+
+function noLimit() {
+  const detail = 'The provider of this model needs max_tokens: send it, or set it in the config of the gateway.';
+  return refused('validation-failed', 'max_tokens_required', detail, { param: 'max_tokens' });
+}
+
+const JSON_ONLY = 'Answer with one JSON object and nothing else: no explanation, and no code fence.';
+
+function systemOf({ instructions, format }: Conversation): Json {
+  const texts = [...instructions, ...(format?.type === 'json' ? [JSON_ONLY] : [])].filter((each) => each !== '');
+  return texts.length === 0 ? {} : { system: texts.join('\n\n') };
+}
+
+interface Wire {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly Json[];
+}
+
+/** Roles alternate: what one side says in a row is one message, and results of tools are said by the user. */
+function messagesOf(turns: readonly Turn[]): readonly Wire[] {
+  const messages: Wire[] = [];
+  for (const turn of turns) {
+    const message = messageOf(turn);
+    const last = messages.at(-1);
+    if (message.content.length === 0) continue;
+    if (last?.role !== message.role) messages.push(message);
+    else messages[messages.length - 1] = { ...last, content: [...last.content, ...message.content] };
+  }
+  return messages;
+}
+
+function messageOf(turn: Turn): Wire {
+  switch (turn.role) {
+    case 'user':
+      return { role: 'user', content: blocksOf(turn.parts) };
+    case 'tool':
+      return {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: idOf(turn.callId), content: blocksOf(turn.parts) }],
+      };
+    case 'assistant': {
+      const calls = turn.calls.map(({ id, name, input }) => ({ type: 'tool_use', id: idOf(id), name, input }));
+      return { role: 'assistant', content: [...textBlocks(turn.text), ...calls] };
+    }
+  }
+}
+
+/** Other characters are refused there; a call and its result change alike. */
+function idOf(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, '_');
+}
+
+/** Empty text is refused there. */
+function textBlocks(texts: readonly string[]): readonly Json[] {
+  return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+}
+
+function blocksOf(parts: readonly Part[]): readonly Json[] {
+  return parts.flatMap((part) => {
+    if (part.type === 'text') return textBlocks([part.text]);
+    const source = sourceOf(part.source);
+    if (part.type === 'image') return [{ type: 'image', source }];
+    return [{ type: 'document', source, ...(part.name === null ? {} : { title: part.name }) }];
+  });
+}
+
+function sourceOf(source: Source): Json {
+  if (source.kind === 'url') return { type: 'url', url: source.url };
+  return { type: 'base64', media_type: source.mediaType, data: source.data };
+}
+
+function toolOf({ name, description, schema, strict }: Tool): Json {
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    input_schema: { type: 'object', ...(schema ?? { properties: {} }) },
+    ...(strict ? { strict } : {}),
+  };
+}
+
+function choiceOf({ toolChoice, parallelCalls }: Conversation): Json {
+  if (toolChoice === null && parallelCalls) return {};
+  const alone = parallelCalls ? {} : { disable_parallel_tool_use: true };
+  switch (toolChoice) {
+    case 'none':
+      return { tool_choice: { type: 'none' } };
+    case 'auto':
+    case null:
+      return { tool_choice: { type: 'auto', ...alone } };
+    case 'required':
+      return { tool_choice: { type: 'any', ...alone } };
+    default:
+      return { tool_choice: { type: 'tool', name: toolChoice.name, ...alone } };
+  }
+}

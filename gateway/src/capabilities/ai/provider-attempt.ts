@@ -1,0 +1,207 @@
+/** One request to one provider, and its answer on the way to the client. */
+import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '../../egress/http-client.ts';
+import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
+import { messageOf } from '../../message-of.ts';
+import type { AiServices, Asked } from './asked.ts';
+import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
+import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { aiProblem } from './conversation/refusal.ts';
+import { passedHeaders, warningHeaders } from './provider-headers.ts';
+import { StreamedResponse } from './streamed-response.ts';
+import type { Translation } from './surfaces/surface.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
+import { TokenCount } from './token-count.ts';
+
+/** Bytes of an error of a provider; past it, it is none. */
+const MAX_ERROR = 1 << 20;
+/** What values take that are parsed out of a byte of JSON. */
+const PARSED = 3;
+/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
+const COUNTED: readonly string[] = ['failed', 'timeout'];
+const NO_ANSWER = 502;
+
+export class ProviderAttempt {
+  readonly #asked: Asked;
+  readonly #target: Target;
+  readonly #translation: Translation;
+  readonly #settings: AiSettings;
+  readonly #services: AiServices;
+  readonly #count: TokenCount;
+  /** Of the provider's answer. */
+  #status = NO_ANSWER;
+
+  constructor(asked: Asked, target: Target, translation: Translation, settings: AiSettings, services: AiServices) {
+    this.#asked = asked;
+    this.#target = target;
+    this.#translation = translation;
+    this.#settings = settings;
+    this.#services = services;
+    this.#count = new TokenCount(asked.x, target.provider, asked.request.model);
+  }
+
+  /** Null where the client has an answer, or has gone; else nothing was sent to it. */
+  async run(): Promise<ProviderFailed | null> {
+    const { breaker, provider } = this.#target;
+    if (!breaker.admits()) return new ProviderFailed('circuit breaker open', 503, String(breaker.retryAfter()));
+    const { x, request } = this.#asked;
+    const from = performance.now();
+    let failed: ProviderFailed | null = null;
+    try {
+      await (request.stream ? this.#stream() : this.#whole());
+    } catch (error) {
+      failed = await this.#failure(error);
+    }
+    const { metrics } = this.#services;
+    const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
+    metrics.answered(provider, status, (performance.now() - from) / 1000);
+    if (this.#count.usage !== null) metrics.counted(provider, this.#count.usage);
+    return failed;
+  }
+
+  async #whole(): Promise<void> {
+    const answer = await this.#settled(this.#services.http.call({ ...this.#call(), holds: true }));
+    const { x, response } = this.#asked;
+    x.onClose(() => answer.holding?.release());
+    if (answer.status >= 400) return this.#refused(answer.status, answer.headers, answer.body);
+    if (answer.holding?.take(answer.body.length * PARSED) === false) {
+      return response.whole({ problem: aiProblem('overloaded', null, 'The gateway has no room for the answer.') });
+    }
+    const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
+    this.#count.succeeded(usage);
+    return response.whole({
+      status: 200,
+      headers: [...passedHeaders(answer.headers, 'application/json'), ...this.#warnings()],
+      body,
+    });
+  }
+
+  async #stream(): Promise<void> {
+    const answer = await this.#settled(this.#services.http.open(this.#call()));
+    if (answer.status >= 400) return this.#refused(answer.status, answer.headers, await errorBody(answer));
+    const type = headerOf(answer.headers, 'content-type') ?? '';
+    if (!/^text\/event-stream\s*(;|$)/i.test(type)) {
+      answer.cancel();
+      throw new ProviderFailed('it answered without a stream, which was asked for');
+    }
+    const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#count, (why) =>
+      this.#services.log('warn', `${this.#target.provider} at ${this.#target.baseUrl}: ${why}`, this.#asked.x),
+    );
+    await streamed.run({
+      ...answer,
+      headers: [...passedHeaders(answer.headers, 'text/event-stream'), ...this.#warnings()],
+    });
+  }
+
+  /** Counted with each answer. */
+  #warnings(): HeaderList {
+    const { warnings } = this.#translation;
+    for (const each of warnings) this.#services.metrics.warned(each, this.#target.provider);
+    return warningHeaders(warnings);
+  }
+
+  #call(): HttpCall {
+    const { headers } = this.#target;
+    const { stream } = this.#asked.request;
+    return {
+      method: 'POST',
+      url: this.#target.url(this.#translation.path),
+      headers: [
+        ...['content-type', 'application/json', 'accept', stream ? 'text/event-stream' : 'application/json'],
+        ...['accept-encoding', 'identity', 'user-agent', 'gw', ...headers],
+      ],
+      body: this.#translation.body,
+      timeoutMs: this.#settings.timeoutMs,
+      exchange: this.#asked.x,
+    };
+  }
+
+  /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
+  async #settled<A extends HttpAnswer | HttpStream>(answering: Promise<A>): Promise<A> {
+    const { breaker } = this.#target;
+    let answer: A;
+    try {
+      answer = await answering;
+    } catch (error) {
+      const counts = error instanceof HttpCallError && COUNTED.includes(error.failure) && !this.#asked.x.closed;
+      if (counts) breaker.failed();
+      else breaker.abandoned();
+      throw error;
+    }
+    breaker.succeeded();
+    this.#status = answer.status;
+    if (answer.status < 300 || (answer.status >= 400 && answer.status < 500)) return answer;
+    leave(answer);
+    throw new ProviderFailed(
+      `it answered ${answer.status}`,
+      answer.status,
+      headerOf(answer.headers, 'retry-after') ?? null,
+    );
+  }
+
+  /** The provider refuses the request: the client is told so in the form of its surface. */
+  #refused(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
+    const error = this.#translation.error(parsedBody(body), status);
+    return this.#asked.response.whole({
+      status,
+      headers: passedHeaders(headers, 'application/json', error === null),
+      body: error === null ? body : JSON.stringify(error),
+    });
+  }
+
+  /** Null where the client got an answer of it. */
+  async #failure(error: unknown): Promise<ProviderFailed | null> {
+    if (error instanceof ProviderFailed) return error;
+    if (error instanceof StreamError) {
+      const { status, message } = error.error;
+      this.#status = status;
+      if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
+      await this.#asked.response.whole({
+        status,
+        headers: ['content-type', 'application/json'],
+        body: JSON.stringify(this.#asked.surface.error(error.error)),
+      });
+      return null;
+    }
+    if (error instanceof HttpCallError) {
+      return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
+    }
+    throw error;
+  }
+}
+
+function leave(answer: HttpAnswer | HttpStream): void {
+  if ('cancel' in answer) answer.cancel();
+  else answer.holding?.release();
+}
+
+async function errorBody({ body }: HttpStream): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > MAX_ERROR) throw new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function jsonOf({ body }: HttpAnswer): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch (error) {
+    throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
+  }
+  if (isTooDeep(value)) throw new ProviderFailed(`its answer is nested more than ${MAX_DEPTH} levels deep`);
+  return value;
+}
+
+/** Null where it is no JSON: providers have proxies in front of them. */
+function parsedBody(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,125 @@
+/** A provider's stream on its way to the client, event by event: nothing of it is held but an event that is not whole. */
+import type { HttpStream } from '../../egress/http-client.ts';
+import type { Exchange, ResponseSink } from '../../exchange.ts';
+import { messageOf } from '../../message-of.ts';
+import { EventParser } from '../../server-sent-events.ts';
+import type { Asked } from './asked.ts';
+import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import type { StreamedAnswer } from './surfaces/surface.ts';
+import type { TokenCount } from './token-count.ts';
+
+/** Bytes of one event: the last one of a response has all of its text. */
+const MAX_EVENT = 4 << 20;
+
+export class StreamedResponse {
+  readonly #asked: Asked;
+  readonly #answer: StreamedAnswer;
+  readonly #count: TokenCount;
+  readonly #log: (why: string) => void;
+  readonly #events = new EventParser(MAX_EVENT);
+  /** What is to be written next. */
+  #pieces: Buffer[] = [];
+  /** Undefined until the head was sent; null where a response hook answered in its place. */
+  #sink: ResponseSink | null | undefined;
+  #bytes = 0;
+
+  constructor(asked: Asked, answer: StreamedAnswer, count: TokenCount, log: (why: string) => void) {
+    this.#asked = asked;
+    this.#answer = answer;
+    this.#count = count;
+    this.#log = log;
+  }
+
+  /** The head is sent with the first event, with the headers that are given. Throws what is wrong where it is wrong before that. */
+  async run(provider: HttpStream): Promise<void> {
+    try {
+      for await (const chunk of provider.body) {
+        this.#read(chunk);
+        await this.#write(provider);
+        if (this.#sink === null || this.#asked.x.closed) break;
+      }
+      if (this.#asked.x.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
+      if (!this.#asked.x.closed && this.#sink !== null) {
+        this.#add(this.#answer.end(this.#events.rest));
+        await this.#write(provider);
+        if (this.#sink === undefined) throw new ProviderFailed('its stream ended before its first event');
+      }
+    } catch (error) {
+      await this.#broken(error, provider);
+    }
+    this.#done();
+  }
+
+  #read(chunk: Buffer): void {
+    for (const event of this.#parsed(chunk)) this.#add(this.#answer.push(event));
+  }
+
+  /** Each byte is a character here, so that what passes is what came. */
+  #parsed(chunk: Buffer) {
+    try {
+      return this.#events.push(chunk.toString('latin1'));
+    } catch (error) {
+      throw new ProviderFailed(messageOf(error));
+    }
+  }
+
+  #add(piece: Uint8Array | string): void {
+    if (piece.length > 0) this.#pieces.push(Buffer.from(piece));
+  }
+
+  async #write(provider: HttpStream): Promise<void> {
+    if (this.#pieces.length === 0) return;
+    const bytes = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    if (this.#sink === undefined) this.#sink = await this.#head(provider);
+    if (this.#sink === null) return;
+    this.#bytes += bytes.length;
+    await written(this.#sink, this.#asked.x, bytes);
+  }
+
+  #head({ headers }: HttpStream) {
+    const { x, response } = this.#asked;
+    this.#count.succeeded(null);
+    return response.head(x, 200, [...headers, 'cache-control', 'no-cache']);
+  }
+
+  /** Behind the head, the stream ends with an error in the form of its surface. */
+  async #broken(error: unknown, provider: HttpStream): Promise<void> {
+    const { x } = this.#asked;
+    if (this.#pieces.length > 0) await this.#write(provider);
+    if (this.#sink === undefined) throw error;
+    if (x.closed || this.#sink === null) return;
+    this.#log(messageOf(error));
+    const event = Buffer.from(this.#answer.error(errorOf(error)));
+    this.#bytes += event.length;
+    await written(this.#sink, x, event);
+  }
+
+  #done(): void {
+    const { x, response } = this.#asked;
+    if (this.#answer.usage !== null) this.#count.succeeded(this.#answer.usage);
+    if (!this.#sink) return;
+    if (!x.closed) this.#sink.end();
+    response.done(x, this.#bytes);
+  }
+}
+
+function errorOf(error: unknown): ProviderError {
+  if (error instanceof StreamError) return error.error;
+  return { status: 502, message: 'The provider ended its answer before it was whole.', code: 'upstream_failed' };
+}
+
+/** Resolves when the client takes more, or nothing any more. */
+async function written(sink: ResponseSink, x: Exchange, bytes: Uint8Array): Promise<void> {
+  if (x.closed || sink.write(bytes)) return;
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      sink.off('drain', go).off('close', go);
+      withdraw();
+      resolve();
+    };
+    let withdraw = () => {};
+    sink.on('drain', go).on('close', go);
+    withdraw = x.onClose(go);
+  });
+}

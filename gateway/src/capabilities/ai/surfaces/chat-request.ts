@@ -1,0 +1,115 @@
+/** Reads the body of a chat completion. */
+import type { Conversation, Format, Part, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { Members } from '../conversation/json-reader.ts';
+import { invalid, unsupported } from '../conversation/refusal.ts';
+import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
+
+/** Throws AiRefused where it is not valid, or says what no conversation can. */
+export function readChatRequest(body: unknown): Conversation {
+  const request = new Members(body, '');
+  const messages = request.each('messages');
+  refuseWhatIsLost(request);
+  return {
+    model: request.requiredText('model'),
+    stream: request.flag('stream') === true,
+    instructions: messages.filter(isInstruction).flatMap(textsOf),
+    turns: messages.filter((message) => !isInstruction(message)).map(turnOf),
+    tools: request.each('tools').map(toolOf),
+    toolChoice: choiceOf(request),
+    parallelCalls: request.flag('parallel_tool_calls') !== false,
+    maxTokens: request.count('max_completion_tokens') ?? request.count('max_tokens'),
+    temperature: request.number('temperature'),
+    topP: request.number('top_p'),
+    stop: typeof request.value('stop') === 'string' ? [request.requiredText('stop')] : stops(request),
+    user: request.text('user'),
+    format: formatOf(request),
+  };
+}
+
+/** What would silently be another request. */
+function refuseWhatIsLost(request: Members): void {
+  if ((request.count('n') ?? 1) > 1) throw unsupported('n', 'more than one choice');
+  if (request.has('functions')) throw unsupported('functions', 'functions: send tools');
+  if (request.has('audio') || request.list('modalities').includes('audio')) throw unsupported('modalities', 'audio');
+}
+
+function stops(request: Members): readonly string[] {
+  return request.list('stop').map((each) => {
+    if (typeof each !== 'string') throw invalid('stop', 'a string or a list of strings');
+    return each;
+  });
+}
+
+function isInstruction(message: Members): boolean {
+  const role = message.text('role');
+  return role === 'system' || role === 'developer';
+}
+
+/** Content that is text only: a string, or a list of parts. */
+function textsOf(message: Members): readonly string[] {
+  const content = message.value('content');
+  if (content === null) return [];
+  if (typeof content === 'string') return [content];
+  return message.each('content').map((part) => {
+    const type = part.requiredText('type');
+    if (type === 'text') return part.requiredText('text');
+    if (type === 'refusal') return part.requiredText('refusal');
+    throw unsupported(part.at('type'), `a part of type ${type} there`);
+  });
+}
+
+function turnOf(message: Members): Turn {
+  const role = message.requiredText('role');
+  if (role === 'user') return { role, parts: partsOf(message) };
+  if (role === 'tool') return { role, callId: message.requiredText('tool_call_id'), parts: partsOf(message) };
+  if (role === 'assistant') return { role, text: textsOf(message), calls: message.each('tool_calls').map(callOf) };
+  throw unsupported(message.at('role'), `a message of role ${role}`);
+}
+
+function partsOf(message: Members): readonly Part[] {
+  const content = message.value('content');
+  if (content === null) return [];
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : message.each('content').map(partOf);
+}
+
+function partOf(part: Members): Part {
+  const type = part.requiredText('type');
+  if (type === 'text') return { type, text: part.requiredText('text') };
+  if (type === 'image_url') {
+    const image = part.required('image_url');
+    return { type: 'image', source: sourceOf(image.requiredText('url'), image.at('url')) };
+  }
+  if (type !== 'file') throw unsupported(part.at('type'), `a part of type ${type}`);
+  const file = part.required('file');
+  if (!file.has('file_data')) throw unsupported(file.at('file_id'), 'files of another provider: send file_data');
+  const source = sourceOf(file.requiredText('file_data'), file.at('file_data'));
+  return { type: 'document', source, name: file.text('filename') };
+}
+
+function callOf(call: Members): ToolCall {
+  if ((call.text('type') ?? 'function') !== 'function') throw customTools(call.at('type'));
+  const called = call.required('function');
+  return { id: call.requiredText('id'), name: called.requiredText('name'), input: callInput(called, 'arguments') };
+}
+
+function toolOf(tool: Members): Tool {
+  if (tool.requiredText('type') !== 'function') throw customTools(tool.at('type'));
+  return functionTool(tool.required('function'));
+}
+
+function choiceOf(request: Members): ToolChoice | null {
+  const choice = request.value('tool_choice');
+  if (choice === null || choice === 'auto' || choice === 'none' || choice === 'required') return choice;
+  const named = request.required('tool_choice');
+  if (named.requiredText('type') !== 'function') throw unsupported('tool_choice', 'this tool_choice');
+  return { name: named.required('function').requiredText('name') };
+}
+
+function formatOf(request: Members): Format | null {
+  const format = request.member('response_format');
+  const type = format?.requiredText('type') ?? 'text';
+  if (format === null || type === 'text') return null;
+  if (type === 'json_object') return { type: 'json' };
+  if (type !== 'json_schema') throw unsupported(format.at('type'), `a format ${type}`);
+  return { type: 'schema', schema: format.required('json_schema').required('schema').object };
+}

@@ -1,0 +1,41 @@
+/** What both surfaces write alike. */
+
+import type { Source, Tool } from '../conversation/conversation.ts';
+import type { Members } from '../conversation/json-reader.ts';
+import { type AiRefused, invalid, refused } from '../conversation/refusal.ts';
+
+/** `data:<media type>;base64,<data>`, or a URL that the provider fetches. */
+export function sourceOf(url: string, at: string): Source {
+  if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
+  const [, mediaType, data] = /^data:([\w.+-]+\/[\w.+-]+)(?:;[^,;]+)*;base64,([\s\S]*)$/i.exec(url) ?? [];
+  if (mediaType === undefined || data === undefined) throw invalid(at, 'an https: URL or a data: URL in Base64');
+  return { kind: 'base64', mediaType: mediaType.toLowerCase(), data };
+}
+
+/** The input of a call, which clients send as JSON text; a call without input has an empty one. */
+export function callInput(call: Members, name: string): Readonly<Record<string, unknown>> {
+  const text = call.requiredText(name);
+  if (text.trim() === '') return {};
+  try {
+    const input: unknown = JSON.parse(text);
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
+  } catch {
+    // Refused below.
+  }
+  throw invalid(call.at(name), 'the text of a JSON object');
+}
+
+/** A function as both surfaces describe it. */
+export function functionTool(described: Members): Tool {
+  return {
+    name: described.requiredText('name'),
+    description: described.text('description'),
+    schema: described.member('parameters')?.object ?? null,
+    strict: described.flag('strict') === true,
+  };
+}
+
+export function customTools(param: string): AiRefused {
+  const code = 'custom_tools_not_supported_for_provider';
+  return refused('validation-failed', code, 'The provider of this model takes tools of type function only.', { param });
+}

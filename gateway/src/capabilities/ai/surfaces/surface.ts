@@ -1,0 +1,57 @@
+/** What a surface and a provider make of a request together. */
+import type { ServerSentEvent } from '../../../server-sent-events.ts';
+import type { Obj } from '../../../spec/json.ts';
+import type { ProviderError } from '../conversation/provider-failure.ts';
+import type { Usage } from '../conversation/usage.ts';
+import type { AiSettings } from '../targets/settings.ts';
+import type { Provider } from '../targets/targets.ts';
+
+/** The request as a client sent it. */
+export interface SurfaceRequest {
+  readonly body: Uint8Array;
+  readonly parsed: Obj;
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** A whole answer, as the client gets it. */
+export interface WholeAnswer {
+  readonly body: Uint8Array | string;
+  /** Null where the provider has counted nothing. */
+  readonly usage: Usage | null;
+}
+
+/** An answer that streams. */
+export interface StreamedAnswer {
+  /** As counted so far. */
+  readonly usage: Usage | null;
+  /** What the client gets for an event. Throws ProviderFailed or StreamError. */
+  push(event: ServerSentEvent): Uint8Array | string;
+  /** The provider's stream has ended well, with this behind its last event. Throws ProviderFailed where it is not whole. */
+  end(rest: string): Uint8Array | string;
+  /** The event that ends a stream which cannot go on. */
+  error(error: ProviderError): string;
+}
+
+/** What the client is told of its request with the answer: `store` has no effect; items of reasoning were left out. */
+export type Warning = 'store' | 'reasoning';
+
+/** A request in the protocol of a provider, and how its answer becomes the surface's. */
+export interface Translation {
+  /** Behind the base URL and its version. */
+  readonly path: string;
+  readonly body: Uint8Array | string;
+  readonly warnings: readonly Warning[];
+  /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed where it is none. */
+  whole(value: unknown, bytes: Uint8Array): WholeAnswer;
+  /** Of a status from 400 to 499. Null: as the provider sent it. */
+  error(value: unknown, status: number): object | null;
+  streamed(): StreamedAnswer;
+}
+
+export interface Surface {
+  /** Throws AiRefused where the provider cannot be asked for it. */
+  translate(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation;
+  /** A provider's error, as the body of an answer. */
+  error(error: ProviderError): object;
+}

@@ -1,0 +1,45 @@
+/** What a stream of messages says, written event by event as a surface has it. */
+import type { ServerSentEvent } from '../../../server-sent-events.ts';
+import type { MessageEvent } from '../conversation/conversation.ts';
+import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
+import type { Usage } from '../conversation/usage.ts';
+import { MessageEvents } from '../protocols/messages-answer.ts';
+import type { StreamedAnswer } from './surface.ts';
+
+export interface EventWriter {
+  /** Text of events; empty where the client is told nothing. */
+  write(event: MessageEvent): string;
+  /** The event that ends a stream which cannot go on. */
+  error(error: ProviderError): string;
+}
+
+export class TranslatedStream implements StreamedAnswer {
+  readonly #events = new MessageEvents();
+  readonly #writer: EventWriter;
+
+  constructor(writer: EventWriter) {
+    this.#writer = writer;
+  }
+
+  get usage(): Usage | null {
+    return this.#events.usage;
+  }
+
+  push(event: ServerSentEvent): string {
+    const { data } = event;
+    const decoded = data === null ? event : { ...event, data: Buffer.from(data, 'latin1').toString() };
+    return this.#events
+      .read(decoded)
+      .map((each) => this.#writer.write(each))
+      .join('');
+  }
+
+  end(): string {
+    if (!this.#events.ended) throw new ProviderFailed('its stream ended before its answer was whole');
+    return '';
+  }
+
+  error(error: ProviderError): string {
+    return this.#writer.error(error);
+  }
+}

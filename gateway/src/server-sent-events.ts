@@ -1,0 +1,79 @@
+/** The format of server-sent events (WHATWG HTML, section 9.2.6), without `id` and `retry`. */
+
+/** Characters of one event where nothing else is said: whoever sends it may be anybody. */
+const MAX_EVENT = 1 << 20;
+
+export interface ServerSentEvent {
+  /** `message` where the stream names none. */
+  readonly event: string;
+  /** Null where there is none: comments keep a connection alive. */
+  readonly data: string | null;
+  /** All of it as it came, with the empty line at its end. */
+  readonly raw: string;
+}
+
+export class EventParser {
+  /** Of the event that is not whole yet. */
+  #raw = '';
+  /** Of its line that is not whole yet. */
+  #line = '';
+  #afterReturn = false;
+  #event = '';
+  #data: string[] = [];
+  readonly #maxEvent: number;
+
+  /** Characters of one event. */
+  constructor(maxEvent = MAX_EVENT) {
+    this.#maxEvent = maxEvent;
+  }
+
+  /** What has come of an event that has no end yet. */
+  get rest(): string {
+    return this.#raw;
+  }
+
+  /** Given pieces of the stream, in any cut, gives the events that they complete. Throws where one is too long. */
+  push(text: string): readonly ServerSentEvent[] {
+    const events: ServerSentEvent[] = [];
+    if (text === '') return events;
+    // The other half of a line's end whose first half ended the piece before.
+    let from = this.#afterReturn && text.startsWith('\n') ? 1 : 0;
+    this.#raw += text.slice(0, from);
+    const ends = /\r\n|\n|\r/g;
+    ends.lastIndex = from;
+    for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+      this.#raw += text.slice(from, ends.lastIndex);
+      const line = this.#line + text.slice(from, end.index);
+      this.#line = '';
+      from = ends.lastIndex;
+      if (line !== '') this.#read(line);
+      else events.push(this.#take());
+    }
+    this.#raw += text.slice(from);
+    this.#line += text.slice(from);
+    this.#afterReturn = text.endsWith('\r');
+    this.#checkLength();
+    return events;
+  }
+
+  #read(line: string): void {
+    const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (field === 'event') this.#event = value;
+    else if (field === 'data') this.#data.push(value);
+  }
+
+  #take(): ServerSentEvent {
+    this.#checkLength();
+    const data = this.#data.length > 0 ? this.#data.join('\n') : null;
+    const event = { event: this.#event || 'message', data, raw: this.#raw };
+    this.#raw = '';
+    this.#event = '';
+    this.#data = [];
+    return event;
+  }
+
+  #checkLength(): void {
+    const most = this.#maxEvent;
+    if (this.#raw.length > most) throw new Error(`an event of the server has more than ${most} characters`);
+  }
+}

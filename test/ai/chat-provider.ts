@@ -1,0 +1,137 @@
+/** A provider of chat completions, as its public documentation has them: echoes, calls the tools that it is given. */
+import { response, responseEvents } from './chat-provider-responses.ts';
+import { type FakeProvider, type Protocol, Refusal, type SeenRequest, startProvider } from './fake-provider.ts';
+
+export const CHAT_KEY = 'sk-chat-0123456789';
+
+type Member = Readonly<Record<string, unknown>>;
+
+/** `key`: what it wants in `authorization`; null: it asks for none. */
+export function startChatProvider(key: string | null = CHAT_KEY): Promise<FakeProvider> {
+  return startProvider({
+    ...protocol,
+    answer: (request) => answer(request, key),
+    models: (request) => models(request, key),
+  });
+}
+
+const protocol: Protocol = {
+  name: 'chat',
+  answer: (request) => answer(request, null),
+  events: (request) => (request.url === RESPONSES ? responseEvents(request.body) : events(request)),
+  models: (request) => models(request, null),
+  error: ({ message, code }) => ({ error: { message, type: 'invalid_request_error', param: null, code } }),
+};
+
+const RESPONSES = '/v1/responses';
+
+function answer(request: SeenRequest, key: string | null): object {
+  if (request.url !== RESPONSES) return completion(request, key);
+  checkCaller(request, 'POST', RESPONSES, key);
+  return response(request.body);
+}
+
+function models(request: SeenRequest, key: string | null): object {
+  checkCaller(request, 'GET', '/v1/models', key);
+  const model = (id: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'openai' });
+  return { object: 'list', data: [model('gpt-4o'), model('gpt-4o-preview'), model('shared')] };
+}
+
+function members(value: unknown): readonly Member[] {
+  return Array.isArray(value) ? value.map((each) => Object(each)) : [];
+}
+
+function checkCaller({ method, url, headers }: SeenRequest, verb: string, path: string, key: string | null): void {
+  if (method !== verb || url.split('?')[0] !== path) throw new Refusal(404, 'unknown_url', `${method} ${url}`);
+  if (key !== null && headers.authorization !== `Bearer ${key}`) {
+    throw new Refusal(401, 'invalid_api_key', 'Incorrect API key provided');
+  }
+}
+
+function check(request: SeenRequest, key: string | null): void {
+  checkCaller(request, 'POST', '/v1/chat/completions', key);
+  const { headers, body } = request;
+  if (headers['content-type'] !== 'application/json') throw new Refusal(400, 'invalid_type', 'not JSON');
+  if (members(body['messages']).length === 0) throw new Refusal(400, 'empty_array', "Invalid 'messages': empty array.");
+}
+
+/** Text of the last message. */
+function lastText(body: Member): string {
+  const content = members(body['messages']).at(-1)?.['content'];
+  if (typeof content === 'string') return content;
+  return members(content)
+    .map((part) => String(part['text'] ?? `[${String(part['type'])}]`))
+    .join('');
+}
+
+/** Where tools are given and none has answered, each is called. */
+function callsOf(body: Member): readonly { id: string; type: string; function: { name: string; arguments: string } }[] {
+  if (body['tool_choice'] === 'none' || members(body['messages']).at(-1)?.['role'] === 'tool') return [];
+  return members(body['tools']).map((tool, i) => ({
+    id: `call_${i}`,
+    type: 'function',
+    function: { name: String(Object(tool['function']).name), arguments: JSON.stringify({ city: `Köln ${i}` }) },
+  }));
+}
+
+const USAGE = {
+  prompt_tokens: 21,
+  completion_tokens: 8,
+  total_tokens: 29,
+  prompt_tokens_details: { cached_tokens: 16, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 5, audio_tokens: 0 },
+};
+
+const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, system_fingerprint: 'fp_1' };
+
+function completion(request: SeenRequest, key: string | null): object {
+  check(request, key);
+  const { body } = request;
+  const calls = callsOf(body);
+  const message = {
+    role: 'assistant',
+    content: calls.length > 0 ? null : lastText(body),
+    refusal: null,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+  const finish = calls.length > 0 ? 'tool_calls' : 'stop';
+  return {
+    ...HEAD,
+    object: 'chat.completion',
+    model: `${String(body['model'])}-2026-01-01`,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    usage: USAGE,
+  };
+}
+
+function events({ body }: SeenRequest): readonly string[] {
+  const counts = Object(body['stream_options']).include_usage === true;
+  const chunk = (choices: readonly object[], usage: object | null = null) =>
+    `data: ${JSON.stringify({
+      ...HEAD,
+      object: 'chat.completion.chunk',
+      model: `${String(body['model'])}-2026-01-01`,
+      choices,
+      ...(counts ? { usage } : {}),
+    })}\n\n`;
+  const delta = (piece: object, finish: string | null = null) =>
+    chunk([{ index: 0, delta: piece, logprobs: null, finish_reason: finish }]);
+  const calls = callsOf(body);
+  const pieces =
+    calls.length > 0
+      ? calls.flatMap(({ function: { name, arguments: text }, ...call }, index) => [
+          delta({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
+          ...(text
+            .match(/.{1,5}/gsu)
+            ?.map((part) => delta({ tool_calls: [{ index, function: { arguments: part } }] })) ?? []),
+        ])
+      : (lastText(body).match(/\S+\s*/g) ?? []).map((content) => delta({ content }));
+  return [
+    ': keep-alive\n\n',
+    delta({ role: 'assistant', content: calls.length > 0 ? null : '', refusal: null }),
+    ...pieces,
+    delta({}, calls.length > 0 ? 'tool_calls' : 'stop'),
+    ...(counts ? [chunk([], USAGE)] : []),
+    'data: [DONE]\n\n',
+  ];
+}
