@@ -38,6 +38,18 @@ function bytesOf({ first, masked, mask, payload, length }: Frame): Buffer {
   return Buffer.concat([head.subarray(0, size), masked ? mask : Buffer.alloc(0), body]);
 }
 
+/** What the server has to say: pongs are what the client has said. */
+function withoutPongs(answered: Buffer): Buffer {
+  const said: Buffer[] = [];
+  for (let at = answered.indexOf('\r\n\r\n') + 4; at + 2 <= answered.length; ) {
+    const short = (answered[at + 1] as number) & 0x7f;
+    const [head, length] = short === 126 ? [4, answered.readUInt16BE(at + 2)] : [2, short];
+    if (answered[at] !== PONG) said.push(answered.subarray(at, at + head + length));
+    at += head + length;
+  }
+  return Buffer.concat(said);
+}
+
 const [TEXT, BINARY, CLOSE, PING, PONG] = [0x81, 0x82, 0x88, 0x89, 0x8a];
 const messages = fc.oneof(
   fc.constant(hello({ instance_id: 'fuzz' })),
@@ -121,7 +133,7 @@ describe('bytes at the channel', () => {
         const bytes = Buffer.concat([Buffer.from(UPGRADE), ...(greets ? [greeting] : []), ...frames]);
         const answered = await send(bytes, [UPGRADE.length, ...pieces]);
         expect(answered.toString('latin1')).toMatch(/^HTTP\/1\.1 101 /);
-        expect(answered.includes(KEY)).toBe(false);
+        expect(withoutPongs(answered).includes(KEY)).toBe(false);
         const artifact_id = `a-${++n}`;
         host.want({ ...NOTICE, artifact_id });
         await peer.until('artifact', { artifact_id });
