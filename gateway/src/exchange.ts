@@ -11,6 +11,13 @@ import type { WebSocketFigures } from './web-socket-figures.ts';
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];
 
+/** Is given a body as it arrives, whoever reads it, and cannot delay it. */
+export interface BodyCopy {
+  chunk(bytes: Uint8Array): void;
+  /** There is no more. Not called where the body breaks off. */
+  whole(): void;
+}
+
 /** A request's body as it arrives. */
 export interface BodyStream extends Readable {
   /** Bytes so far. */
@@ -21,6 +28,8 @@ export interface BodyStream extends Readable {
   readonly waitsForClient: boolean;
   /** Lowers `limit`. */
   limitTo(bytes: number): void;
+  /** Has it copied as it arrives from now on. */
+  copyTo(copy: BodyCopy): void;
 }
 
 /** Where a streaming response's body goes. */
@@ -202,6 +211,8 @@ export interface RequestPart {
   readonly tap: ((sink: ResponseSink) => ResponseSink) | null;
   /** Members of the line in the access log, each with a comma before it; empty for none. */
   readonly logged: string;
+  /** The request is valid, no middleware has answered it, and its dispatcher is next. */
+  dispatched?(x: Exchange): void;
   /** The request has ended. */
   finished(ended: EndedRequest): void;
 }

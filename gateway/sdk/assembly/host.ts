@@ -100,6 +100,8 @@
 @external("gw_abi_1", "graphql_refusal_get") export declare function graphql_refusal_get(part: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_request_log_open") export declare function host_request_log_open(): i32;
 @external("gw_abi_1", "host_request_log_add") export declare function host_request_log_add(): i32;
+@external("gw_abi_1", "host_mirror_open") export declare function host_mirror_open(): i32;
+@external("gw_abi_1", "host_mirror_add") export declare function host_mirror_add(path: usize, path_len: i32): i32;
 @external("gw_abi_1", "host_ai_open") export declare function host_ai_open(): i32;
 @external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
 // end of capabilities

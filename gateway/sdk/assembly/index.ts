@@ -29,6 +29,7 @@ export { PASSWORDS_BUSY, Passwords } from "./passwords";
 export { randomBytes, Uuid } from "./random";
 export { RawRequest } from "./raw-request";
 export { SHA_256, SHA_512 } from "./request";
+export { Mirror } from "./mirror";
 export { Nats } from "./nats";
 export { Nonces } from "./nonces";
 export { AckResponse, MessageHeaders, Publishing } from "./publishing";

@@ -40,6 +40,8 @@ class RecordedBody extends Readable implements BodyStream {
     this.limit = Math.min(this.limit, bytes);
   }
 
+  copyTo(): void {}
+
   override _read(): void {
     this.received += this.#bytes?.length ?? 0;
     this.push(this.#bytes);

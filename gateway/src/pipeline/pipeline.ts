@@ -173,6 +173,7 @@ class RequestRun implements BodyReading {
     const x = this.#x;
     const response = this.#response;
     response.dispatches(op);
+    if (x.parts !== null) for (const part of x.parts) part?.dispatched?.(x);
     const decided = op.dispatcher.dispatch(x);
     const outcome = typeof decided === 'number' ? decided : await decided;
     const { handOff, eventStream, engine } = x;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { BodyStream } from '../exchange.ts';
+import type { BodyCopy, BodyStream } from '../exchange.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 
 /** A request's body that is there already, under the limits of one that arrives. */
@@ -8,6 +8,7 @@ export class GivenBody extends Readable implements BodyStream {
   readonly waitsForClient = false;
   received = 0;
   limit = Number.POSITIVE_INFINITY;
+  readonly #copies: BodyCopy[] = [];
 
   constructor(bytes: Uint8Array) {
     super();
@@ -20,11 +21,19 @@ export class GivenBody extends Readable implements BodyStream {
     this.limit = Math.min(this.limit, bytes);
   }
 
+  copyTo(copy: BodyCopy): void {
+    this.#copies.push(copy);
+  }
+
   override _read(): void {
     this.received = this.#bytes.length;
     if (this.received > this.limit) {
       this.destroy(new BodyTooLarge(this.received, this.limit));
       return;
+    }
+    for (const copy of this.#copies) {
+      copy.chunk(this.#bytes);
+      copy.whole();
     }
     this.push(this.#bytes);
     this.push(null);

@@ -1,5 +1,6 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
+import type { BodyCopy } from '../exchange.ts';
 import type { StallDetector, WatchedClient } from './stall-detector.ts';
 
 /** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
@@ -45,6 +46,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   received = 0;
   limit = Number.POSITIVE_INFINITY;
   progressAt = 0;
+  #copies: BodyCopy[] | null = null;
   #started = false;
 
   constructor(source: BodySource, owner: BodyOwner, limits: BodyLimits) {
@@ -62,6 +64,11 @@ export class IncomingBody extends Readable implements WatchedClient {
 
   limitTo(bytes: number): void {
     this.limit = Math.min(this.limit, bytes);
+  }
+
+  copyTo(copy: BodyCopy): void {
+    this.#copies ??= [];
+    this.#copies.push(copy);
   }
 
   cutOff(): void {
@@ -82,10 +89,14 @@ export class IncomingBody extends Readable implements WatchedClient {
         source.pause();
         const ours = this.received > this.#limits.maxBodySize;
         this.destroy(new BodyTooLarge(this.received, ours ? null : this.limit));
-      } else if (!this.push(chunk)) source.pause();
+        return;
+      }
+      if (this.#copies !== null) for (const copy of this.#copies) copy.chunk(chunk);
+      if (!this.push(chunk)) source.pause();
     });
     source.on('end', () => {
       this.#limits.slowSenders.delete(this);
+      if (this.#copies !== null) for (const copy of this.#copies) copy.whole();
       this.push(null);
     });
     source.on('error', (error) => this.destroy(error));

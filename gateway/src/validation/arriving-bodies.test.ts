@@ -10,6 +10,7 @@ class Body extends Readable implements BodyStream {
   waitsForClient = true;
   refusal: string | null = null;
   limitTo(): void {}
+  copyTo(): void {}
   receive(bytes: number): void {
     this.received += bytes;
   }

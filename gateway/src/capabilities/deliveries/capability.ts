@@ -4,6 +4,7 @@ import { Deliveries } from './deliveries.ts';
 import { DELIVERIES, QUEUED, QUEUED_BYTES } from './figures.ts';
 import { Bound, type LoadedDeliveries } from './loaded.ts';
 import { logFunctions } from './log-functions.ts';
+import { mirrorFunctions } from './mirror-functions.ts';
 
 export const deliveries = capability({
   metrics: {
@@ -23,5 +24,5 @@ export const deliveries = capability({
   bind: () => new Bound(),
   close: ({ deliveries }) => deliveries.close(),
   drain: ({ all }, withinMs) => all.drain(withinMs),
-  functions: { ...logFunctions },
+  functions: { ...logFunctions, ...mirrorFunctions },
 });

@@ -4,6 +4,7 @@
  */
 import type { Share } from '../publishing/in-flight.ts';
 import type { Delivered, PluginDeliveries } from './figures.ts';
+import { Room } from './room.ts';
 
 export interface QueueSettings {
   /** A batch is sent when it has as many entries or bytes, or when its first entry has waited as long. */
@@ -29,8 +30,7 @@ export interface QueueServices<T> {
 
 interface Entry<T> {
   readonly item: T;
-  readonly bytes: number;
-  readonly giveBack: () => void;
+  readonly room: Room;
 }
 
 export class DeliveryQueue<T> {
@@ -54,20 +54,39 @@ export class DeliveryQueue<T> {
 
   /** False where it is dropped. */
   add(item: T, bytes: number): boolean {
-    const { share, figures } = this.#services;
-    const hasRoom = !this.#givenUp.signal.aborted && this.#bytes + bytes <= this.#settings.maxQueueBytes;
-    const giveBack = hasRoom ? share.take(bytes) : null;
-    if (giveBack === null) {
-      this.#drop();
+    const room = this.room();
+    if (!room.take(bytes)) {
+      this.overflow();
       return false;
     }
-    this.#waiting.push({ item, bytes, giveBack });
-    this.#waitingBytes += bytes;
-    this.#bytes += bytes;
-    figures.queued++;
-    figures.queuedBytes += bytes;
-    this.#sendDue();
+    this.addHeld(item, room);
     return true;
+  }
+
+  /** For an entry that grows as it comes; to be released, or given to `addHeld`. */
+  room(): Room {
+    return new Room((bytes) => this.#take(bytes));
+  }
+
+  /** An entry that has its room. */
+  addHeld(item: T, room: Room): void {
+    this.#services.figures.queued++;
+    this.#waiting.push({ item, room });
+    this.#waitingBytes += room.bytes;
+    this.#sendDue();
+  }
+
+  /** Counts an entry that found no room. */
+  overflow(): void {
+    this.drop();
+    if (this.#overflows) return;
+    this.#overflows = true;
+    this.#services.overflows();
+  }
+
+  /** Counts an entry that is not added, for a reason of its own. */
+  drop(): void {
+    this.#services.figures.outcomes.dropped++;
   }
 
   /** Sends what waits without delay. Requests that have not ended may still add to it. */
@@ -81,22 +100,30 @@ export class DeliveryQueue<T> {
   giveUp(): void {
     this.#givenUp.abort();
     const waiting = this.#waiting;
-    this.#take(waiting.length);
+    this.#takeFirst(waiting.length);
     this.#settle(waiting, 'dropped');
     this.#endWhenIdle();
   }
 
-  #drop(): void {
-    this.#services.figures.outcomes.dropped++;
-    if (this.#overflows) return;
-    this.#overflows = true;
-    this.#services.overflows();
+  /** Room for so many bytes; null where there is none, else what gives it back. */
+  #take(bytes: number): (() => void) | null {
+    const { share, figures } = this.#services;
+    if (this.#givenUp.signal.aborted || this.#bytes + bytes > this.#settings.maxQueueBytes) return null;
+    const giveBack = share.take(bytes);
+    if (giveBack === null) return null;
+    this.#bytes += bytes;
+    figures.queuedBytes += bytes;
+    return () => {
+      giveBack();
+      this.#bytes -= bytes;
+      figures.queuedBytes -= bytes;
+    };
   }
 
   #sendDue(): void {
     while (this.#sending < this.#settings.parallel && this.#isDue()) {
       this.#sending++;
-      void this.#send(this.#take(this.#batchLength()));
+      void this.#send(this.#takeFirst(this.#batchLength()));
     }
     if (this.#waiting.length > 0 && !this.#isLate) {
       this.#timer ??= setTimeout(() => this.#late(), this.#settings.maxDelayMs).unref();
@@ -119,20 +146,20 @@ export class DeliveryQueue<T> {
   /** Entries at the front that make one batch: one at least, however long it is. */
   #batchLength(): number {
     const { maxEntries, maxBytes } = this.#settings;
-    let bytes = this.#waiting[0]?.bytes ?? 0;
+    let bytes = this.#waiting[0]?.room.bytes ?? 0;
     let length = 1;
     while (length < Math.min(this.#waiting.length, maxEntries)) {
-      bytes += this.#waiting[length]?.bytes ?? 0;
+      bytes += this.#waiting[length]?.room.bytes ?? 0;
       if (bytes > maxBytes) break;
       length++;
     }
     return length;
   }
 
-  #take(length: number): readonly Entry<T>[] {
+  #takeFirst(length: number): readonly Entry<T>[] {
     const taken = this.#waiting.slice(0, length);
     this.#waiting = this.#waiting.slice(length);
-    for (const { bytes } of taken) this.#waitingBytes -= bytes;
+    for (const { room } of taken) this.#waitingBytes -= room.bytes;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#isLate = false;
@@ -151,12 +178,8 @@ export class DeliveryQueue<T> {
   #settle(entries: readonly Entry<T>[], outcome: Delivered): void {
     const { figures } = this.#services;
     figures.outcomes[outcome] += entries.length;
-    for (const { bytes, giveBack } of entries) {
-      giveBack();
-      this.#bytes -= bytes;
-      figures.queued--;
-      figures.queuedBytes -= bytes;
-    }
+    figures.queued -= entries.length;
+    for (const { room } of entries) room.release();
     if (this.#waiting.length === 0 && this.#sending === 0) this.#overflows = false;
   }
 

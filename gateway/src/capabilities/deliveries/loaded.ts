@@ -2,7 +2,9 @@
 import type { ArtifactServices, Own } from '../../capability/capability.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { ArtifactDeliveries } from './deliveries.ts';
+import type { Mirror } from './mirror.ts';
 import type { RequestLog } from './request-log.ts';
+import type { DeliveryServices } from './services.ts';
 
 export interface LoadedDeliveries {
   readonly http: HttpCaller;
@@ -13,6 +15,11 @@ export interface LoadedDeliveries {
 /** What `init` has opened. */
 export class Bound {
   log: RequestLog | null = null;
+  mirror: Mirror | null = null;
 }
 
 export type DeliveriesOwn = Own<LoadedDeliveries, Bound>;
+
+export function servicesFor({ http, deliveries, log }: LoadedDeliveries, plugin: string): DeliveryServices {
+  return { http, deliveries, plugin, log: (level, message) => log(level, plugin, message) };
+}

@@ -1,7 +1,7 @@
 /** `host_request_log_*`: an entry about each request that has ended, sent in batches. */
 import type { CapabilityFunction } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
-import type { DeliveriesOwn, LoadedDeliveries } from './loaded.ts';
+import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { logAtEnd, RequestLog } from './request-log.ts';
 
 type LogFunction = CapabilityFunction<DeliveriesOwn, LoadedDeliveries>;
@@ -16,14 +16,8 @@ const host_request_log_open: LogFunction = {
     (call, { loaded, bound }) =>
     () => {
       if (call.hook !== 'init') throw new HostCallError('host_request_log_open is for init');
-      const { config, name: plugin } = call.binding;
-      const { http, deliveries, log } = loaded;
-      bound().log ??= new RequestLog(config.whole, {
-        http,
-        deliveries,
-        plugin,
-        log: (level, message) => log(level, plugin, message),
-      });
+      const { config, name } = call.binding;
+      bound().log ??= new RequestLog(config.whole, servicesFor(loaded, name));
       return 0;
     },
 };

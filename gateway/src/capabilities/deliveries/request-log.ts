@@ -1,14 +1,13 @@
 /** Entries about requests that have ended, on their way to one server. */
 import type { JsonObject } from '../../artifact/format.ts';
 import { RequestSlot } from '../../capability/request-slot.ts';
-import type { HttpCaller } from '../../egress/http-client.ts';
 import type { EndedRequest, Exchange, HeaderList, RequestPart } from '../../exchange.ts';
 import { HOPS } from '../../headers/hops.ts';
 import { isObject } from '../../spec/json.ts';
-import type { ArtifactDeliveries } from './deliveries.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { entryWriter } from './log-entry.ts';
-import { type DeliveryLog, Target } from './target.ts';
+import type { DeliveryServices } from './services.ts';
+import { Target } from './target.ts';
 import { DeliverySettingsError, headersOf, millisecondsOf, numberOf, targetUrl } from './target-settings.ts';
 
 interface Entry {
@@ -27,19 +26,12 @@ const FORMATS: Readonly<Record<string, Format>> = {
   ndjson: { type: 'application/x-ndjson', body: (lines) => `${lines.join('\n')}\n` },
 };
 
-export interface RequestLogServices {
-  readonly http: HttpCaller;
-  readonly deliveries: ArtifactDeliveries;
-  readonly plugin: string;
-  readonly log: DeliveryLog;
-}
-
 export class RequestLog {
   readonly #write: (ended: EndedRequest) => string;
   readonly #queue: DeliveryQueue<Entry>;
 
   /** `config`: with the properties of `http-log`. Throws DeliverySettingsError. */
-  constructor(config: JsonObject, { http, deliveries, plugin, log }: RequestLogServices) {
+  constructor(config: JsonObject, { http, deliveries, plugin, log }: DeliveryServices) {
     const { fields, batch, format: formatName } = config;
     const write = entryWriter(Array.isArray(fields) ? fields.map(String) : []);
     if (write === null) throw new DeliverySettingsError('fields names one that does not exist');

@@ -16,7 +16,7 @@ export interface TargetSettings {
 }
 
 /** The answer says nothing to us but its status; a connection with more behind it is closed. */
-const MAX_ANSWER = 64 << 10;
+export const MAX_ANSWER = 64 << 10;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 /** Statuses that say that the same call may succeed later. */
@@ -73,14 +73,14 @@ export class Target {
       return { outcome: null, waitMs: retryAfter(headerOf(headers, 'retry-after')), reason };
     } catch (error) {
       const isRefused = error instanceof HttpCallError && error.failure === 'refused';
-      return { outcome: isRefused ? 'failed' : null, waitMs: 0, reason: this.#reasonOf(error) };
+      return { outcome: isRefused ? 'failed' : null, waitMs: 0, reason: reasonOf(error, this.#url) };
     }
   }
+}
 
-  #reasonOf(error: unknown): string {
-    const { origin, pathname } = this.#url;
-    return messageOf(error).replaceAll(origin + pathname, origin);
-  }
+/** What failed, for the log, without the path of the URL that was called. */
+export function reasonOf(error: unknown, { origin, pathname }: URL): string {
+  return messageOf(error).replaceAll(origin + pathname, origin);
 }
 
 /** False where it was given up. */
