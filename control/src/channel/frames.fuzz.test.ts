@@ -92,7 +92,7 @@ describe('bytes at the channel', () => {
   let host: LinkServer;
   let peer: Peer;
   beforeAll(async () => {
-    host = await LinkServer.start({ heartbeatMs: 60_000, helloMs: 60_000 });
+    host = await LinkServer.start({ heartbeatMs: 3_600_000, helloMs: 60_000 });
     peer = new Peer(host.url);
     await peer.say(hello());
     await peer.until('welcome');
