@@ -4,12 +4,13 @@
  */
 import { once } from 'node:events';
 import { request as send } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { eventually } from '../eventually.ts';
 import { freePort } from '../free-port.ts';
+import { MisbehavingPeer } from '../misbehaving-peer.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { scrape } from './scrape.ts';
 
@@ -94,22 +95,9 @@ const CASES = Object.entries(ROWS).flatMap(([fault, row]) =>
 
 const pathOf = (name: Dispatcher, fault: Fault) => `/${name}/${fault.replaceAll(' ', '-')}`;
 
-const servers: Server[] = [];
-const sockets = new Set<Socket>();
+const misbehaving: MisbehavingPeer[] = [];
 const took: string[] = [];
 let gw: Gateway;
-
-async function listening(misbehave: (socket: Socket) => unknown): Promise<string> {
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    socket.resume();
-    misbehave(socket);
-  }).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 async function artifact(peers: ReadonlyMap<Fault, string>): Promise<Uint8Array> {
   const dispatch = (name: Dispatcher, fault: Fault) => ({
@@ -189,14 +177,17 @@ beforeAll(async () => {
     ['is not there', `127.0.0.1:${await freePort()}`],
     ['may not be reached', '127.0.0.2:9'],
   ]);
-  for (const [fault, misbehave] of Object.entries(PEERS)) peers.set(fault as Fault, await listening(misbehave));
+  for (const [fault, misbehave] of Object.entries(PEERS)) {
+    const peer = await MisbehavingPeer.start(misbehave);
+    misbehaving.push(peer);
+    peers.set(fault as Fault, peer.address);
+  }
   gw = await startGateway(await artifact(peers), { env: { SECRET: 'a-secret-of-the-store' } });
 });
 afterAll(async () => {
   process.stdout.write(`${took.join('\n')}\n`);
   await gw?.stop();
-  for (const server of servers) server.close();
-  for (const socket of sockets) socket.destroy();
+  for (const peer of misbehaving) peer.close();
 });
 
 describe('a dispatcher whose peer', () => {
@@ -215,7 +206,7 @@ describe('a dispatcher whose peer', () => {
   it('costs nothing that stays: no connection, no plugin instance, no call that waits', async () => {
     await eventually(async () => {
       const metrics = await scrape(gw.admin);
-      expect(sockets.size).toBe(0);
+      expect(misbehaving.flatMap(({ sockets }) => [...sockets])).toEqual([]);
       expect(metrics.value('gw_plugin_instances_busy')).toBe(0);
       expect(metrics.value('gw_plugin_queue')).toBe(0);
     });

@@ -1,10 +1,11 @@
 /** Streams of events as the gateway serves them: clients that do not read, limits, reload, shutdown, brokers that fail. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { MisbehavingPeer } from '../misbehaving-peer.ts';
 import { EventClient } from './event-source.ts';
 import { Gate } from './gate.ts';
 import { type Gateway, jsonOf, startGateway } from './gateway.ts';
@@ -226,27 +227,12 @@ describe.skipIf(brokers === '')('streams of events (needs KAFKA_BROKERS)', () =>
 
 describe('streams of events from what is no Kafka', () => {
   const { serve } = streaming('stream-subscribe');
-  let server: Server;
-  const sockets = new Set<Socket>();
+  let peer: MisbehavingPeer;
   let speak: (socket: Socket) => void = () => {};
-  let address = '';
   beforeAll(async () => {
-    server = createServer((socket) => {
-      sockets.add(
-        socket
-          .resume()
-          .on('error', () => {})
-          .on('close', () => sockets.delete(socket)),
-      );
-      speak(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    peer = await MisbehavingPeer.start((socket) => speak(socket));
   });
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy();
-    server?.close();
-  });
+  afterAll(() => peer?.close());
 
   it.each<[string, (socket: Socket) => void]>([
     ['nothing', () => {}],
@@ -255,10 +241,10 @@ describe('streams of events from what is no Kafka', () => {
     ['its end', (socket) => socket.end()],
   ])('are refused in time where the broker says %s', async (_, says) => {
     speak = says;
-    const gw = await serve({ orders: { brokers: address, topic: 'a', timeout: 0.5 } });
+    const gw = await serve({ orders: { brokers: peer.address, topic: 'a', timeout: 0.5 } });
     const stream = await EventClient.open(`${gw.url}/orders`);
     expect([502, 504]).toContain(stream.status);
     expect(await gw.stop()).toBe(0);
-    await eventually(() => expect(sockets.size).toBe(0));
+    await eventually(() => expect(peer.sockets.size).toBe(0));
   });
 });

@@ -1,9 +1,10 @@
 /** stream-publish through a real `gw serve`, to a real broker. */
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { MisbehavingPeer } from '../misbehaving-peer.ts';
 import { Gate } from './gate.ts';
 import { type Gateway, jsonOf } from './gateway.ts';
 import { createTopic, readAll } from './kafka-client.ts';
@@ -185,27 +186,12 @@ describe.skipIf(KAFKA_BROKERS === '')('stream-publish (needs KAFKA_BROKERS)', ()
 });
 
 describe('stream-publish towards what is no Kafka', () => {
-  let server: Server;
-  const sockets = new Set<Socket>();
+  let peer: MisbehavingPeer;
   let speak: (socket: Socket) => void = () => {};
-  let address = '';
   beforeAll(async () => {
-    server = createServer((socket) => {
-      sockets.add(
-        socket
-          .resume()
-          .on('error', () => {})
-          .on('close', () => sockets.delete(socket)),
-      );
-      speak(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    peer = await MisbehavingPeer.start((socket) => speak(socket));
   });
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy();
-    server?.close();
-  });
+  afterAll(() => peer?.close());
 
   it.each<[string, (socket: Socket) => void]>([
     ['nothing', () => {}],
@@ -214,9 +200,9 @@ describe('stream-publish towards what is no Kafka', () => {
     ['its end', (socket) => socket.end()],
   ])('answers within its time where the broker says %s', async (_, says) => {
     speak = says;
-    const gw = await serve({ orders: { brokers: address, topic: 'a', timeout: 0.5 } });
+    const gw = await serve({ orders: { brokers: peer.address, topic: 'a', timeout: 0.5 } });
     expect([502, 504]).toContain((await post(gw, 'orders', '{}')).status);
     expect(await gw.stop()).toBe(0);
-    await eventually(() => expect(sockets.size).toBe(0));
+    await eventually(() => expect(peer.sockets.size).toBe(0));
   });
 });

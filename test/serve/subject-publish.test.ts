@@ -1,13 +1,13 @@
 /** subject-publish through a real `gw serve`, to real servers. */
 
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { MisbehavingPeer } from '../misbehaving-peer.ts';
 import { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import { connect as connectNats } from './nats-client.ts';
@@ -226,27 +226,12 @@ describe.skipIf(NATS_URL === '')('subject-publish (needs NATS_URL)', () => {
 });
 
 describe('subject-publish towards what is no NATS', () => {
-  let server: Server;
-  const sockets = new Set<Socket>();
+  let peer: MisbehavingPeer;
   let speak: (socket: Socket) => void = () => {};
-  let url = '';
   beforeAll(async () => {
-    server = createServer((socket) => {
-      sockets.add(
-        socket
-          .resume()
-          .on('error', () => {})
-          .on('close', () => sockets.delete(socket)),
-      );
-      speak(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    peer = await MisbehavingPeer.start((socket) => speak(socket));
   });
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy();
-    server?.close();
-  });
+  afterAll(() => peer?.close());
   const INFO = 'INFO {"server_id":"x","version":"2.9.0","proto":1,"headers":true,"max_payload":1048576}\r\n';
 
   it.each<[string, (socket: Socket) => void]>([
@@ -265,10 +250,10 @@ describe('subject-publish towards what is no NATS', () => {
     ['its end', (socket) => socket.end(INFO)],
   ])('answers within its time where the server says %s', async (_, says) => {
     speak = says;
-    const gw = await serve({ orders: { url, subject: 'a', timeout: 0.3 } });
+    const gw = await serve({ orders: { url: `nats://${peer.address}`, subject: 'a', timeout: 0.3 } });
     const { status } = await post(gw, 'orders', '{}');
     expect([502, 504]).toContain(status);
     expect(await gw.stop()).toBe(0);
-    await eventually(() => expect(sockets.size).toBe(0));
+    await eventually(() => expect(peer.sockets.size).toBe(0));
   });
 });

@@ -1,8 +1,8 @@
 /** A producer before a broker whose answers are nearly right: whatever comes, only this connection fails. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MisbehavingPeer, publishedTo } from '../../../../test/misbehaving-peer.ts';
 import { mutated } from '../../../../test/mutations.ts';
 import { propertyRuns } from '../../../../test/property-runs.ts';
 import { EgressGuard } from '../../egress/guard.ts';
@@ -59,15 +59,13 @@ interface Lie {
 }
 const HONEST: Lie = { api: -1, answer: Buffer.alloc(0), lengthOff: 0, correlationOff: 0 };
 
-let server: Server;
-let port: number;
+let peer: MisbehavingPeer;
 let lie = HONEST;
-const sockets = new Set<Socket>();
 
 function respond(socket: Socket, request: Buffer): void {
   const api = request.readInt16BE(0);
   const isLie = api === lie.api;
-  const body = isLie ? lie.answer : (answers(port).get(api) ?? Buffer.alloc(0));
+  const body = isLie ? lie.answer : (answers(peer.port).get(api) ?? Buffer.alloc(0));
   const correlation = request.readInt32BE(4) + (isLie ? lie.correlationOff : 0);
   socket.write(Buffer.concat([int32(4 + body.length + (isLie ? lie.lengthOff : 0)), int32(correlation | 0), body]));
   if (isLie) lie.isTold = true;
@@ -75,45 +73,29 @@ function respond(socket: Socket, request: Buffer): void {
   if (isLie && (lie.lengthOff !== 0 || lie.correlationOff !== 0)) socket.end();
 }
 
-beforeAll(async () => {
-  server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    let held: Buffer = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => {
-      held = Buffer.concat([held, chunk]);
-      while (held.length >= 4 && held.length >= 4 + held.readInt32BE(0)) {
-        const size = held.readInt32BE(0);
-        respond(socket, held.subarray(4, 4 + size));
-        held = held.subarray(4 + size);
-      }
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ({ port } = server.address() as AddressInfo);
-});
-afterAll(() => server.close());
+/** Answers what comes, whole request after whole request. */
+function serve(socket: Socket): void {
+  let held: Buffer = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => {
+    held = Buffer.concat([held, chunk]);
+    while (held.length >= 4 && held.length >= 4 + held.readInt32BE(0)) {
+      const size = held.readInt32BE(0);
+      respond(socket, held.subarray(4, 4 + size));
+      held = held.subarray(4 + size);
+    }
+  });
+}
 
-const brokers = () => ({ brokers: [`127.0.0.1:${port}`], sasl: null, tls: null });
+beforeAll(async () => {
+  peer = await MisbehavingPeer.start(serve);
+});
+afterAll(() => peer?.close());
+
+const brokers = () => ({ brokers: [peer.address], sasl: null, tls: null });
 const MESSAGE = { topic: 't', key: null, headers: [], payload: Buffer.from('{}') };
 const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
 
-/** Connects and publishes; when it is known what came of it, or the broker has been silent for a while. */
-async function publish(): Promise<'stored' | 'failed' | 'silent'> {
-  const opened = KafkaConnection.open(brokers(), guard);
-  const done = opened
-    .then((connection) => connection.publish(MESSAGE).finally(() => connection.close()))
-    .then(
-      () => 'stored' as const,
-      () => 'failed' as const,
-    );
-  const silence = new Promise<'silent'>((resolve) => setTimeout(resolve, 300, 'silent').unref());
-  const outcome = await Promise.race([done, silence]);
-  // Who still waits is told.
-  opened.then((connection) => connection.close()).catch(() => {});
-  for (const socket of sockets) socket.destroy();
-  return outcome;
-}
+const publish = () => publishedTo(peer, KafkaConnection.open(brokers(), guard), MESSAGE);
 
 it('has its message stored by an honest one', async () => {
   lie = HONEST;
@@ -132,7 +114,7 @@ it('has its message stored where the first answer breaks off, by the same connec
 
 it('survives answers that are nearly right', async () => {
   const outcomes = new Map<string, number>();
-  const originals = [...answers(port)];
+  const originals = [...answers(peer.port)];
   const tokens = ['\x7f\xff\xff\xff', '\xff\xff\xff\xff', '\0', '\0\x2a'];
   const changed = fc
     .constantFrom(...originals)

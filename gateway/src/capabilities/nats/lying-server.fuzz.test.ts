@@ -1,8 +1,8 @@
 /** A connection to a server of NATS whose lines are nearly right: whatever comes, only this connection fails. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MisbehavingPeer, publishedTo } from '../../../../test/misbehaving-peer.ts';
 import { mutated } from '../../../../test/mutations.ts';
 import { propertyRuns } from '../../../../test/property-runs.ts';
 import { EgressGuard } from '../../egress/guard.ts';
@@ -30,14 +30,11 @@ interface Lie {
 }
 const HONEST: Lie = { greeting: Buffer.from(INFO), answer: Buffer.from(PONG) };
 
-let server: Server;
+let peer: MisbehavingPeer;
 let lie = HONEST;
-const sockets = new Set<Socket>();
 
 function serve(socket: Socket): void {
-  sockets.add(socket);
   let answer: Buffer | null = lie.answer;
-  socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   socket.write(lie.greeting);
   socket.on('data', (chunk: Buffer) => {
     for (const _ of chunk.toString('latin1').matchAll(/^PING\r\n/gm)) {
@@ -48,36 +45,25 @@ function serve(socket: Socket): void {
 }
 
 beforeAll(async () => {
-  server = createServer(serve).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  peer = await MisbehavingPeer.start(serve);
 });
-afterAll(() => server.close());
+afterAll(() => peer?.close());
 
 const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
 const MESSAGE = { subject: 's', payload: Buffer.from('{}'), headers: [], acknowledgement: 'none', id: null } as const;
 
-/** Connects and publishes; when it is known what came of it, or the server has been silent for a while. */
-async function publish(): Promise<'stored' | 'failed' | 'silent'> {
-  const { port } = server.address() as AddressInfo;
+async function publish() {
   const servers: NatsServers = {
-    servers: [`127.0.0.1:${port}`],
+    servers: [peer.address],
     credentials: { kind: 'none' },
     tls: null,
     allowPlaintext: true,
   };
-  const opened = NatsConnection.open(servers, guard, 'nats');
-  const done = opened
-    .then((connection) => connection.publish(MESSAGE, 200).finally(() => connection.close()))
-    .then(
-      () => 'stored' as const,
-      () => 'failed' as const,
-    );
-  const silence = new Promise<'silent'>((resolve) => setTimeout(resolve, 300, 'silent').unref());
-  const outcome = await Promise.race([done, silence]);
-  // Who still waits is told.
-  opened.then((connection) => connection.close()).catch(() => {});
-  for (const socket of sockets) socket.destroy();
-  return outcome;
+  const opened = NatsConnection.open(servers, guard, 'nats').then((connection) => ({
+    publish: (message: typeof MESSAGE) => connection.publish(message, 200),
+    close: () => connection.close(),
+  }));
+  return publishedTo(peer, opened, MESSAGE);
 }
 
 it('has its message stored by an honest one', async () => {
