@@ -3,7 +3,7 @@
 import { earlySignals } from '@gw/gateway/early-signals';
 
 const { stopped } = earlySignals((code) => process.exit(code));
-const { endOnBrokenPipe, readWhole } = await import('@gw/gateway/command-line');
+const { endOnBrokenPipe, readStandardInput } = await import('@gw/gateway/command-line');
 const { failureOf } = await import('./cli/failure.ts');
 const { controlCommand } = await import('./cli/gw-control.ts');
 
@@ -12,7 +12,7 @@ endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 const command = controlCommand({
   env: process.env,
   output: process.stdout,
-  stdin: (most) => readWhole(process.stdin, most),
+  stdin: (most) => readStandardInput(process.stdin, most),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   interactive: process.stderr.isTTY === true,

@@ -7,13 +7,13 @@ const { onSignal } = earlySignals((code) => process.exit(code));
 const { CommanderError } = await import('commander');
 const { endOnBrokenPipe } = await import('./cli/broken-pipe.ts');
 const { gwCommand } = await import('./cli/gw.ts');
-const { readWhole } = await import('./cli/read-whole.ts');
+const { readStandardInput } = await import('./cli/standard-input.ts');
 
 endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 
 const gw = gwCommand({
   env: process.env,
-  stdin: (most) => readWhole(process.stdin, most),
+  stdin: (most) => readStandardInput(process.stdin, most),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   exit: (code) => process.exit(code),

@@ -18,7 +18,7 @@ import { checkConditions, type ReadCondition } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { BoundConfig, PluginLoad } from './load-check.ts';
 import { placeInConfig } from './place-in-config.ts';
-import type { Plugins, PreparedPlugin } from './plugins.ts';
+import { type Plugins, type PreparedPlugin, usesAny } from './plugins.ts';
 import type { Project } from './project.ts';
 
 interface Bound {
@@ -43,9 +43,9 @@ export class Binder {
   }
 
   /** Whether there is such a plugin, which uses one of these host functions. */
-  imports(name: unknown, functions: readonly string[]): boolean {
-    const plugin = typeof name === 'string' ? this.#plugins.use(name) : undefined;
-    return plugin?.manifest.host_functions.some((each) => functions.includes(each)) ?? false;
+  knowsUser(name: unknown, functions: readonly string[]): boolean {
+    const plugin = typeof name === 'string' ? this.#plugins.use(name) : null;
+    return plugin ? usesAny(plugin, functions) : false;
   }
 
   /** Null, and a diagnostic, where the plugin cannot be used so. */

@@ -15,13 +15,14 @@ import { requestBodyOf } from './content.ts';
 import { checkDistinct } from './distinct.ts';
 import { checkFit } from './operation-fit.ts';
 import { parametersOf } from './parameters.ts';
+import { usesAny } from './plugins.ts';
 import { MOCK } from './project.ts';
 import { responsesOf } from './responses.ts';
 import type { SchemaTable } from './schema-table.ts';
 import { type Security, securityOf } from './security.ts';
 
-/** The host function that makes answers of a description. */
-const RESPONDS_BY_EXAMPLE = 'host_example_respond';
+/** The one that makes answers of a description. */
+const RESPONDS_BY_EXAMPLE = ['host_example_respond'];
 /** Those that stream messages of brokers. */
 const SUBSCRIBES = ['host_kafka_subscribe', 'host_nats_subscribe'];
 /** The one that makes a WebSocket of a request. */
@@ -98,7 +99,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
 /** Of an operation that receives: whether its dispatcher streams messages; else a diagnostic. */
 function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plugin, use }: BoundUse, deps: RouteDeps) {
   if (channel?.action !== 'receive' || (deps.mock && use.name === MOCK)) return true;
-  if ([...SUBSCRIBES, ...UPGRADES].some((each) => plugin.manifest.host_functions.includes(each))) return true;
+  if (usesAny(plugin, [...SUBSCRIBES, ...UPGRADES])) return true;
   deps.diagnostics.add(
     'E1015',
     placeOf(member(at, 'x-gw-dispatch')),
@@ -110,14 +111,13 @@ function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plug
 
 /** Whether requests to it become WebSockets of its channel, on which messages go both ways. */
 function isWebSocket({ channel }: DeclaredOperation, dispatcher: BoundUse | null): boolean {
-  if (channel?.action !== 'receive' || dispatcher === null) return false;
-  return UPGRADES.some((each) => dispatcher.plugin.manifest.host_functions.includes(each));
+  return channel?.action === 'receive' && dispatcher !== null && usesAny(dispatcher.plugin, UPGRADES);
 }
 
 /** Whether its messages come over the WebSocket of another operation. */
 function isPartOfWebSocket({ channel }: DeclaredOperation, { binder }: RouteDeps): boolean {
   if (channel?.action !== 'send') return false;
-  return channel.others.some(({ at }) => binder.imports(get(get(at.value, 'x-gw-dispatch'), 'name'), UPGRADES));
+  return channel.others.some(({ at }) => binder.knowsUser(get(get(at.value, 'x-gw-dispatch'), 'name'), UPGRADES));
 }
 
 function dispatchedTo(at: Located, { mock, diagnostics }: RouteDeps): DeclaredUse | null | undefined {
@@ -127,7 +127,7 @@ function dispatchedTo(at: Located, { mock, diagnostics }: RouteDeps): DeclaredUs
 
 /** Whether the dispatcher answers with what the description says (docs/reference/plugins.md#examples). */
 function answersByExample({ plugin, use }: BoundUse): boolean {
-  if (!plugin.manifest.host_functions.includes(RESPONDS_BY_EXAMPLE)) return false;
+  if (!usesAny(plugin, RESPONDS_BY_EXAMPLE)) return false;
   return plugin.marks.replacesExamples.every((pointer) => marked(use.config, pointer).length === 0);
 }
 

@@ -57,11 +57,8 @@ export interface HistogramInfo extends CounterInfo {
 }
 
 /** A metric whose values a capability keeps itself, and is asked for when it is scraped. */
-export interface SampledInfo {
+export interface SampledInfo extends CounterInfo {
   readonly type: 'counter' | 'gauge';
-  readonly help: string;
-  /** By name: what the label's values are, a closed set. */
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A value of it; every label has one. */

@@ -4,6 +4,8 @@
  * gets the bytes stands at the end of a frame whenever one is refused.
  */
 
+import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
+
 /** Why a WebSocket ends: code and reason of the close frame that says so. */
 export interface Closing {
   readonly code: number;
@@ -28,11 +30,8 @@ export interface Passed {
 
 const MAX_HEAD = 14;
 const MAX_CONTROL = 125;
-const CLOSE = 0x8;
-const FIN = 0x80;
 const RSV1 = 0x40;
 const RSV2_RSV3 = 0x30;
-const MASK = 0x80;
 /** A close frame without a code (section 7.1.5). */
 export const NO_CODE = 1005;
 const NONE = Buffer.alloc(0);
@@ -125,9 +124,7 @@ export class FrameScanner {
   #begin(bytes: Buffer, at: number): boolean {
     const first = bytes[at] as number;
     const second = bytes[at + 1] as number;
-    const short = second & 0x7f;
-    const length =
-      short === 126 ? bytes.readUInt16BE(at + 2) : short === 127 ? Number(bytes.readBigUInt64BE(at + 2)) : short;
+    const length = payloadLength(bytes, at);
     this.violation = this.#faultOf(first, second, length);
     if (this.violation !== null) return false;
     this.#opcode = first & 0x0f;
@@ -196,14 +193,6 @@ export class FrameScanner {
       this.closePassed = this.#passing;
     } else if (this.#opcode < CLOSE && this.#final) this.messages++;
   }
-}
-
-/** Bytes of a frame's head, as far as those that are there tell. */
-function headSize(bytes: Buffer, at: number, available: number): number {
-  if (available < 2) return 2;
-  const second = bytes[at + 1] as number;
-  const short = second & 0x7f;
-  return 2 + (short === 126 ? 2 : short === 127 ? 8 : 0) + ((second & MASK) !== 0 ? 4 : 0);
 }
 
 function protocolError(reason: string): Closing {

@@ -4,11 +4,9 @@
  * Control frames pass at once, and whole, between those of a message.
  */
 import type { Holding } from '../buffer-budget.ts';
+import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 import type { Closing } from './frame-scanner.ts';
 
-const CLOSE = 0x8;
-const FIN = 0x80;
-const MASK = 0x80;
 const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
 
 export interface MessageGateOptions {
@@ -77,18 +75,15 @@ export class MessageGate {
 
   /** A frame begins: bytes of its head. */
   #begin(bytes: Buffer, at: number): number {
+    const size = headSize(bytes, at, bytes.length - at);
     const first = bytes[at] as number;
-    const second = bytes[at + 1] as number;
-    const short = second & 0x7f;
-    const extended = short === 126 ? 2 : short === 127 ? 8 : 0;
-    this.#left =
-      extended === 0 ? short : extended === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+    this.#left = payloadLength(bytes, at);
     this.#opcode = first & 0x0f;
     this.#final = (first & FIN) !== 0;
-    const maskFrom = at + 2 + extended;
-    this.#mask = (second & MASK) === 0 ? null : Buffer.from(bytes.subarray(maskFrom, maskFrom + 4));
+    const isMasked = ((bytes[at + 1] as number) & MASK) !== 0;
+    this.#mask = isMasked ? Buffer.from(bytes.subarray(at + size - 4, at + size)) : null;
     this.#maskAt = 0;
-    return 2 + extended + (this.#mask?.length ?? 0);
+    return size;
   }
 
   #unmasked(piece: Buffer): Buffer {

@@ -2,6 +2,7 @@
 import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '../../egress/http-client.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
+import { readWhole } from '../../read-whole.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
 import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
@@ -175,15 +176,8 @@ function leave(answer: HttpAnswer | HttpStream): void {
   else answer.holding?.release();
 }
 
-async function errorBody({ body }: HttpStream): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > MAX_ERROR) throw new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function errorBody({ body }: HttpStream): Promise<Uint8Array> {
+  return readWhole(body, MAX_ERROR, () => new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`));
 }
 
 function jsonOf({ body }: HttpAnswer): unknown {

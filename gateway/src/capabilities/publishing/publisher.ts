@@ -1,6 +1,6 @@
 /** Publishes to one broker: within the bounds of what may be in flight, behind a circuit breaker, in its time. */
 import { CircuitBreaker } from '../../egress/breaker.ts';
-import { messageOf } from '../../message-of.ts';
+import { firstLineOf } from '../../message-of.ts';
 import { Outage } from '../tokens/outage.ts';
 import type { Settled } from './idempotency.ts';
 import type { Share } from './in-flight.ts';
@@ -94,7 +94,7 @@ export class Publisher<M, A> {
     const failure =
       error instanceof PublishError
         ? error
-        : new PublishError('failed', `${name}: ${firstLine(error)}`, { cause: error });
+        : new PublishError('failed', `${name}: ${firstLineOf(error)}`, { cause: error });
     if (failure.answered) this.#breaker.succeeded();
     // One loss fails many: whether there is another connection is for the next to find out.
     else if (failure.connectionLost) this.#breaker.abandoned();
@@ -104,12 +104,6 @@ export class Publisher<M, A> {
     }
     return failure;
   }
-}
-
-/** Clients wrap texts of others, which may be long. */
-function firstLine(error: unknown): string {
-  const [line = ''] = messageOf(error).split('\n');
-  return line.slice(0, 300);
 }
 
 function inTime<T>(work: Promise<T>, timeoutMs: number, name: string): Promise<T> {

@@ -1,7 +1,7 @@
 /** Reads a topic with one reader after another: one that is lost is replaced by one that goes on where it was. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { EgressRefused } from '../../egress/connector.ts';
-import { messageOf } from '../../message-of.ts';
+import { firstLineOf } from '../../message-of.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
 import type { Outage } from '../tokens/outage.ts';
 import type { Position } from './position.ts';
@@ -113,7 +113,7 @@ export class ReaderLoop {
   #lost(error: unknown): void {
     this.#isLive = false;
     this.#failure = error;
-    this.#outage.failed(firstLine(error));
+    this.#outage.failed(firstLineOf(error));
     // The next attempt would fail in the same way: whoever waits hears of it now.
     if (!(error instanceof ConnectionRefused || error instanceof EgressRefused)) return;
     for (const each of [...this.#waiting]) each.reject(this.#error());
@@ -122,12 +122,6 @@ export class ReaderLoop {
   #error(): SubscribeError {
     const { name } = this.#source;
     if (this.#failure === null) return new SubscribeError('timeout', `${name}: not connected in time`);
-    return new SubscribeError('failed', `${name}: ${firstLine(this.#failure)}`, { cause: this.#failure });
+    return new SubscribeError('failed', `${name}: ${firstLineOf(this.#failure)}`, { cause: this.#failure });
   }
-}
-
-/** Clients wrap texts of others, which may be long. */
-function firstLine(error: unknown): string {
-  const [line = ''] = messageOf(error).split('\n');
-  return line.slice(0, 300);
 }
