@@ -3,6 +3,7 @@
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { HandOff } from './hand-off.ts';
 import type { Problem } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
@@ -94,45 +95,21 @@ export type Answer =
   | { readonly status: number; readonly body: Uint8Array | string | null; readonly headers?: HeaderList }
   | { readonly problem: Problem };
 
-/** A connection target that the host owns, with its circuit breaker. Made at load, one for each upstream URL. */
-export interface Upstream {
-  /** Origin and path of the base URL, for messages. */
-  readonly name: string;
-}
-
-/** What one attempt at an upstream sends. */
-export interface UpstreamRequest {
-  /** Path and query, that of the base URL included. */
-  readonly path: string;
-  /** Lower-case name and value in turn, with `host` and the body's framing. */
-  readonly headers: HeaderList;
-  readonly body: Uint8Array | Readable | null;
-  /** Scheme and authority to connect to. Default: those of the upstream. */
-  readonly origin?: string;
-}
-
-/** A dispatcher's wish that the host proxies the request; the host owns both streams from then on. */
-export interface HandOff {
-  readonly upstream: Upstream;
-  /** Path and query to send, after the base URL's own path. */
-  readonly path: string;
-  /** Milliseconds until the upstream's response head must have arrived. */
-  readonly timeoutMs: number;
-  /**
-   * Makes what is sent out of what would be, anew for each attempt. Default: as it is. Rejects with NotSendable where the
-   * request cannot be sent so.
-   */
-  readonly compose?: (request: UpstreamRequest) => Promise<UpstreamRequest>;
-  /** Sent once, without a body, in place of an answer 404. Default: that is the answer. */
-  readonly fallback?: HandOff;
-  /** Set where the request becomes a WebSocket. Default: it does not. */
-  readonly webSocket?: WebSocketLimits;
-}
-
-/** A dispatcher's wish that an engine of the host answers; the instance is free, and the engine owns what follows. */
+/** A dispatcher's wish that a part of the host answers: the instance is free, and the engine owns what follows. */
 export interface Engine {
-  /** Calls `whole` of the response once; or `head`, and then `done` or `broken`. Rejecting is a defect: 500. */
+  /**
+   * Calls `whole` of the response once; or one of `head`, `endless` and `webSocket`, and, where that gave something, `done`
+   * or `broken`. Rejecting is a defect: 500.
+   */
   answer(x: Exchange, response: EngineResponse): Promise<void>;
+  /** It is not asked after all: the request has got another answer. Default: there is nothing to give up. */
+  close?(): void;
+}
+
+/** A WebSocket that is open, and where what passes is counted. */
+export interface OpenWebSocket {
+  readonly connection: Duplex;
+  readonly figures: WebSocketFigures;
 }
 
 /** What the pipeline does with the answer of an engine. */
@@ -140,41 +117,16 @@ export interface EngineResponse {
   whole(answer: Answer): Promise<void>;
   /** The head is made. Returns where the body goes, at once or when response hooks are done; null: nowhere. */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
+  /**
+   * As `head`, with status 200, for a body that has no end of its own. False where nothing begins, also where plugins want
+   * the body whole: 501.
+   */
+  endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;
+  /** Accepts the client's handshake; false where it has got another answer, or has gone. `stopping`: see `Responder.upgrade`. */
+  webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
   done(x: Exchange, bytes: number): void;
   /** The head was sent, but the body broke off: the response cannot be completed. */
   broken(x: Exchange, cause: string): void;
-}
-
-/** Why the gateway does not send a request to its upstream; its client gets the problem. */
-export class NotSendable extends Error {
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(problem.title);
-    this.problem = problem;
-  }
-}
-
-/** What holds for a WebSocket once it is open. */
-export interface WebSocketLimits {
-  /** Milliseconds without a byte from either side; 0: no limit. */
-  readonly idleTimeoutMs: number;
-  /** Bytes of a message as it travels. */
-  readonly maxMessageBytes: number;
-}
-
-/** A dispatcher's wish that the host streams events to the client, until one of them ends it. */
-export interface EventStream {
-  /** Of the response. */
-  readonly headers: HeaderList;
-  /** The head is sent. `ended` is called once, with the bytes of the body. */
-  begin(x: Exchange, sink: ResponseSink, ended: (bytes: number) => void): void;
-  /** In place of `begin`: the client has asked for a WebSocket, which is open on this connection. */
-  accept(x: Exchange, connection: Duplex, figures: WebSocketFigures, ended: (bytes: number) => void): void;
-  /** The gateway stops. */
-  stop(): void;
-  /** It is not wanted any more: the client has left, or has got another answer. */
-  close(): void;
 }
 
 /** How a plugin ended a request: with an answer of its own, by failing, or because there was no instance of it. */
@@ -301,9 +253,7 @@ export class Exchange {
   staged: StagedHeader[] | null = null;
   answer: Answer | null = null;
   handOff: HandOff | null = null;
-  /** Set where the dispatcher has handed the request off to a stream of events. */
-  eventStream: EventStream | null = null;
-  /** Who answers, where that is no upstream and no plugin. */
+  /** Set where the dispatcher has handed the request off to a part of the host. */
   engine: Engine | null = null;
 
   /** Set for response hooks: what is about to be sent. */

@@ -1,6 +1,7 @@
 /** Headers on their way through the proxy, in both directions (docs/reference/gateway.md#proxying). */
 import type { Readable } from 'node:stream';
-import type { Exchange, HandOff, HeaderList } from '../exchange.ts';
+import type { Exchange, HeaderList } from '../exchange.ts';
+import type { HandOff } from '../hand-off.ts';
 import { HOPS } from '../headers/hops.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import type { Span } from '../spans/span.ts';

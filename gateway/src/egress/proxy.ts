@@ -5,14 +5,8 @@
 import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { atEndOfTick } from '../end-of-tick.ts';
-import {
-  type Exchange,
-  type HandOff,
-  type HeaderList,
-  NotSendable,
-  type ResponseSink,
-  type UpstreamRequest,
-} from '../exchange.ts';
+import type { Exchange, HeaderList, ResponseSink } from '../exchange.ts';
+import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';

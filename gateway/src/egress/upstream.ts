@@ -3,7 +3,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import type { JsonObject } from '../artifact/format.ts';
-import type { Upstream } from '../exchange.ts';
+import type { Upstream } from '../hand-off.ts';
 import { isObject, type Obj } from '../spec/json.ts';
 import { CircuitBreaker } from './breaker.ts';
 import { createConnector } from './connector.ts';

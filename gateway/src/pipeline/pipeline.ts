@@ -176,8 +176,7 @@ class RequestRun implements BodyReading {
     if (x.parts !== null) for (const part of x.parts) part?.dispatched?.(x);
     const decided = op.dispatcher.dispatch(x);
     const outcome = typeof decided === 'number' ? decided : await decided;
-    const { handOff, eventStream, engine } = x;
-    if (outcome === HANDED_OFF && eventStream !== null) return response.streamEvents(op, eventStream);
+    const { handOff, engine } = x;
     if (outcome === HANDED_OFF && engine !== null) return engine.answer(x, response);
     if (outcome !== HANDED_OFF || handOff === null) {
       response.observeDispatch(op, null);

@@ -12,13 +12,13 @@ import {
   CLIENT_CLOSED,
   changeHeader,
   type EngineResponse,
-  type EventStream,
   type Exchange,
-  type HandOff,
   type HeaderList,
+  type OpenWebSocket,
   problemOf,
   type ResponseSink,
 } from '../exchange.ts';
+import type { HandOff } from '../hand-off.ts';
 import { addStandardHeaders } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
@@ -34,7 +34,7 @@ import { corsOnRefusal, runResponseHook } from './hooks.ts';
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { responseBody, streamStored } from './streams.ts';
-import { relayWebSocket } from './websocket.ts';
+import { NO_WEB_SOCKET, relayWebSocket, wouldOpen } from './websocket.ts';
 
 const SWITCHING_PROTOCOLS = 101;
 
@@ -216,54 +216,40 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     else if (x.closed) this.record(CLIENT_CLOSED, 0);
   }
 
-  // --- a stream of events
+  // --- an engine's answer without an end
 
   /** It ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its chunks. */
-  async streamEvents(op: LoadedOperation, events: EventStream): Promise<void> {
-    const x = this.#x;
-    x.trace?.dispatched('streams events', null);
-    if (x.upgrade !== null) return this.#eventSocket(op, events);
-    const sink = await this.#eventSink(op, events);
-    if (sink === null || x.closed) {
-      events.close();
-      if (sink !== null) this.record(CLIENT_CLOSED, 0);
-      return;
+  async endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean> {
+    const op = this.op as LoadedOperation;
+    if (op.buffersResponse) {
+      this.observeDispatch(op, null);
+      await this.answer({ problem: problem('not-implemented', WANTS_WHOLE) });
+      return false;
     }
-    this.#endTrace(x.responseStatus);
-    if (!op.responseChunks) this.#release();
-    events.begin(x, sink, (bytes) => this.record(x.responseStatus, bytes));
+    const sink = await this.head(x, 200, headers);
+    if (sink === null) return false;
+    if (x.closed) this.record(CLIENT_CLOSED, 0);
+    else {
+      this.#goesOn(x.responseStatus, op.responseChunks);
+      begins(sink);
+    }
+    return !x.closed;
   }
 
-  /** The same for a client that has asked for a WebSocket. */
-  async #eventSocket(op: LoadedOperation, events: EventStream): Promise<void> {
-    const x = this.#x;
+  async webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean> {
+    const op = this.op as LoadedOperation;
     this.observeDispatch(op, null);
     const refusal = refusalOf(x);
-    if (refusal !== null) {
-      events.close();
-      return this.answer({ problem: refusal });
-    }
-    if (!(await this.#switches(op, []))) return events.close();
+    if (refusal !== null) await this.answer({ problem: refusal });
+    if (refusal !== null || !(await this.#switches(op, []))) return false;
     acceptClient(x, x.responseHeaders);
-    const client = x.responder.upgrade?.(x, x.responseHeaders, () => events.stop());
-    if (!client) {
-      events.close();
-      return this.record(CLIENT_CLOSED, 0);
+    const connection = x.responder.upgrade?.(x, x.responseHeaders, stopping) ?? null;
+    if (connection === null) this.record(CLIENT_CLOSED, 0);
+    else {
+      this.#goesOn(SWITCHING_PROTOCOLS, false);
+      begins({ connection, figures: this.#options.recorder.metrics.webSockets });
     }
-    this.#endTrace(SWITCHING_PROTOCOLS);
-    this.#release();
-    events.accept(x, client, this.#options.recorder.metrics.webSockets, (sent) =>
-      this.record(SWITCHING_PROTOCOLS, sent),
-    );
-  }
-
-  /** Null where the client has got another answer. */
-  async #eventSink(op: LoadedOperation, { headers }: EventStream): Promise<ResponseSink | null> {
-    const x = this.#x;
-    if (!op.buffersResponse) return this.head(x, 200, [...headers]);
-    this.observeDispatch(op, null);
-    await this.answer({ problem: problem('not-implemented', WANTS_WHOLE) });
-    return null;
+    return connection !== null;
   }
 
   // --- an upstream that does not answer
@@ -317,8 +303,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       this.record(SWITCHING_PROTOCOLS, sent),
     );
     if (!relayed) return this.record(CLIENT_CLOSED, 0);
-    this.#endTrace(SWITCHING_PROTOCOLS);
-    this.#release();
+    this.#goesOn(SWITCHING_PROTOCOLS, false);
   }
 
   /** Response hooks see the answer as one without a body; false where the client has gone, or got another answer. */
@@ -338,10 +323,11 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return false;
   }
 
-  /** What goes on for long is traced up to its beginning. */
-  #endTrace(status: number): void {
+  /** What goes on for long is traced up to its beginning, and outlives its generation, unless it still needs it. */
+  #goesOn(status: number, needsGeneration: boolean): void {
     this.#x.trace?.finish(status);
     this.#x.trace = null;
+    if (!needsGeneration) this.#release();
   }
 
   // --- what all of them come to
@@ -412,12 +398,3 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 }
 
 const WANTS_WHOLE = 'A plugin of this operation needs whole response bodies, and a stream of events has no end.';
-const NO_WEB_SOCKET = 'What answers this request does not speak WebSocket.';
-
-/**
- * Whether an answer that is none would open a WebSocket: any success does to an extended CONNECT (RFC 8441, section 5.1),
- * and the client would read its body as frames.
- */
-function wouldOpen({ upgrade }: Exchange, status: number): boolean {
-  return upgrade !== null && !upgrade.keyed && status < 300;
-}

@@ -114,3 +114,13 @@ function closingFor(errors: readonly ProblemError[] | null): Closing | null {
   const where = first.field === '/' ? 'the message' : `the message at ${first.field}`;
   return { code: first === NOT_UTF8 ? 1007 : 1008, reason: closeReason(`${where}: ${first.reason}`) };
 }
+
+export const NO_WEB_SOCKET = 'What answers this request does not speak WebSocket.';
+
+/**
+ * Whether an answer that is none would open a WebSocket: any success does to an extended CONNECT (RFC 8441, section 5.1),
+ * and the client would read its body as frames.
+ */
+export function wouldOpen({ upgrade }: Exchange, status: number): boolean {
+  return upgrade !== null && !upgrade.keyed && status < 300;
+}

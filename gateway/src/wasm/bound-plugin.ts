@@ -1,6 +1,7 @@
 /** A module bound to one config: what the pipeline calls. */
 import type { ArtifactPlugin } from '../artifact/format.ts';
-import { type Exchange, headerOf, Interrupted, type Upstream } from '../exchange.ts';
+import { type Exchange, headerOf, Interrupted } from '../exchange.ts';
+import type { Upstream } from '../hand-off.ts';
 import { problem } from '../problems.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Hook } from './binary/module-shapes.ts';

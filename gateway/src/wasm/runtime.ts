@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { marked } from '../artifact/config-marks.ts';
 import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
-import type { Upstream } from '../exchange.ts';
+import type { Upstream } from '../hand-off.ts';
 import type { PluginFigures } from '../telemetry/figures.ts';
 import { checkExports, checkImports, INITIALIZE } from './abi.ts';
 import type { Hook } from './binary/module-shapes.ts';

@@ -1,5 +1,6 @@
 /** Where a dispatcher hands a request off to. */
-import type { Exchange, HandOff } from '../../exchange.ts';
+import type { Exchange } from '../../exchange.ts';
+import type { HandOff } from '../../hand-off.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 

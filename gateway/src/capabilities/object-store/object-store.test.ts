@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Exchange, type HandOff, headerOf } from '../../exchange.ts';
+import { Exchange, headerOf } from '../../exchange.ts';
+import type { HandOff } from '../../hand-off.ts';
 import { ObjectStore } from './object-store.ts';
 import { awsStore } from './store-settings.ts';
 

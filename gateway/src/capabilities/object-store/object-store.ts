@@ -1,6 +1,7 @@
 /** A store as one config describes it: requests to it become hand-offs. */
 import type { JsonObject } from '../../artifact/format.ts';
-import type { Exchange, HandOff, Upstream } from '../../exchange.ts';
+import type { Exchange } from '../../exchange.ts';
+import type { HandOff, Upstream } from '../../hand-off.ts';
 import { bucketOf, keyPath, keyPathOf } from './object-path.ts';
 import { Signer } from './signer.ts';
 import { NO_QUERY, type StoreQuery, storeQuery } from './store-query.ts';

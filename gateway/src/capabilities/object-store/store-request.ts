@@ -1,14 +1,7 @@
 /** What a store gets of a request: its headers, signed as it is sent, and its body in a form that can be. */
 import type { Readable } from 'node:stream';
-import {
-  type Exchange,
-  type HeaderList,
-  headerOf,
-  Interrupted,
-  NotSendable,
-  problemOf,
-  type UpstreamRequest,
-} from '../../exchange.ts';
+import { type Exchange, type HeaderList, headerOf, Interrupted, problemOf } from '../../exchange.ts';
+import { NotSendable, type UpstreamRequest } from '../../hand-off.ts';
 import { problem } from '../../problems.ts';
 import { sha256Hex } from './sha256.ts';
 import { chunkedLength, SignedChunks } from './signed-chunks.ts';

@@ -2,9 +2,8 @@
  * A client that streams a topic: what it has missed, then what comes, as it comes. What it does not read in time waits for
  * it up to a limit, past which it is cut off; it delays no other.
  */
-import type { Duplex } from 'node:stream';
-import type { EventStream, Exchange, ResponseSink } from '../../exchange.ts';
-import type { DirectionFigures, WebSocketFigures } from '../../web-socket-figures.ts';
+import type { Engine, EngineResponse, Exchange } from '../../exchange.ts';
+import type { DirectionFigures } from '../../web-socket-figures.ts';
 import { CatchUp } from './catch-up.ts';
 import { type Channel, responseChannel } from './channel.ts';
 import { gapOf } from './client-event.ts';
@@ -33,8 +32,7 @@ export interface SubscriberOptions {
 
 const HEADERS = ['content-type', 'text/event-stream', 'cache-control', 'no-store', 'x-accel-buffering', 'no'];
 
-export class Subscriber implements EventStream, LiveClient {
-  readonly headers = HEADERS;
+export class Subscriber implements Engine, LiveClient {
   readonly #options: SubscriberOptions;
   readonly #ended = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -50,25 +48,34 @@ export class Subscriber implements EventStream, LiveClient {
     this.#options = options;
   }
 
-  begin(x: Exchange, sink: ResponseSink, ended: (bytes: number) => void): void {
-    this.#withdraw = x.responder.whenStopping?.(() => this.stop()) ?? this.#withdraw;
-    const outbox = this.#take(x, responseChannel(x, sink), ended);
-    if (x.method === 'HEAD') sink.end();
-    else this.#open(outbox);
+  async answer(x: Exchange, response: EngineResponse): Promise<void> {
+    x.trace?.dispatched('streams events', null);
+    const begun = x.upgrade === null ? this.#asEvents(x, response) : this.#overWebSocket(x, response);
+    if (!(await begun)) this.close();
   }
 
-  accept(x: Exchange, connection: Duplex, figures: WebSocketFigures, ended: (bytes: number) => void): void {
-    const { webSocket } = this.#options;
-    if (webSocket === null) throw new Error('a request for a WebSocket has no channel for one');
-    this.#open(this.#take(x, webSocket(x, connection, figures), ended, figures.sent));
-  }
-
-  stop(): void {
-    this.#finish('stopping');
-  }
-
+  /** It is not wanted any more: the client has left, or has got another answer. */
   close(): void {
     this.#end('client');
+  }
+
+  #asEvents(x: Exchange, response: EngineResponse): Promise<boolean> {
+    return response.endless(x, [...HEADERS], (sink) => {
+      this.#withdraw = x.responder.whenStopping?.(() => this.#finish('stopping')) ?? this.#withdraw;
+      const outbox = this.#take(x, responseChannel(x, sink), response);
+      if (x.method === 'HEAD') sink.end();
+      else this.#open(outbox);
+    });
+  }
+
+  #overWebSocket(x: Exchange, response: EngineResponse): Promise<boolean> {
+    const { webSocket } = this.#options;
+    if (webSocket === null) throw new Error('a request for a WebSocket has no channel for one');
+    return response.webSocket(
+      x,
+      () => this.#finish('stopping'),
+      ({ connection, figures }) => this.#open(this.#take(x, webSocket(x, connection, figures), response, figures.sent)),
+    );
   }
 
   /** From the topic. */
@@ -80,12 +87,7 @@ export class Subscriber implements EventStream, LiveClient {
     this.#channel?.cut();
   }
 
-  #take(
-    x: Exchange,
-    channel: Channel,
-    ended: (bytes: number) => void,
-    figures: DirectionFigures | null = null,
-  ): Outbox {
+  #take(x: Exchange, channel: Channel, response: EngineResponse, figures: DirectionFigures | null = null): Outbox {
     const { settings } = this.#options;
     const outbox = new Outbox(channel.sink, settings.maxLag, figures);
     this.#x = x;
@@ -95,7 +97,7 @@ export class Subscriber implements EventStream, LiveClient {
     channel.sink.on('error', () => this.#end('client'));
     x.onClose(() => {
       this.#end('client');
-      ended(outbox.bytes);
+      response.done(x, outbox.bytes);
     });
     return outbox;
   }

@@ -1,8 +1,8 @@
 /** What host functions that subscribe have in common: the wait, the hand-off, results as numbers. */
-import type { EventStream } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { SUBSCRIBE_CODES, SubscribeError } from './subscribe-error.ts';
+import type { Subscriber } from './subscriber.ts';
 
 /** What the wait may take beyond the time for the connection, so that its end is an answer to the plugin. */
 const GRACE_MS = 1_000;
@@ -13,16 +13,16 @@ export function subscribed(
   call: Call,
   last: { retryAfter: number },
   timeoutMs: number,
-  open: () => Promise<EventStream>,
+  open: () => Promise<Subscriber>,
 ): Promise<number> {
   if (call.hook !== 'dispatch') throw new HostCallError(`subscribing is for dispatchers, not ${call.hook}`);
   const x = call.request();
-  if (x.eventStream !== null || call.handedOff) throw new HostCallError('the request is handed off already');
+  if (x.engine !== null || call.handedOff) throw new HostCallError('the request is handed off already');
   let abandoned = false;
   const opened = open().catch((error: unknown) => told(call, last, error));
   const waited = call.wait(opened, timeoutMs + GRACE_MS, (result) => {
     if (typeof result === 'number') return result;
-    x.eventStream = result;
+    x.engine = result;
     x.onClose(() => result.close());
     call.handedOff = true;
     return HANDED_OFF;

@@ -1,6 +1,7 @@
 /** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
 
-import { type Exchange, Interrupted, type StagedHeader, type Upstream } from '../../exchange.ts';
+import { type Exchange, Interrupted, type StagedHeader } from '../../exchange.ts';
+import type { Upstream } from '../../hand-off.ts';
 import type { Hook } from '../binary/module-shapes.ts';
 import type { CallState } from './capability.ts';
 import type { ConfigView } from './config-view.ts';

@@ -49,8 +49,7 @@ export function failed(call: Call, error: unknown): void {
     return;
   }
   x.handOff = null;
-  x.eventStream?.close();
-  x.eventStream = null;
+  x.engine?.close?.();
   x.engine = null;
   if (error instanceof Overloaded) {
     const { services, name } = call.binding;

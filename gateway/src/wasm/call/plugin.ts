@@ -1,7 +1,8 @@
 /** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
 
 import type { ArtifactPlugin, JsonObject } from '../../artifact/format.ts';
-import type { Exchange, Upstream } from '../../exchange.ts';
+import type { Exchange } from '../../exchange.ts';
+import type { Upstream } from '../../hand-off.ts';
 import type { PluginFigures } from '../../telemetry/figures.ts';
 import type { HostCapability } from './capability.ts';
 
