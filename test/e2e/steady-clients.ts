@@ -21,6 +21,15 @@ type Send = () => Promise<number>;
 
 const totals = { sent: 0, answered: 0, moved: 0, failures: [] as Failure[], stoodStillMs: 0 };
 
+/**
+ * No port twice within the minutes for which a node remembers a connection: it would send the next one from there where
+ * the first went, to a pod that may be gone, as no client of its own address sees it. Below those that systems hand out,
+ * and where the last process ended, if it ran lately.
+ */
+const PORTS = { first: 12_000, count: 15_000 };
+let ports = Math.floor((Date.now() / 1000) * Number(rate));
+const localPort = () => PORTS.first + (ports++ % PORTS.count);
+
 const secure = url.protocol === 'https:';
 const kept = secure
   ? new Agent({ keepAlive: true, maxSockets: 10, ...tls })
@@ -29,7 +38,8 @@ const kept = secure
 function http1(keepAlive: boolean): Send {
   return () =>
     new Promise((resolve, reject) => {
-      const options = { ...tls, agent: keepAlive ? kept : (false as const), timeout: TIMEOUT_MS };
+      const connection = keepAlive ? { agent: kept } : { agent: false as const, localPort: localPort() };
+      const options = { ...tls, ...connection, timeout: TIMEOUT_MS };
       const sent = (secure ? httpsRequest : httpRequest)(url, options, (response) => {
         response.resume();
         response.on('end', () => resolve(response.statusCode ?? 0));
@@ -58,7 +68,7 @@ function stream(session: ClientHttp2Session): Promise<number> {
 }
 
 function open(): ClientHttp2Session {
-  const session = connect(url.origin, tls);
+  const session = connect(url.origin, { ...tls, localPort: localPort() });
   // What it means for requests is said by their streams.
   session.on('error', () => {});
   return session;
