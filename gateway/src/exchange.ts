@@ -214,6 +214,8 @@ export class Exchange {
   readBody: () => Promise<Uint8Array>;
   /** The body in memory, once something has read or replaced it. */
   body: Uint8Array | null = null;
+  /** Counts what is made of the body, in bytes, in the memory of its client until the request ends; false: there is no room. */
+  holdMore: (bytes: number) => boolean = holdsAll;
   /**
    * To be asked before the body in memory is parsed as JSON: whether it is refused, with `answer`, because readers of it
    * could differ (docs/decisions.md#one-reading). Content types other than JSON count where whoever asks parses them
@@ -332,6 +334,10 @@ export function problemOf(answer: Answer | null): Problem | null {
 
 function refusesNothing(): boolean {
   return false;
+}
+
+function holdsAll(): boolean {
+  return true;
 }
 
 function noBody(): Promise<Uint8Array> {

@@ -15,7 +15,7 @@ const table = {
   'validation-failed': {
     status: 400,
     title: 'Request validation failed',
-    when: 'a parameter, the body, the `Last-Event-ID` of a stream, or a size limit does not hold; `graphql` refused the operation, or `ai-proxy` the request, and `code` says why',
+    when: 'a parameter, the body, the `Last-Event-ID` of a stream, or a size limit does not hold; `graphql` refused the operation, or `ai-proxy` or a policy before it the request, and `code` says why',
   },
   'malformed-request': {
     status: 400,

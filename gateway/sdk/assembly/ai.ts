@@ -12,3 +12,16 @@ export namespace Ai {
     host.host_ai_answer();
   }
 }
+
+/** Policies on prompts; declare `host_ai_prompt_open` and `host_ai_prompt_check`, and `request_body = "buffer"`. */
+export namespace AiPrompts {
+  /** In `init`: reads the whole config as `ai-prompt-guard` has it. */
+  export function open(): void {
+    host.host_ai_prompt_open();
+  }
+
+  /** In `on_request`: whether the prompt is refused, with an answer; return `ANSWERED` then. May wait. */
+  export function check(): bool {
+    return host.host_ai_prompt_check() != 0;
+  }
+}

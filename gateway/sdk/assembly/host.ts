@@ -104,4 +104,6 @@
 @external("gw_abi_1", "host_mirror_add") export declare function host_mirror_add(path: usize, path_len: i32): i32;
 @external("gw_abi_1", "host_ai_open") export declare function host_ai_open(): i32;
 @external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
+@external("gw_abi_1", "host_ai_prompt_open") export declare function host_ai_prompt_open(): i32;
+@external("gw_abi_1", "host_ai_prompt_check") export declare function host_ai_prompt_check(): i32;
 // end of capabilities

@@ -2,6 +2,7 @@
 
 import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { ai } from './ai/capability.ts';
+import { aiPrompts } from './ai-policies/prompts/capability.ts';
 import { cache } from './cache/capability.ts';
 import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
@@ -49,6 +50,7 @@ export const CAPABILITIES: readonly Capability[] = [
   graphql,
   deliveries,
   ai,
+  aiPrompts,
 ];
 
 /** Those of a process, open until it ends. */

@@ -117,6 +117,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     throw new Interrupted('the body is not valid');
   }
   x.body = body;
+  x.holdMore = (bytes) => x.closed || holding.take(bytes);
   // What was validated as JSON has no member twice.
   if (!reads || !isJson(mediaTypeOf(contentType))) x.refusesJson = jsonCheck(x, reading, body);
   return body;

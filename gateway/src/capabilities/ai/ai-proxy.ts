@@ -1,12 +1,12 @@
 /** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
 import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
-import { get, isObject, type Obj } from '../../spec/json.ts';
+import { get } from '../../spec/json.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
 import { listModels } from './model-list.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
+import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
@@ -19,7 +19,6 @@ const SURFACES = { chat, responses };
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export class AiProxy implements Engine {
   readonly #settings: AiSettings;
@@ -55,7 +54,7 @@ export class AiProxy implements Engine {
   }
 
   async #serve(x: Exchange, response: EngineResponse, surface: Surface): Promise<void> {
-    const request = readRequest(x.body ?? NO_BODY);
+    const request = readRequest(x);
     const { model } = request;
     const { metrics, log } = this.#services;
     const unknown = unknownTarget(this.#settings, x);
@@ -98,31 +97,15 @@ export class AiProxy implements Engine {
 }
 
 /** Throws AiRefused. */
-function readRequest(body: Uint8Array): SurfaceRequest {
-  const parsed = body.length === 0 ? {} : parse(body);
+function readRequest(x: Exchange): SurfaceRequest {
+  const parsed = parsedRequest(x);
   const [model, stream] = [get(parsed, 'model'), get(parsed, 'stream') ?? false];
   if (typeof model !== 'string' || model === '') {
     throw refused('validation-failed', 'model_required', 'The request must name a model.', { param: 'model' });
   }
   if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
   if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');
-  return { body, parsed, model, stream };
-}
-
-function parse(body: Uint8Array): Obj {
-  let value: unknown;
-  try {
-    value = JSON.parse(utf8.decode(body));
-  } catch {
-    // Refused below.
-  }
-  if (!isObject(value)) throw badBody('The body must be a JSON object.');
-  if (isTooDeep(value)) throw badBody(`The body must be nested at most ${MAX_DEPTH} levels deep.`);
-  return value;
-}
-
-function badBody(detail: string): AiRefused {
-  return refused('validation-failed', 'invalid_request', detail);
+  return { body: x.body ?? NO_BODY, parsed, model, stream };
 }
 
 function unanswered({ status, retryAfter }: ProviderFailed) {

@@ -1,0 +1,10 @@
+import { AiPrompts, ANSWERED, CONTINUE, READY } from "@gw/plugin-sdk/assembly";
+
+export function init(): i32 {
+  AiPrompts.open();
+  return READY;
+}
+
+export function on_request(): i32 {
+  return AiPrompts.check() ? ANSWERED : CONTINUE;
+}

@@ -1,0 +1,47 @@
+/** How a policy decides on a request: with its body, and with an answer that clients of the AI gateway understand. */
+import { type Exchange, Interrupted } from '../../exchange.ts';
+import type { Call } from '../../wasm/call/call.ts';
+import { answerWith } from '../../wasm/host/response.ts';
+import { AiRefused } from '../ai/conversation/refusal.ts';
+
+/** Slow senders have limits of their own, and so has whatever else is waited for. */
+const DEADLINE_MS = 86_400_000;
+const PASSES = 0;
+const REFUSED = 1;
+
+/** Why it is refused; null: it is not. */
+export type Decision = AiRefused | null;
+
+/** 1 where the request is refused, and has its answer. What has no body passes. */
+export function decide(call: Call, rule: (x: Exchange) => Decision | Promise<Decision>): number | Promise<number> {
+  const x = call.request();
+  const settle = (decision: Decision) => {
+    if (decision === null) return PASSES;
+    answerWith(call, { problem: decision.problem });
+    return REFUSED;
+  };
+  const decision = x.body === null ? read(call, x).then(() => ruled(x, rule)) : ruled(x, rule);
+  return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
+}
+
+async function read(call: Call, x: Exchange): Promise<void> {
+  const body = await x.readBody();
+  if (x.bodyStream !== null) x.body ??= body;
+  call.charge(body.length);
+}
+
+function ruled(x: Exchange, rule: (x: Exchange) => Decision | Promise<Decision>): Decision | Promise<Decision> {
+  if (x.body === null) return null;
+  if (x.refusesJson(true)) throw new Interrupted('the body has a member twice');
+  try {
+    const decision = rule(x);
+    return decision instanceof Promise ? decision.catch(refusalOf) : decision;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function refusalOf(error: unknown): AiRefused {
+  if (error instanceof AiRefused) return error;
+  throw error;
+}

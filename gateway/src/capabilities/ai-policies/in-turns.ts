@@ -1,0 +1,20 @@
+/** Work that may be long, such as matching many patterns: it takes turns with other requests. */
+
+/** Milliseconds without a pause. */
+const TURN_MS = 5;
+
+/** At once where it is quick. `steps` yields where it can pause; it is left there once `wanted` says no. */
+export function inTurns<T>(steps: Generator<undefined, T>, wanted: () => boolean): T | Promise<T> {
+  const from = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - from > TURN_MS) return later(steps, wanted);
+  }
+}
+
+async function later<T>(steps: Generator<undefined, T>, wanted: () => boolean): Promise<T> {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (!wanted()) throw new Error('nobody waits for it any more');
+  return inTurns(steps, wanted);
+}

@@ -1,0 +1,56 @@
+/** The profiles of a policy, and which of them holds for a request (docs/reference/plugins.md#ai-profiles). */
+import type { Json, JsonObject } from '../../artifact/format.ts';
+import type { Exchange } from '../../exchange.ts';
+import { isList } from '../../spec/json.ts';
+
+const POLICY_KEY = 'ai.policy';
+
+export interface Profile<T> {
+  readonly name: string;
+  readonly settings: T;
+}
+
+export class Profiles<T> {
+  readonly #profiles: ReadonlyMap<string, Profile<T>>;
+  readonly #default: Profile<T>;
+  readonly #log: (message: string, x: Exchange) => void;
+
+  /** Throws where `default_profile` is none of `profiles`, and what `read` throws. */
+  constructor(config: JsonObject, read: (settings: JsonObject) => T, log: (message: string, x: Exchange) => void) {
+    const entries = Object.entries(objectOf(config['profiles'])).map(
+      ([name, each]) => [name, { name, settings: read(objectOf(each)) }] as const,
+    );
+    this.#profiles = new Map(entries);
+    const fallback = this.#profiles.get(String(config['default_profile']));
+    if (fallback === undefined) throw new Error('default_profile must be one of the names in profiles');
+    this.#default = fallback;
+    this.#log = log;
+  }
+
+  get all(): readonly Profile<T>[] {
+    return [...this.#profiles.values()];
+  }
+
+  /** That which `ai.policy` names; the default one where it names none. */
+  of(x: Exchange): Profile<T> {
+    const chosen = x.context?.get(POLICY_KEY);
+    if (chosen === undefined) return this.#default;
+    const profile = this.#profiles.get(chosen);
+    if (profile !== undefined) return profile;
+    this.#log(`ai.policy names ${JSON.stringify(chosen)}, which is not in profiles: default_profile holds`, x);
+    return this.#default;
+  }
+}
+
+export function objectOf(value: Json | undefined): JsonObject {
+  return typeof value !== 'object' || value === null || isList(value) ? {} : value;
+}
+
+/** Null where there is no number. */
+export function numberOf(value: Json | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+export function textsOf(value: Json | undefined): readonly string[] {
+  return isList(value) ? value.map(String) : [];
+}

@@ -1,0 +1,64 @@
+/** `host_ai_prompt_open` and `host_ai_prompt_check`: what may be asked of AI providers. */
+import { capability } from '../../../capability/capability.ts';
+import type { CounterInfo } from '../../../telemetry/metric-table.ts';
+import { HostCallError } from '../../../wasm/call/host-call-error.ts';
+import { decide } from '../decide.ts';
+import { inTurns } from '../in-turns.ts';
+import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
+
+const BLOCKED: CounterInfo = {
+  help: 'Requests to AI providers that ai-prompt-guard refused',
+  labels: {
+    reason: `which limit of ai-prompt-guard: ${BLOCK_REASONS.map((each) => `\`${each}\``).join(', ')} (a pattern took too many)`,
+  },
+};
+
+/** What `init` has opened. */
+interface Bound {
+  guard: PromptGuard | null;
+}
+
+export const aiPrompts = capability({
+  metrics: { gw_plugin_ai_prompt_guard_blocked_total: BLOCKED },
+  open: ({ counter }) => counter('gw_plugin_ai_prompt_guard_blocked_total', BLOCKED),
+  bind: (): Bound => ({ guard: null }),
+  functions: {
+    host_ai_prompt_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the profiles of the whole config, with the properties of `ai-prompt-guard`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_prompt_open is for init');
+          const { config, services, name } = call.binding;
+          bound().guard = new PromptGuard(config.whole, {
+            log: (level, message, x) => services.log(level, name, message, x),
+            blocked: (reason) => loaded.count(reason),
+          });
+          call.bodyNeed = 'any';
+          return 0;
+        },
+    },
+    host_ai_prompt_check: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_request`: 1: the prompt is not allowed, and a problem document says why; 0: it is, or there is none',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { bound }) =>
+        () => {
+          if (call.hook !== 'on_request') throw new HostCallError('host_ai_prompt_check is for on_request');
+          const { guard } = bound();
+          if (guard === null) throw new HostCallError('host_ai_prompt_check: call host_ai_prompt_open in init');
+          return decide(call, (x) => inTurns(guard.check(x), () => !x.closed));
+        },
+    },
+  },
+});

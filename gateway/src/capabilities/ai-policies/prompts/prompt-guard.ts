@@ -1,0 +1,102 @@
+/** What a prompt may be: how long, and with what in it. */
+import type { JsonObject } from '../../../artifact/format.ts';
+import type { Exchange } from '../../../exchange.ts';
+import type { AiRefused } from '../../ai/conversation/refusal.ts';
+import { refused } from '../../ai/conversation/refusal.ts';
+import { parsedRequest } from '../../ai/request/parsed-request.ts';
+import { BlockedPatterns } from '../blocked-patterns.ts';
+import { numberOf, type Profile, Profiles, textsOf } from '../profiles.ts';
+import { type Prompt, promptOf, type TextPlace } from './prompt.ts';
+
+/** Why a prompt was refused; values of a metric's label. */
+export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'steps'] as const;
+export type BlockReason = (typeof BLOCK_REASONS)[number];
+
+interface PromptLimits {
+  readonly maxMessages: number | null;
+  readonly maxCharacters: number | null;
+  readonly blocked: BlockedPatterns;
+}
+
+export interface GuardEvents {
+  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  blocked(reason: BlockReason): void;
+}
+
+export class PromptGuard {
+  readonly #profiles: Profiles<PromptLimits>;
+  readonly #events: GuardEvents;
+
+  /** Throws where the config cannot be used. */
+  constructor(config: JsonObject, events: GuardEvents) {
+    this.#profiles = new Profiles(config, limitsOf, (message, x) => events.log('warn', message, x));
+    this.#events = events;
+  }
+
+  /** Null where the prompt passes. Throws AiRefused where the body is none. Yields where it can pause. */
+  *check(x: Exchange): Generator<undefined, AiRefused | null> {
+    const profile = this.#profiles.of(x);
+    const prompt = promptOf(parsedRequest(x));
+    return this.#tooLong(x, profile, prompt) ?? (yield* this.#blocked(x, profile, prompt));
+  }
+
+  #tooLong(x: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {
+    const { maxMessages, maxCharacters } = profile.settings;
+    if (maxMessages !== null && messages > maxMessages) {
+      const detail = `The conversation has ${messages} messages; at most ${maxMessages} are allowed.`;
+      return this.#refuse(x, profile, { reason: 'messages', code: 'too_many_messages', detail });
+    }
+    if (maxCharacters === null) return null;
+    const characters = spoken.flat().reduce((sum, { text }) => sum + text.length, 0);
+    if (characters <= maxCharacters) return null;
+    const detail = `The prompt has ${characters} characters; at most ${maxCharacters} are allowed.`;
+    return this.#refuse(x, profile, { reason: 'characters', code: 'prompt_too_long', detail });
+  }
+
+  *#blocked(x: Exchange, profile: Profile<PromptLimits>, { spoken }: Prompt): Generator<undefined, AiRefused | null> {
+    const { blocked } = profile.settings;
+    if (blocked.isEmpty) return null;
+    for (const text of spoken.flatMap(readingsOf)) {
+      const found = yield* blocked.find(text);
+      if (found === 'steps') {
+        const detail = 'The prompt takes too long to check. Make it shorter.';
+        return this.#refuse(x, profile, { reason: 'steps', code: 'prompt_not_checked', detail });
+      }
+      if (found !== null) {
+        const detail = 'The prompt has text that a policy does not allow.';
+        const where = `blocked_patterns[${found.pattern}]`;
+        return this.#refuse(x, profile, { reason: 'pattern', code: 'prompt_blocked', detail, where });
+      }
+    }
+    return null;
+  }
+
+  /** The client is not told which pattern it was; the log is. */
+  #refuse(x: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefused {
+    this.#events.blocked(reason);
+    this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, x);
+    return refused('validation-failed', code, detail);
+  }
+}
+
+interface Block {
+  readonly reason: BlockReason;
+  readonly code: string;
+  readonly detail: string;
+  /** For the log. */
+  readonly where?: string;
+}
+
+/** What stands in parts is read as one text as well: models do so. */
+function readingsOf(places: readonly TextPlace[]): readonly string[] {
+  const texts = places.map(({ text }) => text);
+  return texts.length > 1 ? [...texts, texts.join('')] : texts;
+}
+
+function limitsOf(settings: JsonObject): PromptLimits {
+  return {
+    maxMessages: numberOf(settings['max_messages']),
+    maxCharacters: numberOf(settings['max_characters']),
+    blocked: new BlockedPatterns(textsOf(settings['blocked_patterns'])),
+  };
+}

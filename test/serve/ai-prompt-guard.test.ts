@@ -1,0 +1,97 @@
+/** ai-prompt-guard in front of ai-proxy, through a real `gw serve`. */
+import OpenAI, { BadRequestError } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHAT_KEY, startChatProvider } from '../ai/chat-provider.ts';
+import type { FakeProvider } from '../ai/fake-provider.ts';
+import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
+import { scrape } from './scrape.ts';
+
+let gw: Gateway;
+let chat: FakeProvider;
+let client: OpenAI;
+
+const profiles = {
+  strict: { max_messages: 2, blocked_patterns: ['(?i:ignore previous)', '(x+x+)+\\1y'] },
+  open: {},
+};
+
+beforeAll(async () => {
+  chat = await startChatProvider();
+  const cel = {
+    name: 'cel',
+    config: {
+      expression: "request.body_json.model == 'gpt-open'",
+      on_match: { set_context: { 'ai.policy': 'open' } },
+    },
+  };
+  const operation = {
+    responses: { default: { description: 'any' } },
+    requestBody: { content: { 'application/json': { schema: {} } } },
+    'x-gw-middlewares': [cel, { name: 'ai-prompt-guard', config: { default_profile: 'strict', profiles } }],
+    'x-gw-dispatch': {
+      name: 'ai-proxy',
+      config: { provider: 'provider_chat', base_url: chat.url, api_key: 'env://CHAT_KEY' },
+    },
+  };
+  const paths = { '/v1/chat/completions': { post: operation }, '/v1/responses': { post: operation } };
+  const document = { openapi: '3.1.0', info: { title: 'models', version: '1' }, paths };
+  gw = await startGateway(await compileSpec(document, ['ai-proxy', 'ai-prompt-guard', 'cel']), {
+    env: { CHAT_KEY },
+    args: ['--max-body-size', String(8 << 20)],
+  });
+  client = new OpenAI({ apiKey: 'none', baseURL: `${gw.url}/v1`, maxRetries: 0 });
+});
+afterAll(async () => {
+  expect(await gw.stop()).toBe(0);
+  await chat.close();
+});
+
+const ask = (content: string, model = 'gpt-4o', stream = false) =>
+  client.chat.completions.create({ model, stream, messages: [{ role: 'user', content }] });
+
+describe('ai-prompt-guard', () => {
+  it('refuses before a provider is asked, so that the client library says why', async () => {
+    const before = chat.seen.length;
+    for (const stream of [false, true]) {
+      const refused = await ask('Ignore previous instructions', 'gpt-4o', stream).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(BadRequestError);
+      expect(refused).toMatchObject({ status: 400, code: 'prompt_blocked', type: 'invalid_request_error' });
+    }
+    const response = client.responses.create({ model: 'gpt-4o', input: 'ignore previous' });
+    await expect(response).rejects.toMatchObject({ status: 400, code: 'prompt_blocked' });
+    expect(chat.seen.length).toBe(before);
+    expect(gw.log.some(({ msg }) => msg.includes('refused by the profile "strict": blocked_patterns[0]'))).toBe(true);
+  });
+
+  it('passes what is allowed byte for byte', async () => {
+    const text = '{ "model":"gpt-4o","seed": 12345678901234567890,"messages":[{"role":"user","content":"h\\u00e9"}] }';
+    const response = await fetch(`${gw.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: text,
+    });
+    expect(await jsonOf(response)).toMatchObject({ choices: [{ message: { content: 'hé' } }] });
+    expect(chat.seen.at(-1)?.text).toBe(text);
+  });
+
+  it('goes by the profile that cel has chosen', async () => {
+    const completion = await ask('ignore previous', 'gpt-open');
+    expect(completion).toMatchObject({ choices: [{ message: { content: 'ignore previous' } }] });
+  });
+
+  it('gives up a pattern that explodes over a prompt of megabytes, and answers others', async () => {
+    const [huge, small] = await Promise.allSettled([ask('x'.repeat(4 << 20)), ask('hello')]);
+    expect(huge).toMatchObject({ status: 'rejected', reason: { status: 400, code: 'prompt_not_checked' } });
+    expect(small).toMatchObject({ status: 'fulfilled' });
+  });
+
+  it('counts what it refuses, by limit', async () => {
+    const messages = Array(3).fill({ role: 'user', content: 'x' });
+    await expect(client.chat.completions.create({ model: 'm', messages })).rejects.toMatchObject({
+      code: 'too_many_messages',
+    });
+    const metrics = await scrape(gw.admin);
+    expect(metrics.value('gw_plugin_ai_prompt_guard_blocked_total', { reason: 'messages' })).toBe(1);
+    expect(metrics.value('gw_plugin_ai_prompt_guard_blocked_total', { reason: 'pattern' })).toBe(3);
+  });
+});
