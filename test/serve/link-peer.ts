@@ -43,7 +43,8 @@ export class Peer {
   }
 
   until(type: string, members: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      this.closed.then((code) => reject(new Error(`closed with ${code} before it heard ${type}`)));
       const look = () => {
         const found = this.heard.find(
           (message) =>

@@ -48,7 +48,9 @@ describe('slow bodies', () => {
   const sockets: Socket[] = [];
   beforeAll(async () => {
     const plugins = ['cel', 'mock', 'rate-limit'];
-    gw = await startGateway(await compileSpec(document, plugins, [fixture('body-reverser')]));
+    // However long it takes until all of them are there, none is given up for being slow.
+    const args = ['--min-body-rate', '0', '--body-timeout', '0'];
+    gw = await startGateway(await compileSpec(document, plugins, [fixture('body-reverser')]), { args });
   });
   afterAll(async () => {
     for (const socket of sockets) socket.destroy();

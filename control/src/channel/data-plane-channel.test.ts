@@ -297,7 +297,8 @@ describe('the data-plane channel', () => {
   });
 
   it('lives on whatever it is sent', async () => {
-    await start({ maxMessages: 1_000_000 });
+    // It falls silent for as long as all the others are looked at.
+    await start({ maxMessages: 1_000_000, heartbeatMs: 120_000 });
     const good = await admitted({ instance_id: 'good' });
     const any = fc.oneof(
       fc.string(),

@@ -151,7 +151,7 @@ describe.each(DATABASE_AT_HAND)('deployments on %s', (_name, kind, absent) => {
       const [quick, slow] = await planes(own, 2);
       let go = () => {};
       if (slow) slow.pause = new Promise((resolve) => (go = resolve));
-      const ended = await own.ended(await own.deploy(first.id, { timeout_seconds: 1 }));
+      const ended = await own.ended(await own.deploy(first.id, { timeout_seconds: 5 }));
       go();
       expect(ended).toMatchObject({ status: 'timed_out', applied: 1, waiting: 0 });
       expect(ended.targets.map(({ status }) => status)).toEqual(['applied', 'timed_out']);
