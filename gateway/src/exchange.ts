@@ -143,6 +143,8 @@ export interface StagedHeader {
 /** How a request has ended, as the access log has it. */
 export interface EndedRequest {
   readonly x: Exchange;
+  /** Of the operation, as metrics have it. */
+  readonly method: string;
   /** Path template, or `unmatched`. */
   readonly route: string;
   readonly api: string;
@@ -163,6 +165,10 @@ export interface RequestPart {
   readonly tap: ((sink: ResponseSink) => ResponseSink) | null;
   /** Members of the line in the access log, each with a comma before it; empty for none. */
   readonly logged: string;
+  /** Attributes of the request's span; asked when that ends. */
+  spanAttributes?(): Readonly<Record<string, string>>;
+  /** Whether the access log is to have no line of the request; asked after `finished`. */
+  unlogged?(ended: EndedRequest): boolean;
   /** The request is valid, no middleware has answered it, and its dispatcher is next. */
   dispatched?(x: Exchange): void;
   /** The request has ended. */

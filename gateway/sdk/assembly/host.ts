@@ -102,6 +102,8 @@
 @external("gw_abi_1", "host_request_log_add") export declare function host_request_log_add(): i32;
 @external("gw_abi_1", "host_mirror_open") export declare function host_mirror_open(): i32;
 @external("gw_abi_1", "host_mirror_add") export declare function host_mirror_add(path: usize, path_len: i32): i32;
+@external("gw_abi_1", "host_observation_open") export declare function host_observation_open(): i32;
+@external("gw_abi_1", "host_observation_add") export declare function host_observation_add(): i32;
 @external("gw_abi_1", "host_ai_open") export declare function host_ai_open(): i32;
 @external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
 @external("gw_abi_1", "host_ai_prompt_open") export declare function host_ai_prompt_open(): i32;

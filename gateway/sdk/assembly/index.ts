@@ -23,6 +23,7 @@ export { GraphQL } from "./graphql";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";
 export { Kafka } from "./kafka";
 export { Log } from "./log";
+export { Observation } from "./observation";
 export { climbs, encoded, PathTemplate } from "./path-template";
 export { ObjectStore, STORE_BAD_QUERY, STORE_NO_BUCKET, STORE_NO_KEY } from "./object-store";
 export { PASSWORDS_BUSY, Passwords } from "./passwords";

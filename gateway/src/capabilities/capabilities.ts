@@ -19,6 +19,7 @@ import { log } from './log/capability.ts';
 import { nats } from './nats/capability.ts';
 import { nonces } from './nonces/capability.ts';
 import { objectStore } from './object-store/capability.ts';
+import { observations } from './observations/capability.ts';
 import { passwords } from './passwords/capability.ts';
 import { rateLimits } from './rate-limits/capability.ts';
 import { rawRequest } from './raw-request/capability.ts';
@@ -49,6 +50,7 @@ export const CAPABILITIES: readonly Capability[] = [
   nats,
   graphql,
   deliveries,
+  observations,
   ai,
   aiPrompts,
 ];

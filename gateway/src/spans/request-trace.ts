@@ -1,6 +1,6 @@
 /**
  * The spans of one request: the server's, and below it those of validation, middlewares, dispatcher and upstream call.
- * No attribute holds a header, a query or a body: credentials travel there.
+ * No attribute holds a header, a query or a body, since credentials travel there, unless a config names the header.
  */
 import type { Attributes, SpanContext, SpanKind, TraceState } from '@opentelemetry/api';
 import { PROBLEM_PREFIX, type Problem } from '../problems.ts';
@@ -32,6 +32,8 @@ export interface TracedRequest {
   /** Without the query. */
   readonly path: string;
   readonly operation: { readonly path: string } | null;
+  /** What is kept of it, which may have attributes for the server's span. */
+  readonly parts: readonly ({ spanAttributes?(): Readonly<Record<string, string>> } | null | undefined)[] | null;
 }
 
 export class RequestTrace {
@@ -123,6 +125,7 @@ export class RequestTrace {
     if (route !== undefined) attributes['http.route'] = route;
     attributes['client.address'] = x.clientIp;
     attributes['gw.request_id'] = x.requestId;
+    if (x.parts !== null) for (const part of x.parts) Object.assign(attributes, part?.spanAttributes?.());
     if (status === null) attributes['error.type'] = 'client-closed';
     else attributes['http.response.status_code'] = status;
     if (this.#problem !== null) attributes['gw.problem'] = this.#problem;

@@ -36,10 +36,10 @@ export class Recorder {
     place.count(status, seconds, requestBytes, responseBytes);
     if (x.decidedBy !== null) this.metrics.decided(x.decidedBy, x.decision);
     if (x.parts === null && !this.#log.informs) return;
-    const { path: route, api } = place.labels;
-    const ended = { x, route, api, status, seconds, requestBytes, responseBytes };
+    const { method, path: route, api } = place.labels;
+    const ended = { x, method, route, api, status, seconds, requestBytes, responseBytes };
     if (x.parts !== null) for (const part of x.parts) part?.finished(ended);
-    if (!this.#log.informs) return;
+    if (!this.#log.informs || x.parts?.some((part) => part?.unlogged?.(ended)) === true) return;
     // Probes ask all the time, and it is no news that all is well.
     if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
     this.#log.line(accessLine(ended));

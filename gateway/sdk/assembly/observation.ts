@@ -1,0 +1,14 @@
+/** What is counted, logged and traced of requests; declare `host_observation_open` and `host_observation_add`. */
+import * as host from "./host";
+
+export namespace Observation {
+  /** In `init`: reads the whole config as `observability` has it. */
+  export function open(): void {
+    host.host_observation_open();
+  }
+
+  /** Has this request observed, whatever answers it. */
+  export function add(): void {
+    host.host_observation_add();
+  }
+}

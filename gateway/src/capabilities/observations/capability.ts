@@ -1,0 +1,56 @@
+/** `host_observation_*`: what is counted, logged and traced of requests beyond what the gateway does for all. */
+
+import { capability } from '../../capability/capability.ts';
+import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import { OBSERVATION_METRICS, openFigures } from './figures.ts';
+import { Observation } from './observation.ts';
+import type { SeenConsumers } from './observed-field.ts';
+import { observe } from './observed-request.ts';
+import { SlowLog } from './slow-log.ts';
+
+/** What `init` has opened. */
+interface Bound {
+  observation: Observation | null;
+}
+
+export const observations = capability({
+  metrics: OBSERVATION_METRICS,
+  open: (process) => {
+    const consumers: SeenConsumers = new Map();
+    return { figures: openFigures(process), consumers };
+  },
+  bind: (): Bound => ({ observation: null }),
+  functions: {
+    host_observation_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the observation that the whole config describes, with the properties of `observability`; unusable settings reject the config',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_observation_open is for init');
+          const { config, name, services } = call.binding;
+          const slowLog = new SlowLog((message, { x }) => services.log('warn', name, message, x));
+          bound().observation ??= new Observation(config.whole, { ...loaded, slowLog });
+          return 0;
+        },
+    },
+    host_observation_add: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'this request is observed: counted, logged and traced as the observation says when it has ended, whatever answers it',
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          const { observation } = bound();
+          if (observation === null) throw new HostCallError('host_observation_add: call host_observation_open in init');
+          observe(call.request(), observation);
+          return 0;
+        },
+    },
+  },
+});

@@ -1,0 +1,40 @@
+/** What is kept of a request that is observed: by which config. */
+import { RequestSlot } from '../../capability/request-slot.ts';
+import type { EndedRequest, Exchange, RequestPart } from '../../exchange.ts';
+import type { Observation } from './observation.ts';
+
+class ObservedRequest implements RequestPart {
+  readonly owner = null;
+  readonly stored = null;
+  readonly tap = null;
+  readonly #x: Exchange;
+  readonly #observation: Observation;
+
+  constructor(x: Exchange, observation: Observation) {
+    this.#x = x;
+    this.#observation = observation;
+  }
+
+  get logged(): string {
+    return this.#observation.logged(this.#x);
+  }
+
+  spanAttributes(): Readonly<Record<string, string>> {
+    return this.#observation.attributes(this.#x);
+  }
+
+  unlogged(ended: EndedRequest): boolean {
+    return this.#observation.leavesOut(ended);
+  }
+
+  finished(ended: EndedRequest): void {
+    this.#observation.count(ended);
+  }
+}
+
+const slot = new RequestSlot<ObservedRequest>();
+
+/** Of several observations of a request the last holds, so that an operation's config replaces one for all. */
+export function observe(x: Exchange, observation: Observation): void {
+  slot.set(x, new ObservedRequest(x, observation));
+}
