@@ -1,4 +1,4 @@
-/** Reads `manifest.json` and `routes.json` as what format.ts says: shapes are checked before anything trusts them. */
+/** Reads `manifest.json`, `routes.json` and `mcp.json` as what format.ts and tools.ts say: shapes are checked before anything trusts them. */
 import { isObject } from '../spec/json.ts';
 import { ArtifactError } from './error.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type RoutesFile,
   VERSION_FIELD,
 } from './format.ts';
+import { TOOLS_PATH, type ToolsFile } from './tools.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -120,6 +121,29 @@ const operation = shape({
   sunset: optional(text),
 });
 
+const tool = shape({
+  name: text,
+  title: optional(text),
+  description: optional(text),
+  group: optional(text),
+  annotations: mapOf(flag),
+  operation: count,
+  parameters: listOf(shape({ argument: text, parameter: count })),
+  body: optional(
+    shape({
+      content_type: text,
+      encoding: oneOf('json', 'form', 'multipart', 'text', 'base64'),
+      required: flag,
+      argument: optional(text),
+      properties: optional(listOf(text)),
+      open: optional(flag),
+      binary: optional(listOf(text)),
+    }),
+  ),
+  defaults: optional(mapOf(shape({ hidden: flag }))),
+  input: isObject,
+});
+
 /** The manifest, and the same as plain JSON for hashing. Throws ArtifactError. */
 export function readManifest(bytes: Buffer): { readonly manifest: Manifest; readonly json: JsonObject } {
   const json = parse(bytes, 'manifest.json');
@@ -146,6 +170,18 @@ export function readRoutes(bytes: Buffer): RoutesFile {
   const bad = json['operations'].findIndex((each) => !operation(each));
   if (bad >= 0) throw malformed(`operation ${bad} of routes.json is not valid`);
   return json as unknown as RoutesFile;
+}
+
+/** `operations`: how many routes.json has. Throws ArtifactError. */
+export function readTools(bytes: Buffer, operations: number): ToolsFile {
+  const json = parse(bytes, TOOLS_PATH);
+  if (!isObject(json) || !isObject(json['schemas']) || !Array.isArray(json['tools'])) {
+    throw malformed(`${TOOLS_PATH} needs "tools" and "schemas"`);
+  }
+  if (!optional(text)(json['instructions'])) throw malformed(`${TOOLS_PATH} has no valid "instructions"`);
+  const bad = json['tools'].findIndex((each) => !tool(each) || Number(each.operation) >= operations);
+  if (bad >= 0) throw malformed(`tool ${bad} of ${TOOLS_PATH} is not valid`);
+  return json as unknown as ToolsFile;
 }
 
 function parse(bytes: Buffer, name: string): unknown {

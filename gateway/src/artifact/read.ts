@@ -15,10 +15,11 @@ import {
 } from './format.ts';
 import { decompress, MAX_UNPACKED_BYTES } from './gzip.ts';
 import { artifactHash, manifestHash, sha256 } from './hash.ts';
-import { readManifest, readRoutes } from './manifest-shape.ts';
+import { readManifest, readRoutes, readTools } from './manifest-shape.ts';
 import { parsePublicKey, verifySignature } from './signature.ts';
 import { readSource } from './source.ts';
 import { readTar } from './tar.ts';
+import { TOOLS_PATH, type ToolsFile } from './tools.ts';
 
 /** An artifact as it was read, and its compressed bytes. */
 export interface LoadedArchive {
@@ -46,6 +47,8 @@ export interface ReadOptions {
 export interface Artifact {
   readonly manifest: Manifest;
   readonly routes: RoutesFile;
+  /** Null where MCP is not enabled, or the compiler was one that made no tools. */
+  readonly tools: ToolsFile | null;
   /** Modules by plugin name. */
   readonly plugins: ReadonlyMap<string, Uint8Array>;
   /**
@@ -87,6 +90,7 @@ export async function readArtifact(source: string | Uint8Array, options: ReadOpt
   return {
     manifest,
     routes,
+    tools: toolsIn(entries, routes.operations.length),
     plugins: new Map(plugins),
     tarSha256,
     specNames: [...entries.keys()].filter(isSpec).map((name) => name.slice(SPECS_DIR.length)),
@@ -116,6 +120,11 @@ async function unpack(archive: Uint8Array, limit: number) {
 
 function isSpec(name: string): boolean {
   return name.startsWith(SPECS_DIR);
+}
+
+function toolsIn(entries: ReadonlyMap<string, Buffer>, operations: number): ToolsFile | null {
+  const bytes = entries.get(TOOLS_PATH);
+  return bytes === undefined ? null : readTools(bytes, operations);
 }
 
 function entryOf(entries: ReadonlyMap<string, Buffer>, name: string): Buffer {

@@ -9,6 +9,7 @@ import { hashCommand } from './hash.ts';
 import { initCommand } from './init.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
+import { mcpCommand } from './mcp.ts';
 import { pluginCommand } from './plugin.ts';
 import type { Program } from './program.ts';
 import { routesCommand } from './routes.ts';
@@ -28,6 +29,7 @@ const COMMANDS: readonly ((program: Program) => Command)[] = [
   inspectCommand,
   diffCommand,
   traceCommand,
+  mcpCommand,
   pluginCommand,
   keygenCommand,
   verifyCommand,

@@ -10,6 +10,7 @@ import {
 import { sha256 } from '../artifact/hash.ts';
 import type { Signer } from '../artifact/signature.ts';
 import type { TarEntry } from '../artifact/tar.ts';
+import { TOOLS_PATH } from '../artifact/tools.ts';
 import { type UnsealedManifest, type WrittenArtifact, writeArtifact } from '../artifact/write.ts';
 import { VERSION } from '../version.ts';
 import type { Compiled } from './check.ts';
@@ -21,10 +22,12 @@ export async function emit(compiled: Compiled, flags: CompileFlags, signer?: Sig
   const references = compiled.references.map(({ name, bytes }) => entry(SPECS_DIR + name, bytes));
   const plugins = compiled.plugins.map(({ name, wasm }) => entry(`${PLUGINS_DIR}${name}.wasm`, wasm));
   const routes = entry(ROUTES_PATH, Buffer.from(JSON.stringify(compiled.routes)));
+  const tools = compiled.tools === null ? [] : [entry(TOOLS_PATH, Buffer.from(JSON.stringify(compiled.tools)))];
   const checksums = Object.fromEntries(
-    [routes, ...plugins, ...references].map(({ name, bytes }) => [name, sha256(bytes)]),
+    [routes, ...tools, ...plugins, ...references].map(({ name, bytes }) => [name, sha256(bytes)]),
   );
-  return writeArtifact(manifestOf(compiled, checksums, flags), [routes, ...specs, ...references, ...plugins], signer);
+  const entries = [routes, ...tools, ...specs, ...references, ...plugins];
+  return writeArtifact(manifestOf(compiled, checksums, flags), entries, signer);
 }
 
 function entry(name: string, bytes: Uint8Array): TarEntry {

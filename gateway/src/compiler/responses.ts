@@ -32,7 +32,8 @@ export function responsesOf(
 /** By status, upper case. */
 export type Declared = readonly [status: string, at: Located];
 
-function declaredResponses(at: Located, { documents, diagnostics }: Deps): readonly Declared[] {
+/** Of an operation. */
+export function declaredResponses(at: Located, { documents, diagnostics }: Deps): readonly Declared[] {
   const responses = member(at, 'responses');
   const statuses = isObject(responses.value) ? Object.keys(responses.value) : [];
   return statuses.flatMap((status): Declared[] => {

@@ -109,6 +109,15 @@ function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plug
   return false;
 }
 
+/** Whether what it answers with has no end: messages of brokers, or a WebSocket. */
+export function isEndless(
+  { channel }: DeclaredOperation,
+  { dispatch }: Pick<Operation, 'dispatch'>,
+  binder: Binder,
+): boolean {
+  return channel?.action === 'receive' || binder.knowsUser(dispatch.name, [...SUBSCRIBES, ...UPGRADES]);
+}
+
 /** Whether requests to it become WebSockets of its channel, on which messages go both ways. */
 function isWebSocket({ channel }: DeclaredOperation, dispatcher: BoundUse | null): boolean {
   return channel?.action === 'receive' && dispatcher !== null && usesAny(dispatcher.plugin, UPGRADES);

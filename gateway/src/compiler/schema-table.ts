@@ -10,11 +10,11 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
+import { isAssertion, keywordOf } from '../spec/schema-keywords.ts';
 import { discriminate } from './discriminator.ts';
+import { type Annotations, withAnnotations } from './schema-annotations.ts';
 import { breakCycles } from './schema-cycles.ts';
 import { translate07, translate30 } from './schema-dialect.ts';
-import { withExamples } from './schema-examples.ts';
-import { isAssertion, keywordOf } from './schema-keywords.ts';
 import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
 import { Vocabularies } from './schema-vocabulary.ts';
@@ -29,8 +29,7 @@ export interface Context {
   readonly scope: Scope;
   /** Names that an enclosing `allOf` says do not go in this direction. */
   readonly hidden: ReadonlySet<string>;
-  /** With what values are made by: `examples`, `default`, `writeOnly`. */
-  readonly exemplary: boolean;
+  readonly annotations: Annotations;
 }
 
 interface Target {
@@ -61,25 +60,33 @@ export class SchemaTable {
 
   /** Undefined where everything is valid, so that there is nothing to check. */
   add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
-    return this.#keep(this.#outermost(located, dialect, direction, false));
+    return this.#keep(this.#outermost(located, dialect, direction, 'none'));
   }
 
   /** Of a response, with the examples and defaults in it, as values are made by. */
   addExemplary(located: Located, dialect: Dialect): SchemaRef | undefined {
-    return this.#keep(this.#outermost(located, dialect, 'response', true));
+    return this.#keep(this.#outermost(located, dialect, 'response', 'examples'));
+  }
+
+  /** With all that is said of values for whoever reads the schema: titles, descriptions, defaults, examples. */
+  addDescribed(located: Located, dialect: Dialect, direction: Direction): SchemaRef | undefined {
+    return this.#keep(this.#outermost(located, dialect, direction, 'all'));
   }
 
   /** One schema that admits in a request what any of these does. */
-  addAny(schemas: readonly { readonly located: Located; readonly dialect: Dialect }[]): SchemaRef | undefined {
-    const normal = schemas.map(({ located, dialect }) => this.#outermost(located, dialect, 'request', false));
+  addAny(
+    schemas: readonly { readonly located: Located; readonly dialect: Dialect }[],
+    annotations: Annotations = 'none',
+  ): SchemaRef | undefined {
+    const normal = schemas.map(({ located, dialect }) => this.#outermost(located, dialect, 'request', annotations));
     const different = new Map(normal.map((each) => [canonicalJson(each), each]));
     const [only] = different.values();
     return this.#keep(different.size === 1 && only !== undefined ? only : { anyOf: [...different.values()] });
   }
 
-  #outermost(located: Located, dialect: Dialect, direction: Direction, exemplary: boolean): Json {
+  #outermost(located: Located, dialect: Dialect, direction: Direction, annotations: Annotations): Json {
     const scope = this.#enter(this.#scopes.none, located);
-    return this.#normalise(located, { dialect, direction, scope, hidden: NOTHING, exemplary });
+    return this.#normalise(located, { dialect, direction, scope, hidden: NOTHING, annotations });
   }
 
   #keep(normal: Json): SchemaRef | undefined {
@@ -112,7 +119,8 @@ export class SchemaTable {
   /** The id of a `$ref`'s target, by where it stands: not by what else is in the project. */
   #target(located: Located, context: Context): string {
     const { file } = located.document;
-    const way = (context.direction === 'request' ? '' : '\0response') + (context.exemplary ? '\0examples' : '');
+    const kept = context.annotations === 'none' ? '' : `\0${context.annotations}`;
+    const way = (context.direction === 'request' ? '' : '\0response') + kept;
     const scope = context.scope.key === '' ? '' : `\0${context.scope.key}`;
     const key = `${context.dialect}\0${this.#nameOf(file)}\0${located.pointer}${way}${scope}`;
     const label = (located.pointer.split('/').pop() ?? '').replaceAll(/[^A-Za-z0-9]+/g, '').slice(0, 40) || 'schema';
@@ -126,7 +134,7 @@ export class SchemaTable {
 
   #normalise(located: Located, context: Context): Json {
     const schema = this.#translate(located, context);
-    return context.exemplary && isObject(located.value) ? withExamples(located.value, schema) : schema;
+    return isObject(located.value) ? withAnnotations(located.value, schema, context.annotations) : schema;
   }
 
   #translate(located: Located, outer: Context): Json {

@@ -96,6 +96,18 @@ export const ERROR_CODES = {
     title: 'x-sunset is not a date',
     hint: 'Write a date (2027-01-31), a date and time (RFC 3339), or an HTTP-date.',
   },
+  E1017: {
+    category: 'extension',
+    severity: 'error',
+    title: 'x-gw-mcp setting that does not hold',
+    hint: 'Name arguments as `gw mcp tools` shows them, give hidden ones that are required a default, and each tool a name of its own.',
+  },
+  E1018: {
+    category: 'extension',
+    severity: 'warning',
+    title: 'tool renamed, since others have its name',
+    hint: 'Give the operations different operationIds, the document a prefix (x-gw-mcp.prefix), or the operation a name (x-gw-mcp.name).',
+  },
   E1020: {
     category: 'extension',
     severity: 'warning',

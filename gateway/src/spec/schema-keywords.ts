@@ -1,5 +1,5 @@
 /** The keywords of JSON Schema 2020-12 that validate, and the form that each must have. All others are annotations. */
-import { isObject, kindOf } from '../spec/json.ts';
+import { isObject, kindOf } from './json.ts';
 
 export type KeywordKind = 'schema' | 'schemas' | 'schemaMap' | 'pattern' | 'plain';
 

@@ -1,0 +1,71 @@
+/** `mcp.json` of an artifact: the tools that its operations are (docs/decisions.md#tools-in-the-artifact). */
+import type { Json, JsonObject } from '../spec/json.ts';
+
+/** The archive's entry, present where MCP is enabled. */
+export const TOOLS_PATH = 'mcp.json';
+
+/** What clients are told of a tool's effects, as MCP names it; what is absent has MCP's default. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+/** An argument that is a parameter of the operation. */
+export interface ToolParameter {
+  /** Name of the argument. */
+  readonly argument: string;
+  /** Its place in `parameters` of the operation. */
+  readonly parameter: number;
+}
+
+/** How arguments become the body of the request. */
+export type ToolBodyEncoding = 'json' | 'form' | 'multipart' | 'text' | 'base64';
+
+export interface ToolBody {
+  readonly content_type: string;
+  readonly encoding: ToolBodyEncoding;
+  readonly required: boolean;
+  /** The argument that is the whole body; absent where its properties are arguments themselves. */
+  readonly argument?: string;
+  /** Properties of the body that are arguments of the same name. */
+  readonly properties?: readonly string[];
+  /** Arguments that are nothing else are properties of the body. */
+  readonly open?: boolean;
+  /** Properties of a form whose text is the base64 of bytes. */
+  readonly binary?: readonly string[];
+}
+
+/** The value of an argument that a call leaves out. */
+export interface ToolDefault {
+  readonly value: Json;
+  /** Callers do not see the argument, and cannot give it. */
+  readonly hidden: boolean;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** What it belongs to, such as a tag of the document. */
+  readonly group?: string;
+  readonly annotations: ToolAnnotations;
+  /** `index` of its operation. */
+  readonly operation: number;
+  readonly parameters: readonly ToolParameter[];
+  readonly body?: ToolBody;
+  readonly defaults?: { readonly [argument: string]: ToolDefault };
+  /** JSON Schema of an object; refers to `ToolsFile.schemas`, else to those of routes.json, as `{"$ref": "gw:<id>"}`. */
+  readonly input: JsonObject;
+  /** JSON Schema of what a call answers with; absent where that is open, or its schema too large to be sent. */
+  readonly output?: Json;
+}
+
+export interface ToolsFile {
+  /** What a model is told of the server. */
+  readonly instructions?: string;
+  /** By name. */
+  readonly tools: readonly Tool[];
+  readonly schemas: { readonly [id: string]: Json };
+}
