@@ -68,7 +68,8 @@ function stream(session: ClientHttp2Session): Promise<number> {
 }
 
 function open(): ClientHttp2Session {
-  const session = connect(url.origin, { ...tls, localPort: localPort() });
+  const options = { ...tls, localPort: localPort() };
+  const session = connect(url.origin, options);
   // What it means for requests is said by their streams.
   session.on('error', () => {});
   return session;
