@@ -130,6 +130,79 @@ function suite(open: () => Promise<State>): void {
     expect((await reserve('e', 60)).state).toBe('reserved');
   });
 
+  const budget = (quota: number, more: object = {}) => {
+    const bucket = unique();
+    const base = { bucket, quota, windowSeconds: 60, leaseSeconds: 60, ...more };
+    return {
+      reserve: (id: string, amount: number, over: object = {}) =>
+        state.budgets.reserve({ ...base, id, amount, ...over }),
+      settle: (id: string, amount: number) => state.budgets.settle({ ...base, id, amount }),
+      renew: (id: string, leaseSeconds: number) => state.budgets.renew({ ...base, id, leaseSeconds }),
+    };
+  };
+
+  it('reserves amounts up to a quota, and settles each once', async () => {
+    const { reserve, settle } = budget(1_000_000_000_000_000);
+    const tenth = 100_000_000_000_000;
+    expect(await reserve('a', 6 * tenth)).toMatchObject({ allowed: true, remaining: 4 * tenth, retryAfter: 0 });
+    expect(await reserve('b', 5 * tenth)).toMatchObject({ allowed: false, remaining: 4 * tenth });
+    expect([await settle('a', tenth), await settle('a', tenth), await settle('b', tenth)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const all = await reserve('c', 9 * tenth);
+    expect(all).toMatchObject({ allowed: true, remaining: 0 });
+    expect(all.resetAt).toBeGreaterThan(Date.now() / 1000 + 55);
+    const refused = await reserve('d', tenth);
+    expect(refused.allowed).toBe(false);
+    expect(refused.retryAfter).toBeGreaterThan(50);
+    expect(refused.retryAfter).toBeLessThanOrEqual(61);
+    // What is only reserved may be given back at any time.
+    expect((await reserve('d', 2 * tenth)).retryAfter).toBe(1);
+    await settle('c', 0);
+    expect(await reserve('e', 0)).toMatchObject({ allowed: true, remaining: 9 * tenth });
+    expect(await settle('e', 0)).toBe(true);
+    // More than was reserved is spent as well.
+    await reserve('f', tenth);
+    await settle('f', 20 * tenth);
+    expect(await reserve('g', 0)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  it('never reserves more than a quota, however many ask at once', async () => {
+    const { reserve, settle } = budget(1_000);
+    const rounds = Array.from({ length: 3 }, async (_, round) => {
+      const results = await Promise.all(Array.from({ length: 100 }, async (_, i) => reserve(`${round}.${i}`, 30)));
+      return results.flatMap(({ allowed }, i) => (allowed ? [`${round}.${i}`] : []));
+    });
+    const allowed = (await Promise.all(rounds)).flat();
+    expect(allowed).toHaveLength(33);
+    await Promise.all(allowed.map((id) => settle(id, 10)));
+    expect(await reserve('rest', 670)).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
+  it('lets what was spent go when its window has passed', async () => {
+    const { reserve, settle } = budget(10, { windowSeconds: 1, leaseSeconds: 30 });
+    await reserve('a', 6);
+    await reserve('held', 2);
+    await settle('a', 6);
+    expect((await reserve('b', 6)).allowed).toBe(false);
+    await passed(1_100);
+    expect(await reserve('b', 6)).toMatchObject({ allowed: true, remaining: 2 });
+    expect(await settle('held', 2)).toBe(true);
+  });
+
+  it('counts all of a reservation as spent when its lease is up, and once', async () => {
+    const { reserve, settle, renew } = budget(10);
+    await reserve('dead', 6, { leaseSeconds: 0.05 });
+    await reserve('alive', 3, { leaseSeconds: 0.05 });
+    expect(await renew('alive', 60)).toBe(true);
+    await passed(80);
+    expect(await reserve('c', 2)).toMatchObject({ allowed: false, remaining: 1 });
+    expect([await settle('dead', 1), await renew('dead', 60), await settle('alive', 1)]).toEqual([false, false, true]);
+    expect(await reserve('d', 0)).toMatchObject({ allowed: true, remaining: 3 });
+  });
+
   it('takes a nonce of a credential once, and none of before its beginning', async () => {
     const [credential, nonce] = [unique(), unique()];
     const now = Math.ceil(Date.now() / 1000);

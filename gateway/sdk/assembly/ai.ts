@@ -25,3 +25,29 @@ export namespace AiPrompts {
     return host.host_ai_prompt_check() != 0;
   }
 }
+
+/** Quotas of tokens; declare `host_ai_tokens_open` and `host_ai_tokens_reserve`, and `request_body = "buffer"`. */
+export namespace AiTokens {
+  /** In `init`: reads the whole config as `ai-token-limit` has it. */
+  export function open(): void {
+    host.host_ai_tokens_open();
+  }
+
+  /** In `on_request`: whether the request is refused, with an answer; return `ANSWERED` then. May wait. */
+  export function refused(): bool {
+    return host.host_ai_tokens_reserve() != 0;
+  }
+}
+
+/** Prices and budgets; declare `host_ai_costs_open` and `host_ai_costs_reserve`, and `request_body = "buffer"`. */
+export namespace AiCosts {
+  /** In `init`: reads the whole config as `ai-cost-tracker` has it. */
+  export function open(): void {
+    host.host_ai_costs_open();
+  }
+
+  /** In `on_request`: whether the request is refused, with an answer; return `ANSWERED` then. May wait. */
+  export function refused(): bool {
+    return host.host_ai_costs_reserve() != 0;
+  }
+}

@@ -3,6 +3,7 @@
 import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { ai } from './ai/capability.ts';
 import { aiPrompts } from './ai-policies/prompts/capability.ts';
+import { aiSpending } from './ai-policies/spending/capability.ts';
 import { cache } from './cache/capability.ts';
 import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
@@ -53,6 +54,7 @@ export const CAPABILITIES: readonly Capability[] = [
   observations,
   ai,
   aiPrompts,
+  aiSpending,
 ];
 
 /** Those of a process, open until it ends. */

@@ -1,4 +1,5 @@
 /** State of one process. */
+import { MemoryBudgetStore } from './memory-budget-store.ts';
 import { MemoryCacheStore } from './memory-cache-store.ts';
 import { MemoryNonceStore } from './memory-nonce-store.ts';
 import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
@@ -10,6 +11,7 @@ export class MemoryState implements State {
   readonly cache: MemoryCacheStore;
   readonly nonces: MemoryNonceStore;
   readonly reservations: MemoryReservationStore;
+  readonly budgets: MemoryBudgetStore;
 
   /** `now`: milliseconds since the epoch, for all. Default: the system's. */
   constructor(options: { readonly now?: () => number } = {}) {
@@ -17,6 +19,7 @@ export class MemoryState implements State {
     this.cache = new MemoryCacheStore(options);
     this.nonces = new MemoryNonceStore(options);
     this.reservations = new MemoryReservationStore(options);
+    this.budgets = new MemoryBudgetStore(options);
   }
 
   async close(): Promise<void> {}

@@ -2,9 +2,11 @@
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { StateFigures } from '../telemetry/figures.ts';
+import type { BudgetStore } from './budget-store.ts';
 import type { CacheStore } from './cache-store.ts';
 import type { NonceStore, NonceVerdict, SignedNonce } from './nonce-store.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
+import { RENEW_BUDGET_SCRIPT, RESERVE_BUDGET_SCRIPT, SETTLE_BUDGET_SCRIPT } from './redis-budgets.ts';
 import { BEGIN_SCRIPT, ENTER_SCRIPT } from './redis-nonces.ts';
 import { TAKE_SCRIPT } from './redis-rate-limit.ts';
 import {
@@ -33,6 +35,9 @@ export interface RedisStateOptions {
 const REST_MS = 1_000;
 const MOST_RETRY_MS = 2_000;
 
+/** Four keys; id, window, lease, amount, quota. */
+type BudgetArguments = [string, string, string, string, string, number, number, number, number];
+
 interface Scripted {
   gwTake(
     key: string,
@@ -53,6 +58,9 @@ interface Scripted {
   gwReserve(key: string, token: string, mark: string, holdMs: number): Promise<ReserveReply>;
   gwRecord(key: string, token: string, value: string, keepMs: number): Promise<number>;
   gwRelease(key: string, token: string): Promise<unknown>;
+  gwReserveBudget(...budget: BudgetArguments): Promise<[number, string, string, string]>;
+  gwSettleBudget(...budget: BudgetArguments): Promise<number>;
+  gwRenewBudget(...budget: BudgetArguments): Promise<number>;
 }
 
 export class RedisState implements State {
@@ -60,6 +68,7 @@ export class RedisState implements State {
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;
+  readonly budgets: BudgetStore;
   readonly #redis: Redis & Scripted;
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
@@ -103,6 +112,9 @@ export class RedisState implements State {
     redis.defineCommand('gwReserve', { numberOfKeys: 1, lua: RESERVE_SCRIPT });
     redis.defineCommand('gwRecord', { numberOfKeys: 1, lua: RECORD_SCRIPT });
     redis.defineCommand('gwRelease', { numberOfKeys: 1, lua: RELEASE_SCRIPT });
+    redis.defineCommand('gwReserveBudget', { numberOfKeys: 4, lua: RESERVE_BUDGET_SCRIPT });
+    redis.defineCommand('gwSettleBudget', { numberOfKeys: 4, lua: SETTLE_BUDGET_SCRIPT });
+    redis.defineCommand('gwRenewBudget', { numberOfKeys: 4, lua: RENEW_BUDGET_SCRIPT });
     redis.on('error', (error: Error) => this.#failed(error));
     redis.on('ready', () => {
       this.#succeeded();
@@ -113,6 +125,7 @@ export class RedisState implements State {
     this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
     this.nonces = { enter: (nonce) => this.#enter(nonce) };
     this.reservations = this.#reservations();
+    this.budgets = this.#budgets();
     this.cache = {
       get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
       set: async (key, value, ttlSeconds) => {
@@ -137,6 +150,35 @@ export class RedisState implements State {
       release: async (key, token) => {
         await this.#ask(() => this.#redis.gwRelease(at(key), token));
       },
+    };
+  }
+
+  #budgets(): BudgetStore {
+    // The braces keep the keys of one bucket in one slot of a cluster.
+    const keys = (bucket: string) => {
+      const key = `${this.#prefix}{${bucket}}:budget`;
+      return [`${key}:times`, `${key}:amounts`, `${key}:held`, `${key}:leases`] as const;
+    };
+    return {
+      reserve: async ({ bucket, id, amount, quota, windowSeconds, leaseSeconds }) => {
+        const [window, lease] = [windowSeconds * 1000, leaseSeconds * 1000];
+        const [allowed, remaining, resetAt, retryAfter] = await this.#ask(() =>
+          this.#redis.gwReserveBudget(...keys(bucket), id, window, lease, amount, quota),
+        );
+        return {
+          allowed: allowed === 1,
+          remaining: Number(remaining),
+          resetAt: Number(resetAt) / 1000,
+          retryAfter: Number(retryAfter) / 1000,
+        };
+      },
+      settle: async ({ bucket, id, amount, windowSeconds }) =>
+        (await this.#ask(() => this.#redis.gwSettleBudget(...keys(bucket), id, windowSeconds * 1000, 0, amount, 0))) ===
+        1,
+      renew: async ({ bucket, id, windowSeconds, leaseSeconds }) =>
+        (await this.#ask(() =>
+          this.#redis.gwRenewBudget(...keys(bucket), id, windowSeconds * 1000, leaseSeconds * 1000, 0, 0),
+        )) === 1,
     };
   }
 

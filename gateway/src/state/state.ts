@@ -3,6 +3,7 @@
  * port, three stores.
  */
 import type { StateFigures } from '../telemetry/figures.ts';
+import type { BudgetStore } from './budget-store.ts';
 import type { CacheStore } from './cache-store.ts';
 import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
@@ -13,6 +14,7 @@ export interface State {
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;
+  readonly budgets: BudgetStore;
   /** Of a server; undefined where the state is in this process or its parent. */
   readonly figures?: StateFigures;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 /** What the process that was started and its workers ask of each other. */
 import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../options/serve-options.ts';
+import type { BudgetRenewal, BudgetReservation, BudgetResult, BudgetSettlement } from '../state/budget-store.ts';
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
 import type { RecordRequest, Reservation, ReservationRequest } from '../state/reservation-store.ts';
@@ -68,6 +69,9 @@ export interface SharedState {
   reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
   recordReserved(request: RecordRequest): boolean | Promise<boolean>;
   releaseReserved(reserved: { readonly key: string; readonly token: string }): void;
+  reserveBudget(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
+  settleBudget(settlement: BudgetSettlement): boolean | Promise<boolean>;
+  renewBudget(renewal: BudgetRenewal): boolean | Promise<boolean>;
   /** Base64, or null. */
   getCached(key: string): string | null;
   setCached(entry: CacheArguments): void;

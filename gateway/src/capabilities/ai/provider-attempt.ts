@@ -13,6 +13,7 @@ import type { Translation } from './surfaces/surface.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 import { TokenCount } from './token-count.ts';
+import { TokenEstimate } from './token-estimate.ts';
 
 /** Bytes of an error of a provider; past it, it is none. */
 const MAX_ERROR = 1 << 20;
@@ -48,11 +49,13 @@ export class ProviderAttempt {
     const { x, request } = this.#asked;
     const from = performance.now();
     let failed: ProviderFailed | null = null;
+    this.#count.begin();
     try {
       await (request.stream ? this.#stream() : this.#whole());
     } catch (error) {
       failed = await this.#failure(error);
     }
+    if (failed !== null && !x.closed) this.#count.failed();
     const { metrics } = this.#services;
     const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
     metrics.answered(provider, status, (performance.now() - from) / 1000);
@@ -70,6 +73,8 @@ export class ProviderAttempt {
     }
     const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
     this.#count.succeeded(usage);
+    this.#count.completed();
+    if (usage === null) TokenEstimate.of(x)?.answered(body.length);
     return response.whole({
       status: 200,
       headers: [...passedHeaders(answer.headers, 'application/json'), ...this.#warnings()],
@@ -142,6 +147,7 @@ export class ProviderAttempt {
 
   /** The provider refuses the request: the client is told so in the form of its surface. */
   #refused(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
+    this.#count.failed();
     const error = this.#translation.error(parsedBody(body), status);
     return this.#asked.response.whole({
       status,
@@ -157,6 +163,7 @@ export class ProviderAttempt {
       const { status, message } = error.error;
       this.#status = status;
       if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
+      this.#count.failed();
       await this.#asked.response.whole({
         status,
         headers: ['content-type', 'application/json'],

@@ -7,6 +7,7 @@ import type { Asked } from './asked.ts';
 import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
+import { TokenEstimate } from './token-estimate.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
@@ -16,6 +17,8 @@ export class StreamedResponse {
   readonly #answer: StreamedAnswer;
   readonly #count: TokenCount;
   readonly #log: (why: string) => void;
+  /** Null where no policy wants one. */
+  readonly #estimate: TokenEstimate | null;
   readonly #events = new EventParser(MAX_EVENT);
   /** What is to be written next. */
   #pieces: Buffer[] = [];
@@ -28,10 +31,12 @@ export class StreamedResponse {
     this.#answer = answer;
     this.#count = count;
     this.#log = log;
+    this.#estimate = TokenEstimate.of(asked.x);
   }
 
   /** The head is sent with the first event, with the headers that are given. Throws what is wrong where it is wrong before that. */
   async run(provider: HttpStream): Promise<void> {
+    let whole = false;
     try {
       for await (const chunk of provider.body) {
         this.#read(chunk);
@@ -43,15 +48,19 @@ export class StreamedResponse {
         this.#add(this.#answer.end(this.#events.rest));
         await this.#write(provider);
         if (this.#sink === undefined) throw new ProviderFailed('its stream ended before its first event');
+        whole = true;
       }
     } catch (error) {
       await this.#broken(error, provider);
     }
-    this.#done();
+    this.#done(whole);
   }
 
   #read(chunk: Buffer): void {
-    for (const event of this.#parsed(chunk)) this.#add(this.#answer.push(event));
+    for (const event of this.#parsed(chunk)) {
+      if (event.data !== null) this.#estimate?.streamed(event.data);
+      this.#add(this.#answer.push(event));
+    }
   }
 
   /** Each byte is a character here, so that what passes is what came. */
@@ -95,9 +104,10 @@ export class StreamedResponse {
     await written(this.#sink, x, event);
   }
 
-  #done(): void {
+  #done(whole: boolean): void {
     const { x, response } = this.#asked;
     if (this.#answer.usage !== null) this.#count.succeeded(this.#answer.usage);
+    if (whole) this.#count.completed();
     if (!this.#sink) return;
     if (!x.closed) this.#sink.end();
     response.done(x, this.#bytes);

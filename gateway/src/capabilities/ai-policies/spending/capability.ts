@@ -1,0 +1,130 @@
+/** `host_ai_tokens_*` and `host_ai_costs_*`: what requests to AI providers may spend. */
+import { capability, type ProcessServices } from '../../../capability/capability.ts';
+import type { CounterInfo } from '../../../telemetry/metric-table.ts';
+import { HostCallError } from '../../../wasm/call/host-call-error.ts';
+import { decide } from '../decide.ts';
+import { CostTracker, OTHER } from './cost-tracker.ts';
+import { Spending } from './spending.ts';
+import { TokenLimit } from './token-limit.ts';
+
+const COST: CounterInfo = {
+  help: 'What requests to AI providers cost by the prices of ai-cost-tracker, in dollars',
+  labels: {
+    provider: 'protocol of the provider',
+    model: `entry of the price list; \`${OTHER}\` without a price`,
+    consumer: `who was authenticated, empty for none; the first 1000 of a process, then \`${OTHER}\``,
+  },
+};
+const LIMITED: CounterInfo = { help: 'Requests that ai-token-limit refused', labels: {} };
+const OVER_BUDGET: CounterInfo = { help: 'Requests that a budget of ai-cost-tracker refused', labels: {} };
+const MOST_CONSUMERS = 1_000;
+
+/** What `init` has opened. */
+interface Bound {
+  tokens: TokenLimit | null;
+  costs: CostTracker | null;
+}
+
+export const aiSpending = capability({
+  metrics: {
+    gw_plugin_ai_cost_tracker_cost_usd_total: COST,
+    gw_plugin_ai_cost_tracker_refused_total: OVER_BUDGET,
+    gw_plugin_ai_token_limit_refused_total: LIMITED,
+  },
+  open: ({ state, counter }: ProcessServices) => ({
+    spending: new Spending(state.budgets),
+    cost: counter('gw_plugin_ai_cost_tracker_cost_usd_total', COST),
+    overBudget: counter('gw_plugin_ai_cost_tracker_refused_total', OVER_BUDGET),
+    limited: counter('gw_plugin_ai_token_limit_refused_total', LIMITED),
+    consumers: new Set<string>(),
+  }),
+  drain: ({ spending }, withinMs) => spending.drain(withinMs),
+  bind: (): Bound => ({ tokens: null, costs: null }),
+  functions: {
+    host_ai_tokens_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the quotas of the whole config, with the properties of `ai-token-limit`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_tokens_open is for init');
+          const { config, services, name } = call.binding;
+          const log = (message: string, x: Parameters<TokenLimit['reserve']>[0]) =>
+            services.log('warn', name, message, x);
+          bound().tokens = new TokenLimit(config.whole, loaded.spending, log);
+          call.bodyNeed = 'any';
+          return 0;
+        },
+    },
+    host_ai_tokens_reserve: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_request`: 1: the request does not fit into its quota, and a problem document says so; 0: its tokens are reserved, and settled when it has ended',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'on_request') throw new HostCallError('host_ai_tokens_reserve is for on_request');
+          const { tokens } = bound();
+          if (tokens === null) throw new HostCallError('host_ai_tokens_reserve: call host_ai_tokens_open in init');
+          return decide(call, async (x) => {
+            const refusal = await tokens.reserve(x);
+            if (refusal !== null) loaded.limited.count();
+            return refusal;
+          });
+        },
+    },
+    host_ai_costs_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the prices and budgets of the whole config, with the properties of `ai-cost-tracker`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_costs_open is for init');
+          const { config, services, name } = call.binding;
+          const { consumers, cost, spending } = loaded;
+          bound().costs = new CostTracker(config.whole, spending, {
+            log: (message, x) => services.log('warn', name, message, x),
+            spent(dollars, provider, model, consumer) {
+              if (consumers.size < MOST_CONSUMERS) consumers.add(consumer);
+              cost.add(dollars, provider, model, consumers.has(consumer) ? consumer : OTHER);
+            },
+          });
+          call.bodyNeed = 'any';
+          return 0;
+        },
+    },
+    host_ai_costs_reserve: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_request`: 1: the request does not fit into a budget, and a problem document says so; 0: its cost is reserved, and counted when it has ended',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'on_request') throw new HostCallError('host_ai_costs_reserve is for on_request');
+          const { costs } = bound();
+          if (costs === null) throw new HostCallError('host_ai_costs_reserve: call host_ai_costs_open in init');
+          return decide(call, async (x) => {
+            const refusal = await costs.reserve(x);
+            if (refusal !== null) loaded.overBudget.count();
+            return refusal;
+          });
+        },
+    },
+  },
+});

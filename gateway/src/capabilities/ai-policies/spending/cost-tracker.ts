@@ -1,0 +1,137 @@
+/** What requests cost, counted by provider, model and consumer; and budgets that they must fit into. */
+import type { JsonObject } from '../../../artifact/format.ts';
+import { type Exchange, headerOf } from '../../../exchange.ts';
+import { get, isList } from '../../../spec/json.ts';
+import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
+import { parsedRequest } from '../../ai/request/parsed-request.ts';
+import type { SpentTokens } from '../../ai/spent-tokens.ts';
+import { TokenEstimate } from '../../ai/token-estimate.ts';
+import { objectOf, Profiles } from '../profiles.ts';
+import { type Partition, partitionOf } from './partition.ts';
+import { PERIODS, type PeriodName, periodAt } from './period.ts';
+import { costOf, NANOS, Prices } from './prices.ts';
+import type { Spending } from './spending.ts';
+import { stateAway } from './state-away.ts';
+
+interface MoneyBudget {
+  readonly limit: number;
+  readonly period: PeriodName;
+  readonly partition: Partition;
+  readonly partitionKey: string;
+}
+
+interface Budgets {
+  readonly budgets: readonly MoneyBudget[];
+  /** Tokens of a completion whose request names no limit. */
+  readonly reserve: number;
+}
+
+export interface CostEvents {
+  log(message: string, x: Exchange): void;
+  /** `model`: the entry of the price list. */
+  spent(dollars: number, provider: string, model: string, consumer: string): void;
+}
+
+/** Models that have no price, and consumers past the limit of labels. */
+export const OTHER = 'other';
+
+export class CostTracker {
+  readonly #prices: Prices;
+  /** Null: there are no budgets. */
+  readonly #profiles: Profiles<Budgets> | null;
+  readonly #policy: string;
+  readonly #allowsUnpriced: boolean;
+  readonly #allowsUncounted: boolean;
+  readonly #spending: Spending;
+  readonly #events: CostEvents;
+
+  /** Throws where the config cannot be used. */
+  constructor(config: JsonObject, spending: Spending, events: CostEvents) {
+    this.#prices = new Prices(config);
+    this.#profiles =
+      config['profiles'] === undefined ? null : new Profiles(config, budgetsOf, (message, x) => events.log(message, x));
+    this.#policy = String(config['policy_name']);
+    this.#allowsUnpriced = config['on_unpriced'] === 'allow';
+    this.#allowsUncounted = config['on_state_failure'] === 'allow';
+    this.#spending = spending;
+    this.#events = events;
+  }
+
+  /** Null where the request fits into all budgets. Throws AiRefused where the body is none. */
+  async reserve(x: Exchange): Promise<AiRefused | null> {
+    const request = parsedRequest(x);
+    const estimate = TokenEstimate.begin(x, request);
+    this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
+    const profile = this.#profiles?.of(x) ?? null;
+    if (profile === null || profile.settings.budgets.length === 0) return null;
+    const { budgets, reserve } = profile.settings;
+    const model = String(get(request, 'model'));
+    const cost = this.#prices.highest(model, estimate.prompt, estimate.limit ?? reserve);
+    if (cost === null && !this.#allowsUnpriced) return unpriced();
+    for (const budget of budgets) {
+      const refusal = await this.#fits(x, budget, `${this.#policy}|${profile.name}`, cost ?? 0);
+      if (refusal !== null) return refusal;
+    }
+    return null;
+  }
+
+  async #fits(x: Exchange, budget: MoneyBudget, name: string, cost: number): Promise<AiRefused | null> {
+    const { limit, period, partition, partitionKey } = budget;
+    const now = Date.now();
+    const { start, end } = periodAt(period, now);
+    const result = await this.#spending.reserve(x, {
+      bucket: `money|${name}|${period}|${start}|${partitionKey === '' ? '' : partition(x)}`,
+      // A request that may cost more than all of it is admitted where nothing else is spent.
+      amount: Math.min(cost, limit),
+      quota: limit,
+      // It is never asked for again when its period has passed.
+      windowSeconds: (end - start) / 1000,
+      spent: (tokens) => this.#costOf(tokens),
+    });
+    if (result === null) return this.#allowsUncounted ? null : stateAway();
+    if (result.allowed) return null;
+    return exhausted(period, result.retryAfter > 1 ? Math.ceil((end - now) / 1000) : null);
+  }
+
+  #costOf(tokens: SpentTokens): number {
+    const price = this.#prices.of(tokens);
+    return price === null ? 0 : costOf(price, tokens);
+  }
+
+  #count(tokens: SpentTokens | null, x: Exchange): void {
+    if (tokens === null || tokens.prompt + tokens.completion === 0) return;
+    const price = this.#prices.of(tokens);
+    const dollars = price === null ? 0 : costOf(price, tokens) / NANOS;
+    const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
+    this.#events.spent(dollars, tokens.provider, price?.model ?? OTHER, consumer);
+    if (price !== null) this.#spending.note(x, `,"ai_cost_usd":${dollars}`);
+  }
+}
+
+/** `seconds`: until the period ends; null: only what is reserved is in the way. */
+function exhausted(period: PeriodName, seconds: number | null): AiRefused {
+  const why = seconds === null ? 'is reserved by requests under way' : 'is used up';
+  const detail = `The budget of this ${period} ${why}; Retry-After says when to try again.`;
+  const again = seconds === null ? [] : ['x-should-retry', 'false'];
+  const headers = ['retry-after', String(Math.max(1, seconds ?? 1)), ...again];
+  return refused('rate-limited', 'budget_exceeded', detail, { headers });
+}
+
+function unpriced(): AiRefused {
+  const detail = 'The model has no price, and this request must stay within a budget.';
+  return refused('forbidden', 'model_not_priced', detail, { param: 'model' });
+}
+
+function budgetsOf(settings: JsonObject): Budgets {
+  const { budgets } = settings;
+  const list = isList(budgets) ? budgets.map(objectOf) : [];
+  return {
+    reserve: Number(settings['reserve']),
+    budgets: list.map((each) => ({
+      limit: Math.round(Number(each['limit_usd']) * NANOS),
+      period: PERIODS.find((name) => name === each['period']) ?? 'month',
+      partition: partitionOf(String(each['partition_key'])),
+      partitionKey: String(each['partition_key']),
+    })),
+  };
+}

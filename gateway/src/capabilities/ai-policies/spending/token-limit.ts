@@ -1,0 +1,81 @@
+/** Tokens that may be spent in a sliding window: by profile, and by whatever has a budget of its own. */
+import type { JsonObject } from '../../../artifact/format.ts';
+import type { Exchange } from '../../../exchange.ts';
+import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
+import { parsedRequest } from '../../ai/request/parsed-request.ts';
+import type { SpentTokens } from '../../ai/spent-tokens.ts';
+import { TokenEstimate } from '../../ai/token-estimate.ts';
+import { Profiles } from '../profiles.ts';
+import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
+import { type Partition, partitionOf } from './partition.ts';
+import type { Spending } from './spending.ts';
+import { stateAway } from './state-away.ts';
+
+const COUNTED = {
+  total: ({ prompt, completion }: TokensOf) => prompt + completion,
+  prompt: ({ prompt }: TokensOf) => prompt,
+  completion: ({ completion }: TokensOf) => completion,
+} as const;
+
+type TokensOf = Pick<SpentTokens, 'prompt' | 'completion'>;
+
+interface TokenQuota {
+  readonly quota: number;
+  readonly window: number;
+  /** Tokens of a completion whose request names no limit. */
+  readonly reserve: number;
+  readonly counted: (tokens: TokensOf) => number;
+}
+
+export class TokenLimit {
+  readonly #profiles: Profiles<TokenQuota>;
+  readonly #partition: Partition;
+  readonly #policy: string;
+  readonly #deniesUncounted: boolean;
+  readonly #spending: Spending;
+
+  /** Throws where the config cannot be used. */
+  constructor(config: JsonObject, spending: Spending, log: (message: string, x: Exchange) => void) {
+    this.#profiles = new Profiles(config, quotaOf, log);
+    this.#partition = partitionOf(String(config['partition_key']));
+    this.#policy = String(config['policy_name']);
+    this.#deniesUncounted = config['on_state_failure'] === 'deny';
+    this.#spending = spending;
+  }
+
+  /** Null where there are enough tokens left. Throws AiRefused where the body is none. */
+  async reserve(x: Exchange): Promise<AiRefused | null> {
+    const { name, settings } = this.#profiles.of(x);
+    const { quota, window, reserve, counted } = settings;
+    const estimate = TokenEstimate.begin(x, parsedRequest(x));
+    const expected = counted({ prompt: estimate.prompt, completion: estimate.limit ?? reserve });
+    const result = await this.#spending.reserve(x, {
+      bucket: `tokens|${this.#policy}|${name}|${this.#partition(x)}`,
+      // A request that may take more than all of it is admitted where nothing else is.
+      amount: Math.min(expected, quota),
+      quota,
+      windowSeconds: window,
+      spent: counted,
+    });
+    if (result === null) return this.#deniesUncounted ? stateAway() : null;
+    const limit: Limit = { policy: this.#policy, quota, window };
+    if (result.allowed) announce(x, limit, result);
+    else return exhausted(refusalHeaders(x, limit, result.retryAfter));
+    return null;
+  }
+}
+
+function exhausted(headers: readonly string[]): AiRefused {
+  const detail = 'The tokens of this policy are used up, or reserved; Retry-After says when to try again.';
+  return refused('rate-limited', 'token_limit_exceeded', detail, { headers });
+}
+
+function quotaOf(settings: JsonObject): TokenQuota {
+  const { counts } = settings;
+  return {
+    quota: Number(settings['quota']),
+    window: Number(settings['window']),
+    reserve: Number(settings['reserve']),
+    counted: COUNTED[counts === 'prompt' || counts === 'completion' ? counts : 'total'],
+  };
+}

@@ -1,0 +1,51 @@
+/** What a request has cost in tokens, when it has ended: for policies (docs/decisions.md#ai-estimates). */
+import type { Exchange } from '../../exchange.ts';
+import { TokenCount } from './token-count.ts';
+import { TokenEstimate } from './token-estimate.ts';
+
+export interface SpentTokens {
+  /** `provider_chat`, …; empty where another dispatcher than ai-proxy has answered. */
+  readonly provider: string;
+  readonly model: string;
+  readonly prompt: number;
+  readonly completion: number;
+  /** Those of the prompt that the provider had in its cache. */
+  readonly cached: number;
+}
+
+/**
+ * As the provider has counted it; where its answer was cut, at least what has come of it. Null where nobody knows: the
+ * client has left before the answer came, which may have been made all the same. Of a request that no provider has
+ * answered, nothing.
+ */
+export function spentTokens(x: Exchange): SpentTokens | null {
+  const count = TokenCount.of(x);
+  if (count === null) return fromContext(x);
+  const { provider, model, usage, outcome } = count;
+  if (outcome === 'asked') return null;
+  if (outcome === 'failed') return { provider, model, prompt: 0, completion: 0, cached: 0 };
+  if (outcome === 'complete' && usage !== null) return { provider, model, ...usage };
+  const estimate = TokenEstimate.of(x);
+  return {
+    provider,
+    model,
+    prompt: usage?.prompt ?? estimate?.prompt ?? 0,
+    completion: Math.max(usage?.completion ?? 0, estimate?.completion ?? 0),
+    cached: usage?.cached ?? 0,
+  };
+}
+
+/** What other dispatchers say (docs/reference/plugins.md#ai-context). */
+function fromContext({ context }: Exchange): SpentTokens {
+  const tokens = (key: string) => {
+    const text = context?.get(key) ?? '';
+    return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  };
+  return {
+    provider: context?.get('ai.provider') ?? '',
+    model: context?.get('ai.model') ?? '',
+    prompt: tokens('ai.prompt_tokens'),
+    completion: tokens('ai.completion_tokens'),
+    cached: tokens('ai.cached_tokens'),
+  };
+}

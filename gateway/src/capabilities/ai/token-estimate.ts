@@ -1,0 +1,147 @@
+/**
+ * Tokens that nobody has counted: of a request before it is sent, and of answers whose provider does not count. By the
+ * length of texts (docs/decisions.md#ai-estimates).
+ */
+import { RequestSlot } from '../../capability/request-slot.ts';
+import type { Exchange, RequestPart } from '../../exchange.ts';
+import { get, isObject, type Obj } from '../../spec/json.ts';
+
+/** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
+const TOKEN = 4;
+/** What a message costs beside its text. */
+const MESSAGE = 4;
+/** What a picture or a file is taken for, whatever its size. */
+const FILE = 1_000;
+const ASKED = [
+  'messages',
+  'input',
+  'instructions',
+  'system',
+  'prompt',
+  'tools',
+  'functions',
+  'response_format',
+  'text',
+];
+const LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
+/** More choices than any provider makes. */
+const MOST_CHOICES = 128;
+
+const slot = new RequestSlot<TokenEstimate>();
+
+/** Made where a policy asks for it; then what streams is estimated, too. */
+export class TokenEstimate implements RequestPart {
+  readonly owner = null;
+  readonly stored = null;
+  readonly tap = null;
+  readonly logged = '';
+  readonly prompt: number;
+  /** The most that the completion may have, as the request says; null where it does not. */
+  readonly limit: number | null;
+  #bytes = 0;
+
+  constructor(request: Obj) {
+    this.prompt = promptTokens(request);
+    this.limit = limitOf(request);
+  }
+
+  static of(x: Exchange): TokenEstimate | null {
+    return slot.of(x);
+  }
+
+  static begin(x: Exchange, request: Obj): TokenEstimate {
+    const known = slot.of(x) ?? new TokenEstimate(request);
+    slot.set(x, known);
+    return known;
+  }
+
+  /** Of the answer so far. */
+  get completion(): number {
+    return Math.ceil(this.#bytes / TOKEN);
+  }
+
+  /** An event of a stream of any protocol has come; each of its bytes is a character of `data`. */
+  streamed(data: string): void {
+    this.#bytes += pieceLength(data);
+  }
+
+  /** A whole answer has come, of so many bytes. */
+  answered(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  finished(): void {}
+}
+
+/** Without recursion; text, names of members, and numbers, each of which is a token in the input of embeddings. */
+function promptTokens(request: Obj): number {
+  const values: unknown[] = ASKED.map((name) => get(request, name));
+  let [bytes, tokens] = [0, 0];
+  for (const name of ['messages', 'input']) {
+    const list = get(request, name);
+    if (Array.isArray(list)) tokens += MESSAGE * list.filter(isObject).length;
+  }
+  while (values.length > 0) {
+    const value = values.pop();
+    if (typeof value === 'string') {
+      if (/^data:[^,]{0,256};base64,/i.test(value)) tokens += FILE;
+      else bytes += Buffer.byteLength(value);
+    } else if (typeof value === 'number') tokens++;
+    else if (Array.isArray(value)) for (const each of value) values.push(each);
+    else if (isObject(value)) {
+      if (isFile(value)) tokens += FILE;
+      else
+        for (const [name, each] of Object.entries(value)) {
+          bytes += name.length;
+          values.push(each);
+        }
+    }
+  }
+  return tokens + Math.ceil(bytes / TOKEN);
+}
+
+function isFile(value: Obj): boolean {
+  return (
+    get(value, 'type') === 'base64' || (typeof get(value, 'data') === 'string' && get(value, 'format') !== undefined)
+  );
+}
+
+function limitOf(request: Obj): number | null {
+  const limits = LIMITS.map((name) => get(request, name)).filter((each) => isCount(each));
+  if (limits.length === 0) return null;
+  const choices = get(request, 'n');
+  return Math.max(...limits) * (isCount(choices) ? Math.min(choices, MOST_CHOICES) : 1);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}
+
+/** Bytes of what a model says in an event: text, reasoning, arguments of calls. */
+function pieceLength(data: string): number {
+  let event: unknown;
+  try {
+    event = JSON.parse(data);
+  } catch {
+    return 0;
+  }
+  const delta = get(event, 'delta');
+  const choices = get(event, 'choices');
+  const deltas = Array.isArray(choices) ? choices.map((choice) => get(choice, 'delta')) : [];
+  return textLength(delta) + deltas.reduce<number>((sum, each) => sum + textLength(each), 0);
+}
+
+/** One of `content`, `text`, `partial_json`, `arguments` of a call, and the like. */
+function textLength(value: unknown, depth = DEEPEST): number {
+  if (typeof value === 'string') return value.length;
+  if (depth === 0) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + textLength(each, depth - 1), 0);
+  if (!isObject(value)) return 0;
+  const members = Object.entries(value).filter(([name]) => !LABELS.has(name));
+  return members.reduce((sum, [, each]) => sum + textLength(each, depth - 1), 0);
+}
+
+/** `tool_calls[0].function.arguments` */
+const DEEPEST = 4;
+
+const LABELS = new Set(['role', 'type', 'id', 'name', 'index', 'signature', 'stop_reason', 'stop_sequence']);

@@ -1,0 +1,63 @@
+/**
+ * The port behind which amounts are kept that may be spent in a sliding window, such as tokens or money: reserved before
+ * it is known what something costs, and settled when it is. In the process, shared between workers, or in Redis.
+ *
+ * What is reserved counts from then on, and what was settled until its window has passed. Who reserves and dies settles
+ * nothing: when the lease is up, all that was reserved counts as spent.
+ */
+
+export interface BudgetReservation {
+  /** Of a length that its caller bounds. */
+  readonly bucket: string;
+  /** Unique. */
+  readonly id: string;
+  /** 0 or more, an integer; with `quota` below 2^53. */
+  readonly amount: number;
+  /** The most that may be reserved and spent in the window together. */
+  readonly quota: number;
+  readonly windowSeconds: number;
+  /** Seconds until the lease is up, unless it is renewed. */
+  readonly leaseSeconds: number;
+}
+
+export interface BudgetResult {
+  readonly allowed: boolean;
+  /** What is left in the window. */
+  readonly remaining: number;
+  /** Unix time in seconds at which the whole quota is there again, if nothing is spent until then. */
+  readonly resetAt: number;
+  /** Seconds until as much would be left, if all that is reserved is spent; 0 where this was allowed. */
+  readonly retryAfter: number;
+}
+
+export interface BudgetSettlement {
+  readonly bucket: string;
+  readonly id: string;
+  /** What was spent: less than was reserved, or more; 0 gives it back. */
+  readonly amount: number;
+  readonly windowSeconds: number;
+}
+
+export interface BudgetRenewal {
+  readonly bucket: string;
+  readonly id: string;
+  readonly windowSeconds: number;
+  readonly leaseSeconds: number;
+}
+
+/**
+ * Times of what was spent are kept to this part of the window, and count until the latest that they may mean: never is
+ * more than the quota spent in any window.
+ */
+export const GRAINS = 1024;
+/** Seconds after which to try again where only what is reserved is in the way. */
+export const RETRY_RESERVED = 1;
+
+export interface BudgetStore {
+  /** All or nothing, exactly, however many ask at once. Rejects with StateUnavailable, as do the others. */
+  reserve(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
+  /** Once: false where the reservation is unknown, or was settled, or its lease was up. */
+  settle(settlement: BudgetSettlement): boolean | Promise<boolean>;
+  /** False where there is nothing to renew. */
+  renew(renewal: BudgetRenewal): boolean | Promise<boolean>;
+}

@@ -1,0 +1,183 @@
+/** Budgets in the process: exact, and bounded in memory. */
+import {
+  type BudgetRenewal,
+  type BudgetReservation,
+  type BudgetResult,
+  type BudgetSettlement,
+  type BudgetStore,
+  GRAINS,
+  RETRY_RESERVED,
+} from './budget-store.ts';
+
+export interface MemoryBudgetOptions {
+  /**
+   * Buckets kept at once. Past it the one unused for longest is forgotten, and its quota is whole again; never one with
+   * something reserved. Default 100,000.
+   */
+  readonly maxBuckets?: number;
+  /** Milliseconds since the epoch, never going back. Default: the system's, on the monotonic clock. */
+  readonly now?: () => number;
+}
+
+const systemClock = () => performance.timeOrigin + performance.now();
+
+export class MemoryBudgetStore implements BudgetStore {
+  readonly #maxBuckets: number;
+  readonly #now: () => number;
+  /** Least recently used first. */
+  readonly #budgets = new Map<string, Budget>();
+
+  constructor({ maxBuckets = 100_000, now = systemClock }: MemoryBudgetOptions = {}) {
+    this.#maxBuckets = maxBuckets;
+    this.#now = now;
+  }
+
+  /** Buckets kept at present. */
+  get size(): number {
+    return this.#budgets.size;
+  }
+
+  /** Never waits, so nothing comes between reading a budget and taking from it. */
+  reserve(reservation: BudgetReservation): BudgetResult {
+    const now = this.#now();
+    const { bucket, windowSeconds } = reservation;
+    const budget = this.#budgets.get(bucket) ?? new Budget();
+    this.#budgets.delete(bucket);
+    this.#budgets.set(bucket, budget);
+    this.#forget(now);
+    budget.advance(now, windowSeconds);
+    return budget.reserve(reservation, now);
+  }
+
+  settle({ bucket, id, amount, windowSeconds }: BudgetSettlement): boolean {
+    const now = this.#now();
+    const budget = this.#budgets.get(bucket);
+    budget?.advance(now, windowSeconds);
+    return budget?.settle(id, amount, now) ?? false;
+  }
+
+  renew({ bucket, id, windowSeconds, leaseSeconds }: BudgetRenewal): boolean {
+    const now = this.#now();
+    const budget = this.#budgets.get(bucket);
+    budget?.advance(now, windowSeconds);
+    return budget?.renew(id, now + leaseSeconds * 1000) ?? false;
+  }
+
+  /** Drops what has run out, two a reservation, so that it keeps up with what is added; and what exceeds the cap. */
+  #forget(now: number): void {
+    let looked = 0;
+    for (const [name, budget] of this.#budgets) {
+      const over = this.#budgets.size > this.#maxBuckets;
+      if (!over && (looked === 2 || budget.emptyAt > now)) return;
+      if (this.#budgets.size === 1 || looked++ > 100) return;
+      if (!budget.isReserved) this.#budgets.delete(name);
+    }
+  }
+}
+
+interface Grain {
+  /** Milliseconds. */
+  readonly at: number;
+  amount: number;
+}
+
+interface Held {
+  readonly amount: number;
+  until: number;
+}
+
+class Budget {
+  /** Oldest first. */
+  readonly #grains: Grain[] = [];
+  #spent = 0;
+  readonly #held = new Map<string, Held>();
+  #reserved = 0;
+  /** When the first lease may be up. */
+  #nextUntil = Number.POSITIVE_INFINITY;
+  #lasts = 0;
+  #grain = 0;
+
+  get isReserved(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** When nothing of it is left. */
+  get emptyAt(): number {
+    const last = this.#grains.at(-1);
+    return this.isReserved ? Number.POSITIVE_INFINITY : last === undefined ? 0 : last.at + this.#lasts;
+  }
+
+  /** Drops what has left the window, and counts as spent what was reserved by those who are gone. */
+  advance(now: number, windowSeconds: number): void {
+    this.#grain = (windowSeconds * 1000) / GRAINS;
+    this.#lasts = windowSeconds * 1000 + this.#grain;
+    if (this.#nextUntil <= now) this.#spendLeft(now);
+    const kept = this.#grains.findIndex(({ at }) => at + this.#lasts > now);
+    const gone = this.#grains.splice(0, kept < 0 ? this.#grains.length : kept);
+    this.#spent -= sum(gone);
+  }
+
+  #spendLeft(now: number): void {
+    const late = [...this.#held].filter(([, { until }]) => until <= now);
+    for (const [id, { amount, until }] of late.sort(([, a], [, b]) => a.until - b.until))
+      this.settle(id, amount, until);
+    this.#nextUntil = Math.min(...[...this.#held.values()].map(({ until }) => until), Number.POSITIVE_INFINITY);
+  }
+
+  reserve({ id, amount, quota, leaseSeconds }: BudgetReservation, now: number): BudgetResult {
+    const allowed = this.#spent + this.#reserved + amount <= quota;
+    if (allowed) {
+      const until = now + leaseSeconds * 1000;
+      this.#held.set(id, { amount, until });
+      this.#reserved += amount;
+      this.#nextUntil = Math.min(this.#nextUntil, until);
+    }
+    const last = this.#grains.at(-1);
+    const resetAt = this.isReserved ? now + this.#lasts : last === undefined ? now : last.at + this.#lasts;
+    return {
+      allowed,
+      remaining: Math.max(0, quota - this.#spent - this.#reserved),
+      resetAt: resetAt / 1000,
+      retryAfter: allowed ? 0 : this.#freedIn(this.#spent + this.#reserved + amount - quota, now) / 1000,
+    };
+  }
+
+  /** `at`: when it was spent. */
+  settle(id: string, amount: number, at: number): boolean {
+    const held = this.#held.get(id);
+    if (held === undefined) return false;
+    this.#held.delete(id);
+    this.#reserved -= held.amount;
+    this.#spend(amount, at);
+    return true;
+  }
+
+  renew(id: string, until: number): boolean {
+    const held = this.#held.get(id);
+    if (held === undefined) return false;
+    held.until = until;
+    return true;
+  }
+
+  #spend(amount: number, at: number): void {
+    if (amount === 0) return;
+    this.#spent += amount;
+    const last = this.#grains.at(-1);
+    if (last !== undefined && at - last.at <= this.#grain) last.amount += amount;
+    else this.#grains.push({ at, amount });
+  }
+
+  /** Milliseconds until so much has left the window. */
+  #freedIn(needed: number, now: number): number {
+    let freed = 0;
+    for (const { at, amount } of this.#grains) {
+      freed += amount;
+      if (freed >= needed) return Math.max(0, at + this.#lasts - now);
+    }
+    return RETRY_RESERVED * 1000;
+  }
+}
+
+function sum(grains: readonly Grain[]): number {
+  return grains.reduce((total, { amount }) => total + amount, 0);
+}
