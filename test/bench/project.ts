@@ -9,6 +9,7 @@ const key = {
 };
 const rate = { name: 'rate-limit', config: { quota: 1_000_000_000, window: 60 } };
 const cors = { name: 'cors', config: { allowed_origins: ['https://shop.example'] } };
+const graphql = { name: 'graphql', config: { cost: { max: 10_000 } } };
 const mock = { name: 'mock', config: { body: BODY } };
 
 function operation(dispatch: object, middlewares: object[] = [], more: object = {}) {
@@ -52,6 +53,7 @@ export interface Project {
 export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }: Project): void {
   const proxy = { name: 'http-upstream', config: { url: upstream } };
   const requestBody = { required: true, content: { 'application/json': { schema: ORDER } } };
+  const anyJson = { required: true, content: { 'application/json': { schema: { type: 'object' } } } };
   const others = Array.from({ length: otherRoutes }, (_, i) => [
     `/area-${i % 40}/{id}/things-${Math.floor(i / 40)}/{thing}`,
     { get: operation(mock, [], { parameters: [pathParameter('id'), pathParameter('thing')] }) },
@@ -65,6 +67,8 @@ export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }:
       '/mock-key': { get: operation(mock, [key]) },
       '/mock-rate': { get: operation(mock, [rate]) },
       '/mock-cors': { get: operation(mock, [cors]) },
+      '/mock-graphql': { post: operation(mock, [graphql], { requestBody: anyJson }) },
+      '/mock-post': { post: operation(mock, [], { requestBody: anyJson }) },
       '/proxy': { get: operation(proxy) },
       '/guarded': { get: operation(proxy, [key, rate, cors]) },
       '/orders': { post: operation(proxy, [], { requestBody }) },
@@ -73,7 +77,9 @@ export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }:
   };
   mkdirSync(join(dir, 'specs'), { recursive: true });
   writeFileSync(join(dir, 'specs', 'bench.json'), JSON.stringify(spec));
-  const plugins = ['mock', 'http-upstream', 'apikey-auth', 'rate-limit', 'cors'].map((name) => `  ${name}: {}\n`);
+  const plugins = ['mock', 'http-upstream', 'apikey-auth', 'rate-limit', 'cors', 'graphql'].map(
+    (name) => `  ${name}: {}\n`,
+  );
   writeFileSync(join(dir, 'gw.yaml'), `specs: specs\nplugins:\n${plugins.join('')}`);
 }
 
@@ -86,7 +92,19 @@ export function postScript(bytes: number): string {
   const item = { book: 42, count: 2, note: 'x'.repeat(60) };
   const items = Array.from({ length: Math.max(1, Math.round(bytes / (JSON.stringify(item).length + 1))) }, () => item);
   const body = JSON.stringify({ customer: 'Ada Lovelace', email: 'ada@example.org', items });
+  return jsonScript(body);
+}
+
+/** A wrk script that posts this JSON. */
+export function jsonScript(body: string): string {
   return `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = [[${body}]]\n`;
+}
+
+/** A wrk script that asks a GraphQL server for a list of things and what is in them. */
+export function graphqlScript(): string {
+  const query =
+    'query Shop($first: Int!) { shop { name books(first: $first) { id title author { name born } ...Price } } } fragment Price on Book { price { amount currency } }';
+  return jsonScript(JSON.stringify({ query, operationName: 'Shop', variables: { first: 20 } }));
 }
 
 export interface NginxServer {

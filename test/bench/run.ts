@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figures, type Load, measure, median } from './load.ts';
-import { postScript } from './project.ts';
+import { graphqlScript, postScript } from './project.ts';
 import { type Server, Servers } from './servers.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
@@ -34,6 +34,8 @@ interface Row extends Load {
 }
 
 const NGINX = 'nginx proxy';
+const QUERY = 'mock, POST of a GraphQL query';
+const FULL = 'proxied, key + rate limit + CORS';
 
 async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
   await servers.startUpstream();
@@ -46,9 +48,9 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
   const gwTls = await servers.gateway({}, { tls: true });
   const many = await servers.gateway({ otherRoutes: 1000 });
   const two = await servers.gateway({}, { args: ['--workers', '2'] });
-  const script = (bytes: number) => {
-    const path = join(servers.dir, `post-${bytes}.lua`);
-    writeFileSync(path, postScript(bytes));
+  const script = (name: string, text: string) => {
+    const path = join(servers.dir, `${name}.lua`);
+    writeFileSync(path, text);
     return path;
   };
   const row = ({ port, pid }: Server, path: string, more: Partial<Row> & { readonly tls?: boolean } = {}): Row => {
@@ -57,18 +59,22 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
   };
   const origin = { Origin: 'https://shop.example' };
   const full = { ...origin, 'X-API-Key': 'bench-key' };
-  const [small, kilobyte, hundred] = [script(100), script(1_000), script(100_000)];
+  const order = (bytes: number) => script(`post-${bytes}`, postScript(bytes));
+  const [small, kilobyte, hundred] = [order(100), order(1_000), order(100_000)];
+  const query = script('graphql', graphqlScript());
   return {
     [NGINX]: row(control, '/proxy'),
     'bare node:http + undici': row(pair, '/proxy'),
     proxied: row(gw, '/proxy'),
-    'proxied, key + rate limit + CORS': row(gw, '/guarded', { headers: full }),
+    [FULL]: row(gw, '/guarded', { headers: full }),
     'proxied, 2 workers': row(two, '/proxy'),
-    'proxied, key + rate limit + CORS, 2 workers': row(two, '/guarded', { headers: full }),
+    [`${FULL}, 2 workers`]: row(two, '/guarded', { headers: full }),
     mock: row(gw, '/mock'),
     'mock + apikey-auth': row(gw, '/mock-key', { headers: full }),
     'mock + rate-limit': row(gw, '/mock-rate'),
     'mock + cors': row(gw, '/mock-cors', { headers: origin }),
+    [QUERY]: row(gw, '/mock-post', { script: query }),
+    'mock + graphql': row(gw, '/mock-graphql', { script: query }),
     'mock among 1,000 routes': row(many, '/mock'),
     'mock, 2 workers': row(two, '/mock'),
     'nginx proxy, POST 100 B': row(control, '/orders', { script: small }),
@@ -122,14 +128,23 @@ function print(rows: readonly (readonly [string, Row])[], results: ReadonlyMap<s
     ];
     console.log(`| ${name} | ${cells.join(' | ')} |`);
   }
-  console.log('\nOne middleware, CPU µs (difference to the plain mock):');
-  for (const name of ['apikey-auth', 'rate-limit', 'cors']) {
-    console.log(`  ${name}: ${(median(cpu(`mock + ${name}`)) - median(cpu('mock'))).toFixed(1)}`);
-  }
-  console.log('\nRequests a CPU second with 2 workers, of those with 1:');
-  for (const name of ['mock', 'proxied', 'proxied, key + rate limit + CORS']) {
-    console.log(`  ${name}: ${ratio(name, `${name}, 2 workers`).toFixed(2)}`);
-  }
+  const added = Object.entries({ 'apikey-auth': 'mock', 'rate-limit': 'mock', cors: 'mock', graphql: QUERY });
+  list(
+    'One middleware, CPU µs (difference to the same without it)',
+    added.map(([name, plain]) => [name, median(cpu(`mock + ${name}`)) - median(cpu(plain)), 1]),
+  );
+  list(
+    'Requests a CPU second with 2 workers, of those with 1',
+    ['mock', 'proxied', FULL].map((name) => [name, ratio(name, `${name}, 2 workers`), 2]),
+  );
+}
+
+/** Values with their digits; those of rows that were left out are, too. */
+function list(title: string, values: readonly (readonly [name: string, value: number, digits: number])[]): void {
+  const measured = values.filter(([, value]) => !Number.isNaN(value));
+  if (measured.length === 0) return;
+  console.log(`\n${title}:`);
+  for (const [name, value, digits] of measured) console.log(`  ${name}: ${value.toFixed(digits)}`);
 }
 
 function shown(value: number): string {

@@ -47,11 +47,21 @@ export class Servers {
     );
   }
 
-  async barePair(): Promise<Server> {
+  /** The same for WebSockets. */
+  webSocketControl(upstreamPort: number): Promise<Server> {
+    const location = `proxy_pass http://127.0.0.1:${upstreamPort}; proxy_http_version 1.1; proxy_read_timeout 600s;
+      proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade;`;
+    return this.#nginx('control-ws', (listen) => nginxConfig(this.dir, { listen, location }));
+  }
+
+  barePair(): Promise<Server> {
+    return this.program('bare-pair.ts', [this.#upstreamUrl]);
+  }
+
+  /** A program of this folder; its last argument is the port that it listens on. */
+  async program(name: string, args: readonly string[]): Promise<Server> {
     const port = await freePort();
-    const pid = this.#start(process.execPath, [
-      ...[join(import.meta.dirname, 'bare-pair.ts'), this.#upstreamUrl, String(port)],
-    ]);
+    const pid = this.#start(process.execPath, [join(import.meta.dirname, name), ...args, String(port)]);
     return this.#ready({ port, pid });
   }
 
