@@ -25,6 +25,11 @@ async function topicOf(): Promise<string> {
 
 const port = (gw: Gateway) => Number(new URL(gw.url).port);
 
+/** Streams that are open, by the metrics. */
+async function counted(gw: Gateway): Promise<number> {
+  return new Scrape(await (await fetch(`${gw.admin}/metrics`)).text()).value('gw_kafka_streams');
+}
+
 async function ended(gw: Gateway, end: string): Promise<number> {
   const scraped = new Scrape(await (await fetch(`${gw.admin}/metrics`)).text());
   return scraped.value('gw_kafka_streams_total', { end });
@@ -120,7 +125,9 @@ describe.skipIf(brokers === '')('streams of events (needs KAFKA_BROKERS)', () =>
     const third = await open(gw, 'orders');
     expect([third.status, third.response.headers['retry-after']]).toEqual([503, '1']);
     expect((await open(gw, 'others')).status).toBe(200);
+    expect(await counted(gw)).toBe(3);
     first.close();
+    await eventually(async () => expect(await counted(gw)).toBe(2));
     await eventually(async () => expect((await open(gw, 'orders')).status).toBe(200));
     expect(await ended(gw, 'client')).toBe(1);
   });

@@ -225,9 +225,12 @@ describe.skipIf(url === '')('subject-subscribe (needs NATS_URL)', () => {
     await put(subject, [3]);
     expect(valuesOf(await stream.until(4))).toEqual([0, 1, 2, 3]);
     expect(stream.end).toBe(null);
+    const scrape = async () => new Scrape(await (await fetch(`${gw.admin}/metrics`)).text());
+    expect((await scrape()).value('gw_nats_streams')).toBe(1);
     stream.close();
     await eventually(async () => {
-      const scraped = new Scrape(await (await fetch(`${gw.admin}/metrics`)).text());
+      const scraped = await scrape();
+      expect(scraped.value('gw_nats_streams')).toBe(0);
       expect(scraped.value('gw_nats_streams_total', { end: 'client' })).toBe(1);
     });
     await gate.close();

@@ -10,7 +10,7 @@ import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
 import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
-import { STREAMS } from '../subscribing/streams-metric.ts';
+import { OPEN_STREAMS, STREAMS } from '../subscribing/streams-metric.ts';
 import { Subscribers } from '../subscribing/subscribers.ts';
 import { subscribed } from '../subscribing/subscribing-call.ts';
 import { readSubscriptionSettings, type SubscriptionSettings } from '../subscribing/subscription-settings.ts';
@@ -43,8 +43,8 @@ interface Bound {
 }
 
 export const nats = capability({
-  metrics: { gw_nats_streams_total: STREAMS },
-  open: ({ guard, state, counter }) => {
+  metrics: { gw_nats_streams_total: STREAMS, gw_nats_streams: OPEN_STREAMS },
+  open: ({ guard, state, counter, sampled }) => {
     const inFlight = new InFlight();
     const publishers = new Publishers<NatsServers, NatsMessage, NatsAcknowledgement>(
       (servers, log) => new Publisher(new NatsBroker(servers, guard), inFlight.share(), log),
@@ -52,6 +52,7 @@ export const nats = capability({
     const links = new NatsLinks(guard);
     const topics = new Topics<SubjectSettings>((settings, subject) => new SubjectSource(settings, subject, links));
     const subscribers = new Subscribers(counter('gw_nats_streams_total', STREAMS));
+    sampled('gw_nats_streams', OPEN_STREAMS, () => [{ labels: {}, value: subscribers.count }]);
     return { publishers, reservations: state.reservations, topics, subscribers };
   },
   load: ({ publishers, reservations, topics, subscribers }, { readPem, log }) => ({

@@ -1,8 +1,15 @@
-import type { CounterInfo } from '../../telemetry/metric-table.ts';
+/** What is counted of streams of events. */
+import type { CounterInfo, SampledInfo } from '../../telemetry/metric-table.ts';
 
 export const STREAMS: CounterInfo = {
   help: 'Streams of events that have ended',
   labels: {
     end: '`client`: it left; `lag`: it read too slowly; `duration`: it had to open the stream again; `stopping`: the gateway stopped',
   },
+};
+
+export const OPEN_STREAMS: SampledInfo = {
+  type: 'gauge',
+  help: 'Streams of events that are open, or being opened',
+  labels: {},
 };

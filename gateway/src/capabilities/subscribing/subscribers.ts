@@ -43,6 +43,11 @@ export class Subscribers {
     this.#streams = streams;
   }
 
+  /** Streams that are open, or being opened. */
+  get count(): number {
+    return [...this.#clients.values()].reduce((sum, clients) => sum + clients, 0);
+  }
+
   /** Rejects with SubscribeError. */
   async open(x: Exchange, { topic, settings, config, key }: Subscription): Promise<Subscriber> {
     const giveBack = this.#take(config, settings.maxClients);
