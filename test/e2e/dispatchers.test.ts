@@ -32,8 +32,6 @@ const at = ({ host, port }: Relay) => `${host}:${port}`;
 
 const openApi = ({ nats, provider, logs }: Peers) => `openapi: 3.1.0
 info: { title: Shop, version: '1' }
-x-gw-middlewares:
-  - { name: http-log, config: { url: 'http://${at(logs)}/ingest', headers: { authorization: 'env://LOG_TOKEN' }, batch: { max_delay: 0 } } }
 paths:
   /orders:
     post:
@@ -44,6 +42,8 @@ paths:
     post:
       requestBody: { content: { application/json: { schema: { type: object } } } }
       responses: { '200': { description: OK } }
+      x-gw-middlewares:
+        - { name: http-log, config: { url: 'http://${at(logs)}/ingest', headers: { authorization: 'env://LOG_TOKEN' }, batch: { max_delay: 0 } } }
       x-gw-dispatch: { name: ai-proxy, config: { provider: provider_chat, base_url: 'http://${at(provider)}', api_key: 'env://AI_KEY' } }
 `;
 
@@ -167,7 +167,8 @@ describe.skipIf(lacking.length > 0)(`dispatchers on a cluster${skipped}`, () => 
     expect((await fetch(`${url}/stream`)).status).toBe(502);
     const asked = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] };
     expect((await post(`${url}/v1/chat/completions`, asked)).status).toBe(502);
-    await eventually(async () => expect(await shown(other)).toContain('http-log'));
+    const pods = () => other.k('logs', '-l', 'gw.dev/project=shop', '--tail=-1');
+    await eventually(async () => expect(await pods()).toContain('"plugin":"http-log"'));
     expect([provider.seen.length, logs.seen.length, heard]).toEqual([...before, []]);
     const text = await shown(other);
     for (const secret of SECRETS) expect(text).not.toContain(secret);
