@@ -55,6 +55,12 @@ function startGraphQL(): Promise<Upstream> {
   });
 }
 
+/** An object that has itself, so many times. */
+function within(levels: number): object {
+  const value: object = JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  return value;
+}
+
 const LISTED = 'query Titles($n: Int) { books(first: $n) { title } }';
 const answers = { 'application/json': {}, 'application/graphql-response+json': {} };
 
@@ -134,6 +140,8 @@ describe('graphql, through gw serve', () => {
   it.each<[what: string, body: unknown, wanted: unknown]>([
     ['depth', { query: nested }, [400, 'MAX_DEPTH_LIMIT']],
     ['cost', { query: '{ books { sequels { title } } }' }, [400, 'COST_ESTIMATED_TOO_EXPENSIVE']],
+    ['the schema of a subgraph', { query: '{ _service { sdl } }' }, [400, 'INTROSPECTION_DISABLED']],
+    ['variables within each other', { query: '{ books { id } }', variables: within(300) }, [400, 'BAD_REQUEST']],
     ['introspection', { query: '{ __schema { types { name } } }' }, [400, 'INTROSPECTION_DISABLED']],
     ['subscriptions', { query: 'subscription { a }' }, [400, 'OPERATION_NOT_ALLOWED']],
     ['two members', '{"query":"{a}","query":"{b}"}', [400, 'BAD_REQUEST']],

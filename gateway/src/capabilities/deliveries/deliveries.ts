@@ -1,5 +1,5 @@
 /** All queues of a process: what they hold together, and the end of them. */
-import { InFlight } from '../publishing/in-flight.ts';
+import { InFlight } from '../../capability/in-flight.ts';
 import { DeliveryQueue, type QueueServices, type QueueSettings } from './delivery-queue.ts';
 import { DeliveryFigures } from './figures.ts';
 

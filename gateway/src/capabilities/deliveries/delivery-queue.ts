@@ -2,7 +2,7 @@
  * What waits to be delivered to one target, in order, and is sent in batches. Bounded, by itself and by its share of what
  * the process holds: what finds no room is dropped and counted, and never delays a request.
  */
-import type { Share } from '../publishing/in-flight.ts';
+import type { Share } from '../../capability/in-flight.ts';
 import type { Delivered, PluginDeliveries } from './figures.ts';
 import { Room } from './room.ts';
 

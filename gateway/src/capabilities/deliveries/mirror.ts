@@ -1,9 +1,9 @@
 /** Copies of requests on their way to one server, whose answers nobody sees. */
 import type { JsonObject } from '../../artifact/format.ts';
+import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import { type Exchange, type HeaderList, headerOf } from '../../exchange.ts';
-import { Outage } from '../tokens/outage.ts';
 import { ArrivingCopy } from './arriving-copy.ts';
 import { CopiedHeaders, passingOf } from './copied-headers.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';

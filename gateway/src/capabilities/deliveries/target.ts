@@ -1,9 +1,9 @@
 /** A server that takes deliveries: sends a call again while it cannot take it, and says once that it is away. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Outage } from '../../capability/outage.ts';
 import { type HttpCall, HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
 import { headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
-import { Outage } from '../tokens/outage.ts';
 import type { Delivered } from './figures.ts';
 
 export type DeliveryLog = (level: 'info' | 'error', message: string) => void;

@@ -1,9 +1,9 @@
 /** Verifies a name and password by a directory: search as the service account, then bind as the entry found. */
 import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
+import { Outage } from '../../capability/outage.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { QueueFull, VerificationQueue } from '../passwords/verification-queue.ts';
-import { Outage } from '../tokens/outage.ts';
 import { type ConnectionOptions, DirectoryConnection, DirectoryUnavailable } from './connection.ts';
 import type { DirectorySettings } from './directory-settings.ts';
 import { filterOf, firstRdnValue } from './escape.ts';

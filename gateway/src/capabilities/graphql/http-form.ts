@@ -7,6 +7,7 @@ import { RepeatedMember } from '../../json/escaped-names.ts';
 import { parseOnce, parseTextOnce } from '../../json/parse-once.ts';
 import { isUtf8, mediaTypeOf } from '../../validation/media-type.ts';
 import { type GraphQLRequest, memberLike, readRequest } from './graphql-request.ts';
+import { MOST_JSON_NESTING, nestsTooDeeply } from './json-nesting.ts';
 import { badRequest, Refused } from './refusal.ts';
 
 export interface BodyLimits {
@@ -57,6 +58,12 @@ function fromBody(x: Exchange, most: number): unknown {
 }
 
 function parsed(json: Uint8Array | string): unknown {
+  const value = parsedOnce(json);
+  if (nestsTooDeeply(value)) throw badRequest(`JSON is nested more than ${MOST_JSON_NESTING} levels deep.`);
+  return value;
+}
+
+function parsedOnce(json: Uint8Array | string): unknown {
   try {
     return typeof json === 'string' ? parseTextOnce(json) : parseOnce(json);
   } catch (error) {

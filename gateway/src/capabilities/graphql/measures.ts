@@ -15,11 +15,13 @@ export interface Measures {
   readonly widest: number;
   readonly aliases: number;
   readonly directives: number;
-  /** It asks for `__schema` or `__type`. */
+  /** It asks for `__schema` or `__type`, or for `_service`, which has the schema of a federated subgraph. */
   readonly introspects: boolean;
 }
 
 export type FragmentMeasures = ReadonlyMap<string, Measures>;
+
+const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
 
 const NOTHING: Measures = {
   depth: 0,
@@ -75,7 +77,7 @@ function measureSelection(selection: SelectionNode, fragments: FragmentMeasures)
     widest: inside.widest,
     aliases: inside.aliases + (selection.alias === undefined ? 0 : 1),
     directives: inside.directives,
-    introspects: inside.introspects || name === '__schema' || name === '__type',
+    introspects: inside.introspects || INTROSPECTION.has(name),
   };
   return withDirectives(field, selection.directives);
 }

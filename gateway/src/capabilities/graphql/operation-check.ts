@@ -108,7 +108,7 @@ function refusalOf(
   const measures = withDirectives(withDirectives(selections, directives), ofVariables);
   if (!operations.has(operation)) return refusal('OPERATION_NOT_ALLOWED', `A ${operation} is not allowed here.`);
   if (measures.introspects && !introspection) {
-    return refusal('INTROSPECTION_DISABLED', '__schema and __type are not allowed here.');
+    return refusal('INTROSPECTION_DISABLED', '__schema, __type and _service are not allowed here.');
   }
   for (const { property, measure, code, says } of LIMITS) {
     const most = limits[property];

@@ -4,8 +4,8 @@
  */
 
 import { capability } from '../../capability/capability.ts';
+import { InFlight } from '../../capability/in-flight.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
-import { InFlight } from '../publishing/in-flight.ts';
 import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';

@@ -1,9 +1,10 @@
 /** Publishes to one broker: within the bounds of what may be in flight, behind a circuit breaker, in its time. */
+
+import type { Share } from '../../capability/in-flight.ts';
+import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import { firstLineOf } from '../../message-of.ts';
-import { Outage } from '../tokens/outage.ts';
 import type { Settled } from './idempotency.ts';
-import type { Share } from './in-flight.ts';
 import { PublishError } from './publish-error.ts';
 
 /** A kind of broker, with its own connections. */

@@ -1,9 +1,9 @@
 /** Reads a topic with one reader after another: one that is lost is replaced by one that goes on where it was. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Outage } from '../../capability/outage.ts';
 import { EgressRefused } from '../../egress/connector.ts';
 import { firstLineOf } from '../../message-of.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
-import type { Outage } from '../tokens/outage.ts';
 import type { Position } from './position.ts';
 import { SubscribeError } from './subscribe-error.ts';
 import type { LiveReader, MessageBatch, TopicSource } from './topic-source.ts';

@@ -2,9 +2,10 @@
  * A topic of a broker as a process reads it: once, for all clients that stream it. Reading begins with the first and ends
  * a while after the last.
  */
+
+import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import type { PublisherLog } from '../publishing/publisher.ts';
-import { Outage } from '../tokens/outage.ts';
 import { LiveBatch } from './live-batch.ts';
 import type { Position } from './position.ts';
 import { ReaderLoop, type Reading } from './reader-loop.ts';

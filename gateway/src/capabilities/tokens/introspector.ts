@@ -1,4 +1,6 @@
 /** Asks an authorization server about opaque tokens (RFC 7662). */
+
+import type { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange } from '../../exchange.ts';
@@ -7,7 +9,6 @@ import { get, type Obj } from '../../spec/json.ts';
 import { checkTime, type Validity } from './claims.ts';
 import { askIssuer, QuestionRefused } from './issuer-client.ts';
 import { MAX_TOKEN } from './jws.ts';
-import type { Outage } from './outage.ts';
 import { TokenClaims } from './token-claims.ts';
 import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
 import type { TokenVerifier } from './token-verifier.ts';

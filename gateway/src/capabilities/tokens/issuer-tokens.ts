@@ -1,11 +1,11 @@
 /** Tokens of one issuer that whoever runs the process has named, such as who may sign in to the control plane. */
 
 import { BufferBudget } from '../../buffer-budget.ts';
+import { Outage, type OutageLog } from '../../capability/outage.ts';
 import { EgressGuard } from '../../egress/guard.ts';
 import { HttpClient } from '../../egress/http-client.ts';
 import { ALGORITHMS } from './jws.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
-import { Outage, type TokenLog } from './outage.ts';
 import { RemoteKeys } from './remote-keys.ts';
 import type { TokenClaims } from './token-claims.ts';
 import { keyFetcher } from './tokens.ts';
@@ -15,7 +15,7 @@ export interface IssuerTokensOptions {
   readonly issuer: string;
   /** One of `aud`. */
   readonly audience: string;
-  readonly log: TokenLog;
+  readonly log: OutageLog;
 }
 
 export interface IssuerTokens {

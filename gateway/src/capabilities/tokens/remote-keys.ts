@@ -3,11 +3,11 @@
  * looked for anew when a token names one that is not known, and never more often than the issuer can be asked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outage } from '../../capability/outage.ts';
 import { messageOf } from '../../message-of.ts';
 import type { Obj } from '../../spec/json.ts';
 import type { KeySource } from './key-source.ts';
 import { KeyTable } from './key-table.ts';
-import type { Outage } from './outage.ts';
 import { IssuerUnavailable } from './token-refused.ts';
 
 export interface RemoteKeysOptions {

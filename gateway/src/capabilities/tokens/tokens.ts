@@ -1,11 +1,12 @@
 /** Verifiers of tokens, and the keys of issuers that they share: over the plugins and artifacts of a process. */
+
+import { Outage, type OutageLog } from '../../capability/outage.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import { Introspector } from './introspector.ts';
 import { discoverKeySet, fetchKeySet } from './issuer-client.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 import { FixedKeys, type KeySource } from './key-source.ts';
 import { KeyTable } from './key-table.ts';
-import { Outage, type TokenLog } from './outage.ts';
 import { KeyError } from './public-key.ts';
 import { RemoteKeys } from './remote-keys.ts';
 import { type KeyRules, type ReadJwtRules, readTokenRules, TokenRulesError } from './token-rules.ts';
@@ -26,11 +27,11 @@ interface Shared {
 
 export class Tokens {
   readonly #client: HttpCaller;
-  readonly #log: TokenLog;
+  readonly #log: OutageLog;
   /** By what they are fetched from and how. */
   readonly #shared = new Map<string, Shared>();
 
-  constructor(client: HttpCaller, log: TokenLog) {
+  constructor(client: HttpCaller, log: OutageLog) {
     this.#client = client;
     this.#log = log;
   }

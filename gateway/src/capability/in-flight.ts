@@ -1,5 +1,5 @@
 /**
- * Messages that wait for a broker's acknowledgement, bounded for the process. Each broker may hold as much as is left
+ * What waits for the acknowledgement of brokers and other servers, bounded for the process. Each broker may hold as much as is left
  * free (dynamic thresholds, as switches share their buffers): one that hangs holds half at most, and there is
  * always room for one that works.
  */

@@ -1,14 +1,14 @@
 /** Says once that something is away, and once that it is back. */
 
-export type TokenLog = (level: 'info' | 'error', message: string) => void;
+export type OutageLog = (level: 'info' | 'error', message: string) => void;
 
 export class Outage {
   readonly #what: string;
-  readonly #log: TokenLog;
+  readonly #log: OutageLog;
   #since: number | null = null;
 
   /** `what`: for the log, such as `keys of https://issuer.example`. */
-  constructor(what: string, log: TokenLog) {
+  constructor(what: string, log: OutageLog) {
     this.#what = what;
     this.#log = log;
   }
