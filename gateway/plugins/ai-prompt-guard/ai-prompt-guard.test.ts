@@ -16,8 +16,11 @@ const config = {
       blocked_patterns: ['(?i:ignore (all )?previous)', '^(?=.*secret)(?=.*key)', '\\bsudo\\b'],
     },
     open: {},
+    redacts: { pii: { email: 'redact', card: 'mask', iban: 'block' } },
+    hashes: { pii: { email: 'hash' } },
     patterns: { blocked_patterns: ['(a+)+\\1$', 'forbidden'] },
   },
+  hash_key: 'a key of sixteen characters',
 };
 
 const ask = (body: unknown, policy?: string) =>
@@ -108,6 +111,37 @@ describe('ai-prompt-guard', () => {
       level: 'warn',
       message: 'ai.policy names "unknown", which is not in profiles: default_profile holds',
     });
+  });
+
+  it('replaces personal data before a provider gets them, in the same texts', async () => {
+    const called = (text: string) => ({
+      id: 'c',
+      type: 'function',
+      function: { name: 'ann@example.com', arguments: text },
+    });
+    const body = (content: string, call: string) => ({
+      model: 'm',
+      seed: 7,
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: content }] },
+        { role: 'assistant', content: null, tool_calls: [called(call)] },
+      ],
+    });
+    const text = JSON.stringify({ to: 'ann@example.com', card: 4111111111111111 });
+    const { outcome, requestBody } = await ask(body('for ann@example.com', text), 'redacts');
+    expect(outcome).toBe('continue');
+    expect(JSON.parse(requestBody ?? '')).toEqual(body('for [EMAIL]', '{"to":"[EMAIL]","card":"************1111"}'));
+    const hashed = await ask({ input: 'ann@example.com', instructions: 'ANN@example.com' }, 'hashes');
+    expect(JSON.parse(hashed.requestBody ?? '')).toEqual({
+      input: expect.stringMatching(/^\[EMAIL:[0-9a-f]{12}\]$/),
+      instructions: expect.stringMatching(/^\[EMAIL:[0-9a-f]{12}\]$/),
+    });
+  });
+
+  it('passes a prompt without any byte for byte, and refuses one with what it blocks', async () => {
+    const text = '{ "model":"m","seed":12345678901234567890,"messages":[{"role":"user","content":"h\\u00e9"}] }';
+    expect((await ask(text, 'redacts')).requestBody).toBe(text);
+    expect(await codeOf(say('DE89 3704 0044 0532 0130 00'), 'redacts')).toBe('prompt_blocked');
   });
 
   it('gives up a pattern that explodes, and refuses what it could not check', async () => {

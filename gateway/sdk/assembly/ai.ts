@@ -51,3 +51,16 @@ export namespace AiCosts {
     return host.host_ai_costs_reserve() != 0;
   }
 }
+
+/** Policies on answers; declare `host_ai_answers_open` and `host_ai_answers_check`. */
+export namespace AiAnswers {
+  /** In `init`: reads the whole config as `ai-response-guard` has it. */
+  export function open(): void {
+    host.host_ai_answers_open();
+  }
+
+  /** In `on_response`: whether the answer is withheld, with another in its place; return `ANSWERED` then. */
+  export function withheld(): bool {
+    return host.host_ai_answers_check() != 0;
+  }
+}

@@ -112,4 +112,6 @@
 @external("gw_abi_1", "host_ai_tokens_reserve") export declare function host_ai_tokens_reserve(): i32;
 @external("gw_abi_1", "host_ai_costs_open") export declare function host_ai_costs_open(): i32;
 @external("gw_abi_1", "host_ai_costs_reserve") export declare function host_ai_costs_reserve(): i32;
+@external("gw_abi_1", "host_ai_answers_open") export declare function host_ai_answers_open(): i32;
+@external("gw_abi_1", "host_ai_answers_check") export declare function host_ai_answers_check(): i32;
 // end of capabilities

@@ -2,6 +2,7 @@
 
 import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { ai } from './ai/capability.ts';
+import { aiAnswers } from './ai-policies/answers/capability.ts';
 import { aiPrompts } from './ai-policies/prompts/capability.ts';
 import { aiSpending } from './ai-policies/spending/capability.ts';
 import { cache } from './cache/capability.ts';
@@ -55,6 +56,7 @@ export const CAPABILITIES: readonly Capability[] = [
   ai,
   aiPrompts,
   aiSpending,
+  aiAnswers,
 ];
 
 /** Those of a process, open until it ends. */

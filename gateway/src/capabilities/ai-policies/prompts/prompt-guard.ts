@@ -1,21 +1,25 @@
 /** What a prompt may be: how long, and with what in it. */
-import type { JsonObject } from '../../../artifact/format.ts';
+import type { Json, JsonObject } from '../../../artifact/format.ts';
 import type { Exchange } from '../../../exchange.ts';
 import type { AiRefused } from '../../ai/conversation/refusal.ts';
 import { refused } from '../../ai/conversation/refusal.ts';
-import { parsedRequest } from '../../ai/request/parsed-request.ts';
+import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
 import { BlockedPatterns } from '../blocked-patterns.ts';
+import type { PiiKind } from '../pii/kinds.ts';
+import { PiiRules } from '../pii/pii-rules.ts';
+import { PiiScanner } from '../pii/pii-scanner.ts';
 import { numberOf, type Profile, Profiles, textsOf } from '../profiles.ts';
 import { type Prompt, promptOf, type TextPlace } from './prompt.ts';
 
 /** Why a prompt was refused; values of a metric's label. */
-export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'steps'] as const;
+export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps'] as const;
 export type BlockReason = (typeof BLOCK_REASONS)[number];
 
 interface PromptLimits {
   readonly maxMessages: number | null;
   readonly maxCharacters: number | null;
   readonly blocked: BlockedPatterns;
+  readonly pii: PiiRules;
 }
 
 export interface GuardEvents {
@@ -29,15 +33,28 @@ export class PromptGuard {
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, events: GuardEvents) {
-    this.#profiles = new Profiles(config, limitsOf, (message, x) => events.log('warn', message, x));
+    this.#profiles = new Profiles(
+      config,
+      (settings) => limitsOf(settings, config['hash_key']),
+      (message, x) => events.log('warn', message, x),
+    );
     this.#events = events;
   }
 
   /** Null where the prompt passes. Throws AiRefused where the body is none. Yields where it can pause. */
   *check(x: Exchange): Generator<undefined, AiRefused | null> {
     const profile = this.#profiles.of(x);
-    const prompt = promptOf(parsedRequest(x));
-    return this.#tooLong(x, profile, prompt) ?? (yield* this.#blocked(x, profile, prompt));
+    const request = parsedRequest(x);
+    const prompt = promptOf(request);
+    const refusal = this.#tooLong(x, profile, prompt) ?? (yield* this.#blocked(x, profile, prompt));
+    if (refusal !== null || profile.settings.pii.isEmpty) return refusal;
+    const { isChanged, blocked } = yield* rewritten(prompt, profile.settings.pii);
+    if (blocked !== null) {
+      const detail = 'The prompt has personal data that a policy does not allow.';
+      return this.#refuse(x, profile, { reason: 'pii', code: 'prompt_blocked', detail, where: `pii.${blocked}` });
+    }
+    if (isChanged) rewriteRequest(x, request);
+    return null;
   }
 
   #tooLong(x: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {
@@ -93,10 +110,39 @@ function readingsOf(places: readonly TextPlace[]): readonly string[] {
   return texts.length > 1 ? [...texts, texts.join('')] : texts;
 }
 
-function limitsOf(settings: JsonObject): PromptLimits {
+/** Characters of a text between two pauses. */
+const PIECE = 16_384;
+
+/** Puts what the rules say in the place of personal data; `blocked`: the kind for which the prompt is refused. */
+function* rewritten(
+  { spoken }: Prompt,
+  rules: PiiRules,
+): Generator<undefined, { readonly isChanged: boolean; readonly blocked: PiiKind | null }> {
+  let [isChanged, blocked]: [boolean, PiiKind | null] = [false, null];
+  for (const place of spoken.flat()) {
+    const scanner = new PiiScanner(rules, place.isJson, ({ kind, action }) => {
+      if (action === 'block') blocked = kind;
+    });
+    let text = '';
+    for (let at = 0; at < place.text.length; at += PIECE) {
+      text += scanner.push(place.text.slice(at, at + PIECE));
+      yield;
+    }
+    text += scanner.end();
+    if (blocked !== null) break;
+    if (text !== place.text) {
+      place.replace(text);
+      isChanged = true;
+    }
+  }
+  return { isChanged, blocked };
+}
+
+function limitsOf(settings: JsonObject, hashKey: Json | undefined): PromptLimits {
   return {
     maxMessages: numberOf(settings['max_messages']),
     maxCharacters: numberOf(settings['max_characters']),
     blocked: new BlockedPatterns(textsOf(settings['blocked_patterns'])),
+    pii: new PiiRules(settings['pii'], hashKey),
   };
 }

@@ -4,6 +4,8 @@ import { get, isObject, type Obj } from '../../../spec/json.ts';
 /** A text, and how another takes its place. */
 export interface TextPlace {
   readonly text: string;
+  /** It is JSON, as arguments of calls are. */
+  readonly isJson: boolean;
   replace(text: string): void;
 }
 
@@ -65,6 +67,7 @@ function isText(container: Container, key: string | number, value: string): bool
 function placeOf(container: Container, key: string | number, text: string): TextPlace {
   return {
     text,
+    isJson: key === 'arguments',
     replace(other) {
       if (Array.isArray(container)) container[Number(key)] = other;
       else

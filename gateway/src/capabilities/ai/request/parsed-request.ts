@@ -40,6 +40,12 @@ export function parsedRequest(x: Exchange): Obj {
   return value;
 }
 
+/** Has the request go on with this value, which `parsedRequest` gave and a policy has changed. */
+export function rewriteRequest(x: Exchange, value: Obj): void {
+  x.body = Buffer.from(JSON.stringify(value));
+  slot.set(x, new ParsedBody(x.body, value));
+}
+
 function parse(body: Uint8Array): Obj {
   let value: unknown;
   try {

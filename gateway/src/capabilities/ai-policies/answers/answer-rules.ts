@@ -1,0 +1,66 @@
+/** What answers may have in them: the settings of a profile, and what was found by them. */
+import type { Json, JsonObject } from '../../../artifact/format.ts';
+import { BlockedPatterns } from '../blocked-patterns.ts';
+import type { PiiKind } from '../pii/kinds.ts';
+import type { PiiAction } from '../pii/pii-rules.ts';
+import { PiiRules } from '../pii/pii-rules.ts';
+import { PiiScanner } from '../pii/pii-scanner.ts';
+import { textsOf } from '../profiles.ts';
+
+export interface AnswerRules {
+  readonly pii: PiiRules;
+  readonly blocked: BlockedPatterns;
+}
+
+export type FindingKind = PiiKind | 'pattern';
+
+/** Thrown where an answer must not go on. Its message is for the log. */
+export class AnswerBlocked extends Error {}
+
+/** Characters before a piece that patterns see with it: one that is no longer is found across pieces. */
+export const WINDOW = 1024;
+
+export function answerRules(settings: JsonObject, hashKey: Json | undefined): AnswerRules {
+  return {
+    pii: new PiiRules(settings['pii'], hashKey),
+    blocked: new BlockedPatterns(textsOf(settings['blocked_patterns'])),
+  };
+}
+
+/** One text of an answer, as it comes. */
+export class GuardedText {
+  readonly #rules: AnswerRules;
+  readonly #scanner: PiiScanner;
+  /** What patterns still see. */
+  #seen = '';
+
+  constructor(rules: AnswerRules, isJson: boolean, found: (kind: FindingKind, action: PiiAction) => void) {
+    this.#rules = rules;
+    this.#scanner = new PiiScanner(rules.pii, isJson, ({ kind, action }) => {
+      found(kind, action);
+      if (action === 'block') throw new AnswerBlocked(`pii.${kind}`);
+    });
+  }
+
+  /** Throws AnswerBlocked. */
+  push(piece: string): string {
+    this.#match(piece);
+    return this.#scanner.push(piece);
+  }
+
+  end(): string {
+    return this.#scanner.end();
+  }
+
+  #match(piece: string): void {
+    const { blocked } = this.#rules;
+    if (blocked.isEmpty || piece === '') return;
+    const text = this.#seen + piece;
+    this.#seen = text.slice(-WINDOW);
+    const steps = blocked.find(text);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    if (step.value === 'steps') throw new AnswerBlocked('the patterns take too many steps');
+    if (step.value !== null) throw new AnswerBlocked(`blocked_patterns[${step.value.pattern}]`);
+  }
+}

@@ -1,0 +1,68 @@
+/** `host_ai_answers_open` and `host_ai_answers_check`: what answers of AI providers may have in them. */
+import { capability } from '../../../capability/capability.ts';
+import type { CounterInfo } from '../../../telemetry/metric-table.ts';
+import { HostCallError } from '../../../wasm/call/host-call-error.ts';
+import { answerWith } from '../../../wasm/host/response.ts';
+import { PII_KINDS } from '../pii/kinds.ts';
+import { PII_ACTIONS } from '../pii/pii-rules.ts';
+import { AnswerGuard } from './answer-guard.ts';
+
+const code = (values: readonly string[]) => values.map((each) => `\`${each}\``).join(', ');
+
+const FINDINGS: CounterInfo = {
+  help: 'What ai-response-guard has found in answers of AI providers; in streams of responses, as often as they repeat it',
+  labels: {
+    kind: `what was found: ${code([...PII_KINDS, 'pattern'])}`,
+    action: `what became of it: ${code(PII_ACTIONS)}`,
+  },
+};
+
+/** What `init` has opened. */
+interface Bound {
+  guard: AnswerGuard | null;
+}
+
+export const aiAnswers = capability({
+  metrics: { gw_plugin_ai_response_guard_findings_total: FINDINGS },
+  open: ({ counter }) => counter('gw_plugin_ai_response_guard_findings_total', FINDINGS),
+  bind: (): Bound => ({ guard: null }),
+  functions: {
+    host_ai_answers_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_answers_open is for init');
+          const { config, services, name } = call.binding;
+          bound().guard = new AnswerGuard(config.whole, {
+            log: (level, message, x) => services.log(level, name, message, x),
+            found: (kind, action) => loaded.count(kind, action),
+          });
+          return 0;
+        },
+    },
+    host_ai_answers_check: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with what the config says in the place of what it says, also where it streams',
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          const { guard } = bound();
+          if (guard === null) throw new HostCallError('host_ai_answers_check: call host_ai_answers_open in init');
+          const x = call.response();
+          call.charge(x.responseBody?.length ?? 0);
+          const refusal = guard.check(x, call.binding.owner);
+          if (refusal === null) return 0;
+          answerWith(call, { problem: refusal.problem });
+          return 1;
+        },
+    },
+  },
+});

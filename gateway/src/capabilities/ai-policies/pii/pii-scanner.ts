@@ -1,0 +1,97 @@
+/**
+ * Puts something else in the place of personal data in a text that comes in pieces. It holds back no more than what may
+ * still become one, and what it gives does not depend on the pieces.
+ */
+import { NONE, UNDECIDED } from './detector.ts';
+import { DETECTORS, type PiiKind } from './kinds.ts';
+import type { PiiAction, PiiRules } from './pii-rules.ts';
+
+export interface PiiFound {
+  readonly kind: PiiKind;
+  readonly action: PiiAction;
+}
+
+type Match = PiiFound & { readonly length: number };
+
+export class PiiScanner {
+  readonly #rules: PiiRules;
+  readonly #found: (found: PiiFound) => void;
+  readonly #isJson: boolean;
+  #pending = '';
+  /** The character before what is pending. */
+  #before = '';
+  #inString = false;
+
+  /** `isJson`: the text is JSON, and stays so. `found` may throw, which ends it. */
+  constructor(rules: PiiRules, isJson: boolean, found: (found: PiiFound) => void) {
+    this.#rules = rules;
+    this.#isJson = isJson;
+    this.#found = found;
+  }
+
+  /** All of a text at once. */
+  static whole(rules: PiiRules, text: string, isJson: boolean, found: (found: PiiFound) => void): string {
+    const scanner = new PiiScanner(rules, isJson, found);
+    return scanner.push(text) + scanner.end();
+  }
+
+  push(piece: string): string {
+    this.#pending += piece;
+    return this.#advance(false);
+  }
+
+  /** There is no more. */
+  end(): string {
+    return this.#advance(true);
+  }
+
+  #advance(isWhole: boolean): string {
+    const text = this.#pending;
+    let [out, at, from] = ['', 0, 0];
+    while (at < text.length) {
+      const escaped = this.#isJson && this.#inString && text.charAt(at) === '\\' ? escapeLength(text, at) : 0;
+      if (escaped > 0) {
+        if (at + escaped > text.length && !isWhole) break;
+        at += escaped;
+        this.#before = '';
+        continue;
+      }
+      const match = this.#matchAt(text, at, isWhole);
+      if (match === 'undecided') break;
+      if (match === null) {
+        this.#before = text.charAt(at++);
+        if (this.#before === '"') this.#inString = !this.#inString;
+        continue;
+      }
+      out += text.slice(from, at) + this.#replaced(match, text.slice(at, at + match.length));
+      at += match.length;
+      from = at;
+      this.#before = text.charAt(at - 1);
+    }
+    this.#pending = text.slice(at);
+    return out + text.slice(from, at);
+  }
+
+  /** The longest. */
+  #matchAt(text: string, at: number, isWhole: boolean): Match | 'undecided' | null {
+    let best: Match | null = null;
+    for (const [kind, action] of this.#rules.kinds) {
+      const length = DETECTORS[kind]({ text, isWhole }, at, this.#before);
+      if (length === UNDECIDED) return 'undecided';
+      if (length !== NONE && length > (best?.length ?? 0)) best = { kind, action, length };
+    }
+    return best;
+  }
+
+  #replaced({ kind, action }: Match, found: string): string {
+    this.#found({ kind, action });
+    const text = this.#rules.replacement(kind, action, found);
+    // A number of JSON becomes a string.
+    return this.#isJson && !this.#inString ? JSON.stringify(text) : text;
+  }
+}
+
+/** `\n`, `\u00e9` */
+function escapeLength(text: string, at: number): number {
+  return text.charAt(at + 1) === 'u' ? 6 : 2;
+}
