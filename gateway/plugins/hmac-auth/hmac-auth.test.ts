@@ -274,6 +274,7 @@ describe('hmac-auth', () => {
       rateLimits: memory.rateLimits,
       nonces: { enter: () => Promise.reject(new StateUnavailable('away')) },
       reservations: memory.reservations,
+      sessions: memory.sessions,
       close: () => memory.close(),
     };
     const cut = await testPlugin(import.meta.dirname, { state: away });

@@ -3,6 +3,7 @@ import { MemoryCacheStore } from './memory-cache-store.ts';
 import { MemoryNonceStore } from './memory-nonce-store.ts';
 import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
 import { MemoryReservationStore } from './memory-reservation-store.ts';
+import { MemorySessionStore } from './memory-session-store.ts';
 import type { State } from './state.ts';
 
 export class MemoryState implements State {
@@ -10,6 +11,7 @@ export class MemoryState implements State {
   readonly cache: MemoryCacheStore;
   readonly nonces: MemoryNonceStore;
   readonly reservations: MemoryReservationStore;
+  readonly sessions: MemorySessionStore;
 
   /** `now`: milliseconds since the epoch, for all. Default: the system's. */
   constructor(options: { readonly now?: () => number } = {}) {
@@ -17,6 +19,7 @@ export class MemoryState implements State {
     this.cache = new MemoryCacheStore(options);
     this.nonces = new MemoryNonceStore(options);
     this.reservations = new MemoryReservationStore(options);
+    this.sessions = new MemorySessionStore(options);
   }
 
   async close(): Promise<void> {}

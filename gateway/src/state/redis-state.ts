@@ -15,6 +15,7 @@ import {
   reservationOf,
 } from './redis-reservations.ts';
 import type { ReservationStore } from './reservation-store.ts';
+import { SESSION_SECONDS, type SessionStore } from './session-store.ts';
 import { type State, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {
@@ -60,6 +61,7 @@ export class RedisState implements State {
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;
+  readonly sessions: SessionStore;
   readonly #redis: Redis & Scripted;
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
@@ -113,6 +115,7 @@ export class RedisState implements State {
     this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
     this.nonces = { enter: (nonce) => this.#enter(nonce) };
     this.reservations = this.#reservations();
+    this.sessions = this.#sessions();
     this.cache = {
       get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
       set: async (key, value, ttlSeconds) => {
@@ -137,6 +140,23 @@ export class RedisState implements State {
       release: async (key, token) => {
         await this.#ask(() => this.#redis.gwRelease(at(key), token));
       },
+    };
+  }
+
+  /** The server drops those that have ended; how many there are is bounded by its memory. */
+  #sessions(): SessionStore {
+    const at = (id: string) => `${this.#prefix}session:${id}`;
+    return {
+      open: async ({ id, revision }) => {
+        await this.#ask(() => this.#redis.set(at(id), revision, 'EX', SESSION_SECONDS));
+      },
+      use: async (id) => {
+        const [revision] = await this.#ask(() =>
+          Promise.all([this.#redis.get(at(id)), this.#redis.expire(at(id), SESSION_SECONDS)]),
+        );
+        return revision;
+      },
+      end: async (id) => (await this.#ask(() => this.#redis.del(at(id)))) === 1,
     };
   }
 

@@ -7,12 +7,14 @@ import type { CacheStore } from './cache-store.ts';
 import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 import type { ReservationStore } from './reservation-store.ts';
+import type { SessionStore } from './session-store.ts';
 
 export interface State {
   readonly rateLimits: RateLimitStore;
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;
+  readonly sessions: SessionStore;
   /** Of a server; undefined where the state is in this process or its parent. */
   readonly figures?: StateFigures;
   close(): Promise<void>;

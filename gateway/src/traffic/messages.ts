@@ -4,6 +4,7 @@ import type { ServeOptions } from '../options/serve-options.ts';
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
 import type { RecordRequest, Reservation, ReservationRequest } from '../state/reservation-store.ts';
+import type { OpenedSession } from '../state/session-store.ts';
 import type { Level } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
@@ -68,6 +69,9 @@ export interface SharedState {
   reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
   recordReserved(request: RecordRequest): boolean | Promise<boolean>;
   releaseReserved(reserved: { readonly key: string; readonly token: string }): void;
+  openSession(session: OpenedSession): void;
+  useSession(id: string): string | null;
+  endSession(id: string): boolean;
   /** Base64, or null. */
   getCached(key: string): string | null;
   setCached(entry: CacheArguments): void;

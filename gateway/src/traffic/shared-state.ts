@@ -10,6 +10,7 @@ export function stateMethods({
   cache,
   nonces,
   reservations,
+  sessions,
 }: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
   return {
     takeRateLimit: ({ bucket, quota, windowSeconds }) => rateLimits.take(bucket, quota, windowSeconds),
@@ -17,6 +18,9 @@ export function stateMethods({
     reserve: (request) => reservations.reserve(request),
     recordReserved: (request) => reservations.record(request),
     releaseReserved: ({ key, token }) => reservations.release(key, token),
+    openSession: (session) => sessions.open(session),
+    useSession: (id) => sessions.use(id),
+    endSession: (id) => sessions.end(id),
     getCached(key) {
       const value = cache.get(key);
       return value === null ? null : Buffer.from(value).toString('base64');
@@ -37,6 +41,11 @@ export function channelState(channel: Channel<SharedState, Record<never, never>>
       reserve: (request) => channel.call('reserve', request),
       record: (request) => channel.call('recordReserved', request),
       release: (key, token) => channel.call('releaseReserved', { key, token }),
+    },
+    sessions: {
+      open: (session) => channel.call('openSession', session),
+      use: (id) => channel.call('useSession', id),
+      end: (id) => channel.call('endSession', id),
     },
     cache: {
       async get(key) {
