@@ -9,8 +9,10 @@ import { mediaTypeOf } from '../validation/media-type.ts';
 import { errorText, RpcError, type RpcId, readMessage } from './json-rpc.ts';
 import { corsHeaders, originOf } from './origins.ts';
 import { SessionEra } from './session-era.ts';
-import type { OwnRequests } from './tool-call.ts';
-import type { Toolbox } from './toolbox.ts';
+import { isStateless, StatelessEra } from './stateless-era.ts';
+import { type McpRequest, STREAMS } from './tool-methods.ts';
+
+export { STREAMS };
 
 export const MCP_PATH = '/__gw/mcp';
 /** Credentials are of any name: each tool's operation admits what it knows. */
@@ -19,13 +21,20 @@ const ACCEPT = new AcceptCheck(['application/json']);
 
 export class McpEndpoint {
   readonly #sessions: SessionEra;
+  readonly #stateless = new StatelessEra();
 
   constructor(sessions: SessionStore) {
     this.#sessions = new SessionEra(sessions);
   }
 
-  /** Null where the client has gone. */
-  async answer(x: Exchange, toolbox: Toolbox, requests: OwnRequests): Promise<Answer | null> {
+  /** Another artifact serves from now on, and its tools are others. */
+  toolsChanged(): void {
+    this.#stateless.subscriptions.toolsChanged();
+  }
+
+  /** `STREAMS` where a stream has begun, null where the client has gone. */
+  async answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
+    const { x, toolbox } = request;
     const { allowed, origin } = originOf(x, toolbox.origins);
     if (!allowed) {
       const detail = 'Web pages of this origin may not call: x-gw-mcp.origins lists those that may.';
@@ -33,12 +42,13 @@ export class McpEndpoint {
     }
     const preflight = x.method === 'OPTIONS' && origin !== null;
     if (preflight) return { status: 204, headers: corsHeaders(origin, true), body: null };
-    const answer = await this.#answer(x, toolbox, requests);
-    return answer === null ? null : withHeaders(answer, corsHeaders(origin, false));
+    const cors = corsHeaders(origin, false);
+    const answer = await this.#answer({ ...request, stream: (headers) => request.stream([...headers, ...cors]) });
+    return answer === null || answer === STREAMS ? answer : withHeaders(answer, cors);
   }
 
-  async #answer(x: Exchange, toolbox: Toolbox, requests: OwnRequests): Promise<Answer | null> {
-    const request = { x, toolbox, requests };
+  async #answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
+    const { x } = request;
     let id: RpcId | null = null;
     try {
       if (x.method === 'DELETE') return await this.#sessions.end(request);
@@ -46,7 +56,8 @@ export class McpEndpoint {
       if (refused !== null) return refused;
       const message = readMessage(await x.readBody());
       id = message.kind === 'request' ? message.id : null;
-      return await this.#sessions.answer(request, message);
+      const era = isStateless(request, message) ? this.#stateless : this.#sessions;
+      return await era.answer(request, message);
     } catch (error) {
       if (error instanceof RpcError) return rpcRefusal(error, id);
       if (error instanceof Interrupted) return x.answer;

@@ -1,5 +1,5 @@
 /** What both eras of the protocol have in common: listing tools and calling one. */
-import { type Answer, type Exchange, headerOf } from '../exchange.ts';
+import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { Era } from './era.ts';
 import { INVALID_PARAMS, RpcError } from './json-rpc.ts';
@@ -13,7 +13,12 @@ export interface McpRequest {
   readonly x: Exchange;
   readonly toolbox: Toolbox;
   readonly requests: OwnRequests;
+  /** Begins a stream in place of an answer; null where the client has gone. */
+  stream(headers: HeaderList): ResponseSink | null;
 }
+
+/** In place of an answer: a stream has begun, or its client has gone. */
+export const STREAMS: unique symbol = Symbol('streams');
 
 /** A result; an HTTP answer in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
 export type CallOutcome = { readonly result: ToolResult } | { readonly answer: Answer } | null;

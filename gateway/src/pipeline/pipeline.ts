@@ -5,12 +5,20 @@
  */
 import type { BufferBudget } from '../buffer-budget.ts';
 import { proxy } from '../egress/proxy.ts';
-import { CLIENT_CLOSED, type Exchange, headerOf, Interrupted, joinedHeader, problemOf } from '../exchange.ts';
+import {
+  CLIENT_CLOSED,
+  type Exchange,
+  type HeaderList,
+  headerOf,
+  Interrupted,
+  joinedHeader,
+  problemOf,
+} from '../exchange.ts';
 import type { Admission } from '../headers/admission.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { hopsOf, MAX_HOPS } from '../headers/hops.ts';
 import { identify } from '../headers/standard.ts';
-import { MCP_ADMISSION, MCP_PATH, type McpEndpoint } from '../mcp/endpoint.ts';
+import { MCP_ADMISSION, MCP_PATH, type McpEndpoint, STREAMS } from '../mcp/endpoint.ts';
 import type { Toolbox } from '../mcp/toolbox.ts';
 import { type Problem, problem } from '../problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from '../reserved/reserved.ts';
@@ -34,6 +42,7 @@ import { ANSWERED, HANDED_OFF } from '../wasm/call/plugin.ts';
 import { UpstreamHandshake } from '../websocket/handshake.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import { runRequestHook } from './hooks.ts';
+import { ownStream } from './own-stream.ts';
 import { type ResponseOptions, ResponseRun } from './response-run.ts';
 import { transformedBody } from './streams.ts';
 
@@ -154,11 +163,13 @@ class RequestRun implements BodyReading {
       return this.#response.refuse('body-size', tooLarge(length, maxBodySize));
     }
     if (x.bodyStream !== null) x.readBody = bodyReader(x, this);
-    const answer = await this.#options.mcp.answer(x, toolbox, {
-      serve: (own) => serve(own, this.#gw, this.#options),
-      operationOf: (method, path) => this.#gw.router.find(method, path).value?.operation.index,
-    });
-    return this.#response.answer(answer);
+    const requests = {
+      serve: (own: Exchange) => serve(own, this.#gw, this.#options),
+      operationOf: (method: string, path: string) => this.#gw.router.find(method, path).value?.operation.index,
+    };
+    const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);
+    const answer = await this.#options.mcp.answer({ x, toolbox, requests, stream });
+    if (answer !== STREAMS) await this.#response.answer(answer);
   }
 
   /** No operation has this path, or none with this method: preflight, 404 or 405. */

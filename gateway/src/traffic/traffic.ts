@@ -4,6 +4,7 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';
+import { TOOLS_PATH } from '../artifact/tools.ts';
 import { BufferBudget } from '../buffer-budget.ts';
 import { type OpenCapabilities, openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
@@ -157,6 +158,9 @@ export class LocalTraffic implements Traffic {
         const previous = this.#generation;
         this.#generation = next;
         previous?.retire();
+        if (previous?.artifact.manifest.checksums[TOOLS_PATH] !== artifact.manifest.checksums[TOOLS_PATH]) {
+          this.#mcp.toolsChanged();
+        }
       },
       discard: () => next.retire(),
     };
