@@ -275,6 +275,7 @@ describe('hmac-auth', () => {
       nonces: { enter: () => Promise.reject(new StateUnavailable('away')) },
       reservations: memory.reservations,
       budgets: memory.budgets,
+      sessions: memory.sessions,
       close: () => memory.close(),
     };
     const cut = await testPlugin(import.meta.dirname, { state: away });

@@ -179,6 +179,7 @@ export function readTools(bytes: Buffer, operations: number): ToolsFile {
     throw malformed(`${TOOLS_PATH} needs "tools" and "schemas"`);
   }
   if (!optional(text)(json['instructions'])) throw malformed(`${TOOLS_PATH} has no valid "instructions"`);
+  if (!optional(listOf(text))(json['origins'])) throw malformed(`${TOOLS_PATH} has no valid "origins"`);
   const bad = json['tools'].findIndex((each) => !tool(each) || Number(each.operation) >= operations);
   if (bad >= 0) throw malformed(`tool ${bad} of ${TOOLS_PATH} is not valid`);
   return json as unknown as ToolsFile;

@@ -39,7 +39,8 @@ export interface ToolBody {
 
 /** The value of an argument that a call leaves out. */
 export interface ToolDefault {
-  readonly value: Json;
+  /** Absent: the argument is left out. */
+  readonly value?: Json;
   /** Callers do not see the argument, and cannot give it. */
   readonly hidden: boolean;
 }
@@ -65,6 +66,8 @@ export interface Tool {
 export interface ToolsFile {
   /** What a model is told of the server. */
   readonly instructions?: string;
+  /** Origins of web pages that may call, such as `https://chat.example`; pages of this machine may where the gateway is on it. */
+  readonly origins?: readonly string[];
   /** By name. */
   readonly tools: readonly Tool[];
   readonly schemas: { readonly [id: string]: Json };

@@ -21,6 +21,8 @@ export interface Selection {
 export interface SpecTools {
   readonly enabled: boolean;
   readonly instructions?: string;
+  /** Of web pages that may call. */
+  readonly origins: readonly string[];
   readonly prefix: string;
   /** Null: all. */
   readonly include: Selection | null;
@@ -47,7 +49,7 @@ export interface OperationTool {
   readonly outputSchema?: boolean;
 }
 
-type Kind = 'boolean' | 'text' | 'name' | 'prefix' | 'texts' | 'objects' | 'object' | 'any';
+type Kind = 'boolean' | 'text' | 'name' | 'prefix' | 'origins' | 'texts' | 'objects' | 'object' | 'any';
 
 const FITS: Readonly<Record<Kind, readonly [fits: (value: unknown) => boolean, what: string]>> = {
   boolean: [(value) => typeof value === 'boolean', 'true or false'],
@@ -60,15 +62,24 @@ const FITS: Readonly<Record<Kind, readonly [fits: (value: unknown) => boolean, w
     (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,32}$/.test(value),
     'a name of at most 32 characters: letters, digits, _ and -',
   ],
+  origins: [
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'string' && isOrigin(each)),
+    'a list of origins such as https://chat.example',
+  ],
   texts: [(value) => Array.isArray(value) && value.every((each) => typeof each === 'string'), 'a list of texts'],
   objects: [(value) => Array.isArray(value) && value.every(isObject), 'a list of objects'],
   object: [isObject, 'an object'],
   any: [() => true, ''],
 };
 
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}
+
 const SPEC = {
   enabled: 'boolean',
   instructions: 'text',
+  origins: 'origins',
   prefix: 'prefix',
   include: 'object',
   exclude: 'object',
@@ -99,7 +110,7 @@ const NONE: Selection = { tags: [], paths: [] };
 /** Of a document's root; not enabled where there is no `x-gw-mcp`. */
 export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
   const at = member(root, EXTENSION);
-  const off = { enabled: false, prefix: '', include: null, exclude: NONE, outputSchemas: true };
+  const off = { enabled: false, origins: [], prefix: '', include: null, exclude: NONE, outputSchemas: true };
   if (at.value === undefined) return off;
   if (typeof get(at.value, 'enabled') !== 'boolean') {
     const hint = `Write ${EXTENSION} as {enabled: true}.`;
@@ -110,6 +121,7 @@ export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
   const instructions = read('instructions');
   return {
     enabled: read('enabled') === true,
+    origins: texts(read('origins')),
     prefix: String(read('prefix') ?? ''),
     include: read('include') === undefined ? null : selection(member(at, 'include'), diagnostics),
     exclude: selection(member(at, 'exclude'), diagnostics),

@@ -52,10 +52,12 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
   const [first] = enabling;
   if (!first) return { mcp: { enabled: false }, tools: null };
   const instructions = enabling.flatMap((spec) => settings.get(spec)?.instructions ?? []);
+  const origins = [...new Set(enabling.flatMap((spec) => settings.get(spec)?.origins ?? []))].sort();
   return {
     mcp: { enabled: true, server_name: first.title, server_version: first.apiVersion },
     tools: {
       ...(instructions.length > 0 ? { instructions: instructions.join('\n\n') } : {}),
+      ...(origins.length > 0 ? { origins } : {}),
       ...new ToolWriter(deps).write(chosen),
     },
   };
@@ -179,7 +181,7 @@ class ToolWriter {
         const why = `argument "${name}" is required, and hidden without a "default"`;
         this.#deps.diagnostics.add('E1017', placeOf(member(at, name)), why);
       }
-      return value === undefined && !hidden ? [] : [[name, { value: value ?? null, hidden }]];
+      return value === undefined && !hidden ? [] : [[name, { ...(value === undefined ? {} : { value }), hidden }]];
     });
     return Object.fromEntries(entries);
   }

@@ -8,6 +8,7 @@ import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
 import { Admission } from '../headers/admission.ts';
+import { Toolbox } from '../mcp/toolbox.ts';
 import { StepBudget } from '../patterns/step-budget.ts';
 import { type Health, healthOf } from '../reserved/health.ts';
 import { SpecLibrary } from '../reserved/spec-library.ts';
@@ -69,12 +70,15 @@ export class Generation {
   readonly baseline = new Admission([]);
   readonly health: Health;
   readonly specs: SpecLibrary;
+  /** Null where MCP is not enabled. */
+  readonly toolbox: Toolbox | null;
   inFlight = 0;
   #retired = false;
   readonly #close: () => void;
 
-  constructor(artifact: Artifact, router: Router<LoadedOperation>, close: () => void) {
+  constructor(artifact: Artifact, router: Router<LoadedOperation>, toolbox: Toolbox | null, close: () => void) {
     this.artifact = artifact;
+    this.toolbox = toolbox;
     this.specs = new SpecLibrary(artifact);
     this.router = router;
     this.health = healthOf(artifact.manifest);
@@ -129,7 +133,8 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
   try {
     const binder = new PluginBinder(artifact, await loadModules(artifact, runtime), deps.secrets);
     const { schemas: table } = artifact.routes;
-    const schemas = new Schemas(table, deps.dev, new StepBudget(deps.maxPatternSteps));
+    const steps = new StepBudget(deps.maxPatternSteps);
+    const schemas = new Schemas(table, deps.dev, steps);
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
     for (const operation of artifact.routes.operations) {
@@ -137,7 +142,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
       router.add(operation.method, operation.path, loaded);
     }
     deps.metrics.runtimes.add(runtime);
-    return new Generation(artifact, router, () => {
+    return new Generation(artifact, router, Toolbox.of(artifact, steps), () => {
       deps.metrics.runtimes.delete(runtime);
       runtime.close();
       capabilities.close();

@@ -5,10 +5,21 @@
  */
 import type { BufferBudget } from '../buffer-budget.ts';
 import { proxy } from '../egress/proxy.ts';
-import { CLIENT_CLOSED, type Exchange, headerOf, Interrupted, joinedHeader, problemOf } from '../exchange.ts';
+import {
+  CLIENT_CLOSED,
+  type Exchange,
+  type HeaderList,
+  headerOf,
+  Interrupted,
+  joinedHeader,
+  problemOf,
+} from '../exchange.ts';
+import type { Admission } from '../headers/admission.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { hopsOf, MAX_HOPS } from '../headers/hops.ts';
 import { identify } from '../headers/standard.ts';
+import { MCP_ADMISSION, MCP_PATH, type McpEndpoint, STREAMS } from '../mcp/endpoint.ts';
+import type { Toolbox } from '../mcp/toolbox.ts';
 import { type Problem, problem } from '../problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from '../reserved/reserved.ts';
 import { readsAsAnother } from '../router/other-readings.ts';
@@ -31,6 +42,7 @@ import { ANSWERED, HANDED_OFF } from '../wasm/call/plugin.ts';
 import { UpstreamHandshake } from '../websocket/handshake.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import { runRequestHook } from './hooks.ts';
+import { ownStream } from './own-stream.ts';
 import { type ResponseOptions, ResponseRun } from './response-run.ts';
 import { transformedBody } from './streams.ts';
 
@@ -41,6 +53,7 @@ export interface PipelineOptions extends ResponseOptions {
   /** Of bodies of requests that are in memory. */
   readonly budget: BufferBudget;
   readonly arriving: ArrivingBodies;
+  readonly mcp: McpEndpoint;
   /** Null: no request is traced. */
   readonly tracing: Pick<Tracing, 'begin'> | null;
 }
@@ -77,6 +90,8 @@ class RequestRun implements BodyReading {
     if (repeated !== null) return response.refuse('malformed', repeatedHeader(repeated));
     if (x.hops > MAX_HOPS) return response.answer({ problem: problem('loop-detected', GOES_ROUND) });
     if (x.path.startsWith(RESERVED_PREFIX)) {
+      const { toolbox } = this.#gw;
+      if (toolbox !== null && x.path === MCP_PATH) return this.#mcp(toolbox);
       return response.answer(await reserved(x, this.#gw, this.#options.reserved));
     }
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
@@ -125,7 +140,7 @@ class RequestRun implements BodyReading {
   /** Admits headers and takes what they say of the request: a header that has one value and came in several lines, or null. */
   #admit(op: LoadedOperation | null): string | null {
     const x = this.#x;
-    const admission = op?.admission ?? this.#gw.baseline;
+    const admission = op?.admission ?? this.#otherAdmission();
     const { headers, dropped, repeated } = admission.admit(x.rawHeaders);
     x.headers = headers;
     x.clientIp = this.#options.client.of(x.peer, headers);
@@ -133,6 +148,28 @@ class RequestRun implements BodyReading {
     identify(x);
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;
+  }
+
+  #otherAdmission(): Admission {
+    return this.#gw.toolbox !== null && this.#x.path === MCP_PATH ? MCP_ADMISSION : this.#gw.baseline;
+  }
+
+  /** Answers a client of MCP; tools are called by requests of their own, with the same generation. */
+  async #mcp(toolbox: Toolbox): Promise<void> {
+    const x = this.#x;
+    const { maxBodySize } = this.#options.limits;
+    const length = Number(headerOf(x.headers, 'content-length') ?? 0);
+    if (x.bodyStream !== null && length > maxBodySize) {
+      return this.#response.refuse('body-size', tooLarge(length, maxBodySize));
+    }
+    if (x.bodyStream !== null) x.readBody = bodyReader(x, this);
+    const requests = {
+      serve: (own: Exchange) => serve(own, this.#gw, this.#options),
+      operationOf: (method: string, path: string) => this.#gw.router.find(method, path).value?.operation.index,
+    };
+    const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);
+    const answer = await this.#options.mcp.answer({ x, toolbox, requests, stream });
+    if (answer !== STREAMS) await this.#response.answer(answer);
   }
 
   /** No operation has this path, or none with this method: preflight, 404 or 405. */

@@ -230,7 +230,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (sink === null) return false;
     if (x.closed) this.record(CLIENT_CLOSED, 0);
     else {
-      this.#goesOn(x.responseStatus, op.responseChunks);
+      this.goesOn(x.responseStatus, op.responseChunks);
       begins(sink);
     }
     return !x.closed;
@@ -246,7 +246,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const connection = x.responder.upgrade?.(x, x.responseHeaders, stopping) ?? null;
     if (connection === null) this.record(CLIENT_CLOSED, 0);
     else {
-      this.#goesOn(SWITCHING_PROTOCOLS, false);
+      this.goesOn(SWITCHING_PROTOCOLS, false);
       begins({ connection, figures: this.#options.recorder.metrics.webSockets });
     }
     return connection !== null;
@@ -303,7 +303,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       this.record(SWITCHING_PROTOCOLS, sent),
     );
     if (!relayed) return this.record(CLIENT_CLOSED, 0);
-    this.#goesOn(SWITCHING_PROTOCOLS, false);
+    this.goesOn(SWITCHING_PROTOCOLS, false);
   }
 
   /** Response hooks see the answer as one without a body; false where the client has gone, or got another answer. */
@@ -324,7 +324,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   }
 
   /** What goes on for long is traced up to its beginning, and outlives its generation, unless it still needs it. */
-  #goesOn(status: number, needsGeneration: boolean): void {
+  goesOn(status: number, needsGeneration: boolean): void {
     this.#x.trace?.finish(status);
     this.#x.trace = null;
     if (!needsGeneration) this.#release();

@@ -84,6 +84,11 @@ export class RequestTrace {
     this.#dispatch = null;
   }
 
+  /** Of the step under way. */
+  get spanId(): string {
+    return this.#current.context.spanId;
+  }
+
   /** A span below the step under way. */
   child(name: string): Span {
     const parent = this.#current.context;

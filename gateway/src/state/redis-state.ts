@@ -17,6 +17,7 @@ import {
   reservationOf,
 } from './redis-reservations.ts';
 import type { ReservationStore } from './reservation-store.ts';
+import { SESSION_SECONDS, type SessionStore } from './session-store.ts';
 import { type State, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {
@@ -69,6 +70,7 @@ export class RedisState implements State {
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;
   readonly budgets: BudgetStore;
+  readonly sessions: SessionStore;
   readonly #redis: Redis & Scripted;
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
@@ -126,6 +128,7 @@ export class RedisState implements State {
     this.nonces = { enter: (nonce) => this.#enter(nonce) };
     this.reservations = this.#reservations();
     this.budgets = this.#budgets();
+    this.sessions = this.#sessions();
     this.cache = {
       get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
       set: async (key, value, ttlSeconds) => {
@@ -179,6 +182,23 @@ export class RedisState implements State {
         (await this.#ask(() =>
           this.#redis.gwRenewBudget(...keys(bucket), id, windowSeconds * 1000, leaseSeconds * 1000, 0, 0),
         )) === 1,
+    };
+  }
+
+  /** The server drops those that have ended; how many there are is bounded by its memory. */
+  #sessions(): SessionStore {
+    const at = (id: string) => `${this.#prefix}session:${id}`;
+    return {
+      open: async ({ id, revision }) => {
+        await this.#ask(() => this.#redis.set(at(id), revision, 'EX', SESSION_SECONDS));
+      },
+      use: async (id) => {
+        const [revision] = await this.#ask(() =>
+          Promise.all([this.#redis.get(at(id)), this.#redis.expire(at(id), SESSION_SECONDS)]),
+        );
+        return revision;
+      },
+      end: async (id) => (await this.#ask(() => this.#redis.del(at(id)))) === 1,
     };
   }
 

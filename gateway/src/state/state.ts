@@ -8,6 +8,7 @@ import type { CacheStore } from './cache-store.ts';
 import type { NonceStore } from './nonce-store.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 import type { ReservationStore } from './reservation-store.ts';
+import type { SessionStore } from './session-store.ts';
 
 export interface State {
   readonly rateLimits: RateLimitStore;
@@ -15,6 +16,7 @@ export interface State {
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;
   readonly budgets: BudgetStore;
+  readonly sessions: SessionStore;
   /** Of a server; undefined where the state is in this process or its parent. */
   readonly figures?: StateFigures;
   close(): Promise<void>;

@@ -1,11 +1,11 @@
 /** Sends one request through the pipeline, as a client would, and reports what each stage decided. */
 import { Exchange } from '../exchange.ts';
+import { CapturedResponse } from '../own-request/captured-response.ts';
+import { GivenBody } from '../own-request/given-body.ts';
 import type { Generation } from '../pipeline/generation.ts';
 import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
 import { RequestTrace } from '../spans/request-trace.ts';
 import { checkLimits } from '../validation/limits.ts';
-import { CapturedResponse } from './captured-response.ts';
-import { GivenBody } from './given-body.ts';
 import type { TraceReport, TraceStage } from './report.ts';
 import type { TraceRequest } from './request.ts';
 import { StageRecorder } from './stages.ts';

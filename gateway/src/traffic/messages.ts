@@ -5,6 +5,7 @@ import type { BudgetRenewal, BudgetReservation, BudgetResult, BudgetSettlement }
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
 import type { RecordRequest, Reservation, ReservationRequest } from '../state/reservation-store.ts';
+import type { OpenedSession } from '../state/session-store.ts';
 import type { Level } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
@@ -72,6 +73,9 @@ export interface SharedState {
   reserveBudget(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
   settleBudget(settlement: BudgetSettlement): boolean | Promise<boolean>;
   renewBudget(renewal: BudgetRenewal): boolean | Promise<boolean>;
+  openSession(session: OpenedSession): void;
+  useSession(id: string): string | null;
+  endSession(id: string): boolean;
   /** Base64, or null. */
   getCached(key: string): string | null;
   setCached(entry: CacheArguments): void;

@@ -11,6 +11,7 @@ export function stateMethods({
   nonces,
   reservations,
   budgets,
+  sessions,
 }: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
   return {
     takeRateLimit: ({ bucket, quota, windowSeconds }) => rateLimits.take(bucket, quota, windowSeconds),
@@ -21,6 +22,9 @@ export function stateMethods({
     reserveBudget: (reservation) => budgets.reserve(reservation),
     settleBudget: (settlement) => budgets.settle(settlement),
     renewBudget: (renewal) => budgets.renew(renewal),
+    openSession: (session) => sessions.open(session),
+    useSession: (id) => sessions.use(id),
+    endSession: (id) => sessions.end(id),
     getCached(key) {
       const value = cache.get(key);
       return value === null ? null : Buffer.from(value).toString('base64');
@@ -46,6 +50,11 @@ export function channelState(channel: Channel<SharedState, Record<never, never>>
       reserve: (reservation) => channel.call('reserveBudget', reservation),
       settle: (settlement) => channel.call('settleBudget', settlement),
       renew: (renewal) => channel.call('renewBudget', renewal),
+    },
+    sessions: {
+      open: (session) => channel.call('openSession', session),
+      use: (id) => channel.call('useSession', id),
+      end: (id) => channel.call('endSession', id),
     },
     cache: {
       async get(key) {

@@ -4,12 +4,14 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';
+import { TOOLS_PATH } from '../artifact/tools.ts';
 import { BufferBudget } from '../buffer-budget.ts';
 import { type OpenCapabilities, openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
+import { McpEndpoint } from '../mcp/endpoint.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
@@ -103,6 +105,7 @@ export class LocalTraffic implements Traffic {
   readonly #http: HttpClient;
   readonly #capabilities: OpenCapabilities;
   readonly #recorder: Recorder;
+  readonly #mcp: McpEndpoint;
   readonly #transport: Transport;
   #tracing: Tracing | null = null;
   /** Null until the port is bound. */
@@ -137,6 +140,7 @@ export class LocalTraffic implements Traffic {
     });
     this.#metrics.state = deps.state;
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
+    this.#mcp = new McpEndpoint(deps.state.sessions);
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
     this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
@@ -154,6 +158,9 @@ export class LocalTraffic implements Traffic {
         const previous = this.#generation;
         this.#generation = next;
         previous?.retire();
+        if (previous?.artifact.manifest.checksums[TOOLS_PATH] !== artifact.manifest.checksums[TOOLS_PATH]) {
+          this.#mcp.toolsChanged();
+        }
       },
       discard: () => next.retire(),
     };
@@ -245,6 +252,7 @@ export class LocalTraffic implements Traffic {
       budget: this.#budget,
       responseBudget: this.#responseBudget,
       arriving: this.#arriving,
+      mcp: this.#mcp,
       recorder: this.#recorder,
       tracing: this.#tracing,
       dev: options.dev,

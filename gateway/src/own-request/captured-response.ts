@@ -2,8 +2,15 @@
 import { Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 
-/** Bytes of a body that are kept. */
+/** Bytes of a body that are kept where nothing else is said. */
 const MOST_BODY = 64 << 10;
+
+export interface CaptureOptions {
+  /** Bytes of the body that are kept. */
+  readonly most: number;
+  /** A body that is longer is not waited for. */
+  readonly cutsOff: boolean;
+}
 
 export class CapturedResponse implements Responder {
   status = 0;
@@ -11,7 +18,18 @@ export class CapturedResponse implements Responder {
   bodyBytes = 0;
   aborted = false;
   readonly #kept: Uint8Array[] = [];
+  readonly #options: CaptureOptions;
+  readonly #ended = Promise.withResolvers<void>();
   #keptBytes = 0;
+
+  constructor(options: CaptureOptions = { most: MOST_BODY, cutsOff: false }) {
+    this.#options = options;
+  }
+
+  /** The response is there, or will not be: it was given up. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
 
   get headSent(): boolean {
     return this.status !== 0;
@@ -22,6 +40,11 @@ export class CapturedResponse implements Responder {
     return Buffer.concat(this.#kept);
   }
 
+  /** The body is longer than what is kept of it. */
+  get tooLong(): boolean {
+    return this.bodyBytes > this.#options.most;
+  }
+
   get truncated(): boolean {
     return this.aborted || this.bodyBytes > this.#keptBytes;
   }
@@ -30,6 +53,7 @@ export class CapturedResponse implements Responder {
     this.#head(status, headers);
     if (body !== null) this.#take(typeof body === 'string' ? Buffer.from(body) : body);
     x.close();
+    this.#ended.resolve();
   }
 
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
@@ -38,10 +62,12 @@ export class CapturedResponse implements Responder {
       write: (chunk: Uint8Array, _, done) => {
         this.#take(chunk);
         done();
+        if (this.#options.cutsOff && this.bodyBytes > this.#options.most) this.abort(x);
       },
       final: (done) => {
         done();
         x.close();
+        this.#ended.resolve();
       },
       destroy: (error, done) => {
         if (!x.closed) this.abort(x);
@@ -53,6 +79,7 @@ export class CapturedResponse implements Responder {
   abort(x?: Exchange): void {
     this.aborted = true;
     x?.close(CLIENT_CLOSED);
+    this.#ended.resolve();
   }
 
   #head(status: number, headers: HeaderList): void {
@@ -62,7 +89,7 @@ export class CapturedResponse implements Responder {
 
   #take(bytes: Uint8Array): void {
     this.bodyBytes += bytes.length;
-    const room = MOST_BODY - this.#keptBytes;
+    const room = this.#options.most - this.#keptBytes;
     if (room <= 0) return;
     const part = Buffer.from(bytes.subarray(0, room));
     this.#kept.push(part);

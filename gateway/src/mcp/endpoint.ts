@@ -1,0 +1,100 @@
+/** The MCP endpoint (docs/mcp.md): which era a request belongs to, and what is refused before that is asked. */
+import { type Answer, type Exchange, headerOf, Interrupted, joinedHeader } from '../exchange.ts';
+import { Admission } from '../headers/admission.ts';
+import { problem } from '../problems.ts';
+import type { SessionStore } from '../state/session-store.ts';
+import { StateUnavailable } from '../state/state.ts';
+import { AcceptCheck } from '../validation/accept.ts';
+import { mediaTypeOf } from '../validation/media-type.ts';
+import { errorText, RpcError, type RpcId, readMessage } from './json-rpc.ts';
+import { corsHeaders, originOf } from './origins.ts';
+import { SessionEra } from './session-era.ts';
+import { isStateless, StatelessEra } from './stateless-era.ts';
+import { type McpRequest, STREAMS } from './tool-methods.ts';
+
+export { STREAMS };
+
+export const MCP_PATH = '/__gw/mcp';
+/** Credentials are of any name: each tool's operation admits what it knows. */
+export const MCP_ADMISSION = new Admission(['*']);
+const ACCEPT = new AcceptCheck(['application/json']);
+
+export class McpEndpoint {
+  readonly #sessions: SessionEra;
+  readonly #stateless = new StatelessEra();
+
+  constructor(sessions: SessionStore) {
+    this.#sessions = new SessionEra(sessions);
+  }
+
+  /** Another artifact serves from now on, and its tools are others. */
+  toolsChanged(): void {
+    this.#stateless.subscriptions.toolsChanged();
+  }
+
+  /** `STREAMS` where a stream has begun, null where the client has gone. */
+  async answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
+    const { x, toolbox } = request;
+    const { allowed, origin } = originOf(x, toolbox.origins);
+    if (!allowed) {
+      const detail = 'Web pages of this origin may not call: x-gw-mcp.origins lists those that may.';
+      return { problem: problem('forbidden', detail) };
+    }
+    const preflight = x.method === 'OPTIONS' && origin !== null;
+    if (preflight) return { status: 204, headers: corsHeaders(origin, true), body: null };
+    const cors = corsHeaders(origin, false);
+    const answer = await this.#answer({ ...request, stream: (headers) => request.stream([...headers, ...cors]) });
+    return answer === null || answer === STREAMS ? answer : withHeaders(answer, cors);
+  }
+
+  async #answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
+    const { x } = request;
+    let id: RpcId | null = null;
+    try {
+      if (x.method === 'DELETE') return await this.#sessions.end(request);
+      const refused = refusal(x);
+      if (refused !== null) return refused;
+      const message = readMessage(await x.readBody());
+      id = message.kind === 'request' ? message.id : null;
+      const era = isStateless(request, message) ? this.#stateless : this.#sessions;
+      return await era.answer(request, message);
+    } catch (error) {
+      if (error instanceof RpcError) return rpcRefusal(error, id);
+      if (error instanceof Interrupted) return x.answer;
+      if (error instanceof StateUnavailable) {
+        return { problem: problem('state-unavailable', 'Sessions cannot be looked up at present.') };
+      }
+      throw error;
+    }
+  }
+}
+
+function refusal(x: Exchange): Answer | null {
+  if (x.method !== 'POST') {
+    const detail = 'MCP messages are sent with POST; no stream is opened with GET.';
+    return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'POST, DELETE'] }) };
+  }
+  if (mediaTypeOf(headerOf(x.headers, 'content-type')) !== 'application/json') {
+    return { problem: problem('unsupported-media-type', 'Content-Type must be application/json.') };
+  }
+  if (headerOf(x.headers, 'content-encoding') !== undefined) {
+    return { problem: problem('unsupported-media-type', 'Content-Encoding must be identity.') };
+  }
+  if (!ACCEPT.admits(joinedHeader(x.headers, 'accept'))) {
+    return { problem: problem('not-acceptable', 'Accept must admit application/json.') };
+  }
+  return null;
+}
+
+function rpcRefusal(error: RpcError, id: RpcId | null): Answer {
+  const body = errorText(error, error.id ?? id);
+  return { status: error.status, headers: ['content-type', 'application/json'], body };
+}
+
+function withHeaders(answer: Answer, headers: readonly string[]): Answer {
+  if (headers.length === 0) return answer;
+  if ('problem' in answer) {
+    return { problem: { ...answer.problem, headers: [...(answer.problem.headers ?? []), ...headers] } };
+  }
+  return { ...answer, headers: [...(answer.headers ?? []), ...headers] };
+}

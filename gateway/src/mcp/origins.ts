@@ -1,0 +1,41 @@
+/**
+ * Which web pages may call (docs/mcp.md#origins): those whose origin the document lists, and pages of this machine where
+ * the gateway is asked on it. Comparing `Origin` with `Host` would let through a name that has been rebound to the
+ * gateway's address.
+ */
+import { type Exchange, headerOf } from '../exchange.ts';
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|[a-z0-9-]+\.localhost)$/;
+
+/** `origin`: null where none is allowed: the request comes from no page, or from one that may not call. */
+export function originOf(
+  x: Exchange,
+  listed: ReadonlySet<string>,
+): { readonly allowed: boolean; readonly origin: string | null } {
+  const origin = headerOf(x.headers, 'origin');
+  if (origin === undefined) return { allowed: true, origin: null };
+  if (listed.has(origin)) return { allowed: true, origin };
+  const local = isLoopback(origin) && isLoopback(`http://${headerOf(x.headers, 'host') ?? ''}`);
+  return local ? { allowed: true, origin } : { allowed: false, origin: null };
+}
+
+function isLoopback(url: string): boolean {
+  return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
+}
+
+/** Headers that let a page read an answer, and send what MCP needs. */
+export function corsHeaders(origin: string | null, preflight: boolean): string[] {
+  if (origin === null) return [];
+  const asks = 'content-type, accept, authorization, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name';
+  const allows = preflight
+    ? [
+        'access-control-allow-methods',
+        'POST, DELETE',
+        'access-control-allow-headers',
+        asks,
+        'access-control-max-age',
+        '600',
+      ]
+    : ['access-control-expose-headers', 'mcp-session-id, www-authenticate'];
+  return ['access-control-allow-origin', origin, 'vary', 'origin', ...allows];
+}

@@ -1,0 +1,25 @@
+/**
+ * Headers of revision 2026-07-28 that repeat what the body says, so that proxies can route by them: what differs is
+ * refused, since somebody may have decided by the header (docs/mcp.md#revisions).
+ */
+import { type HeaderList, headerOf } from '../exchange.ts';
+import { HEADER_MISMATCH, RpcError } from './json-rpc.ts';
+
+const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+
+/** Throws RpcError unless the header is there, and has the value. */
+export function mustMatch(headers: HeaderList, name: string, value: string): void {
+  const sent = headerOf(headers, name.toLowerCase());
+  if (sent === undefined) throw mismatch(`${name} is missing`);
+  if (decoded(sent) !== value) throw mismatch(`${name} does not match the body`);
+}
+
+/** What is no plain ASCII is written in base64. */
+function decoded(text: string): string {
+  const encoded = SENTINEL.exec(text)?.[1];
+  return encoded === undefined ? text : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function mismatch(why: string): RpcError {
+  return new RpcError(HEADER_MISMATCH, `Header mismatch: ${why}.`);
+}

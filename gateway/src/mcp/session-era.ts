@@ -1,0 +1,123 @@
+/** Revisions 2025-06-18 and 2025-11-25: `initialize` opens a session, and all else belongs to one. */
+import { randomUUID } from 'node:crypto';
+import { clientNetwork } from '../client-network.ts';
+import { type Answer, headerOf } from '../exchange.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
+import type { SessionStore } from '../state/session-store.ts';
+import { CallsUnderWay } from './calls.ts';
+import { SESSION_REVISIONS } from './era.ts';
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  RpcError,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  resultText,
+} from './json-rpc.ts';
+import { listTools, type McpRequest, runTool } from './tool-methods.ts';
+
+const SESSION = 'mcp-session-id';
+const VERSION = 'mcp-protocol-version';
+/** Characters of the ids that are given out. */
+const ID = /^[0-9a-f-]{36}$/;
+const ACCEPTED: Answer = { status: 202, body: null };
+
+export class SessionEra {
+  readonly #sessions: SessionStore;
+  readonly #calls = new CallsUnderWay();
+
+  constructor(sessions: SessionStore) {
+    this.#sessions = sessions;
+  }
+
+  /** Throws RpcError. */
+  async answer(request: McpRequest, message: RpcMessage): Promise<Answer> {
+    if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(request, message);
+    const version = headerOf(request.x.headers, VERSION);
+    if (version !== undefined && !SESSION_REVISIONS.includes(version)) {
+      const known = SESSION_REVISIONS.join(' and ');
+      throw new RpcError(INVALID_REQUEST, `MCP-Protocol-Version: sessions are of revisions ${known}.`);
+    }
+    const session = await this.#sessionOf(request);
+    if (message.kind === 'notification') return this.#notified(session, message);
+    return message.kind === 'response' ? ACCEPTED : this.#answer(request, session, message);
+  }
+
+  /** `DELETE`: the client needs the session no more. Throws RpcError. */
+  async end({ x }: Pick<McpRequest, 'x'>): Promise<Answer> {
+    const id = idOf(x.headers);
+    if (!(await this.#sessions.end(id))) throw noSession();
+    return { status: 204, body: null };
+  }
+
+  async #initialize({ x, toolbox }: McpRequest, { id, params }: RpcRequest): Promise<Answer> {
+    const wanted = get(params, 'protocolVersion');
+    if (typeof wanted !== 'string') throw new RpcError(INVALID_PARAMS, '"protocolVersion" must be a string.');
+    for (const name of ['capabilities', 'clientInfo']) {
+      if (!isObject(get(params, name))) throw new RpcError(INVALID_PARAMS, `"${name}" must be an object.`);
+    }
+    const revision = SESSION_REVISIONS.find((each) => each === wanted) ?? (SESSION_REVISIONS[0] as string);
+    const session = randomUUID();
+    await this.#sessions.open({ id: session, owner: clientNetwork(x.clientIp), revision });
+    const { server, instructions } = toolbox;
+    const result = { protocolVersion: revision, capabilities: { tools: {} }, serverInfo: server, instructions };
+    return json(resultText(id, JSON.stringify(result)), [SESSION, session]);
+  }
+
+  /** Throws RpcError. */
+  async #sessionOf({ x }: McpRequest): Promise<string> {
+    const id = idOf(x.headers);
+    if ((await this.#sessions.use(id)) === null) throw noSession();
+    return id;
+  }
+
+  #notified(session: string, { method, params }: RpcNotification): Answer {
+    if (method === 'notifications/cancelled') this.#calls.cancel(session, get(params, 'requestId'));
+    return ACCEPTED;
+  }
+
+  async #answer(request: McpRequest, session: string, message: RpcRequest): Promise<Answer> {
+    const { id, method, params } = message;
+    switch (method) {
+      case 'ping':
+        return json(resultText(id, '{}'));
+      case 'tools/list':
+        return json(resultText(id, `{${listTools(request, params, 'sessions')}}`));
+      case 'tools/call':
+        return this.#call(request, session, id, params);
+      default:
+        throw new RpcError(METHOD_NOT_FOUND, `There is no method ${JSON.stringify(method.slice(0, 100))}.`);
+    }
+  }
+
+  async #call(request: McpRequest, session: string, id: RpcRequest['id'], params: Obj): Promise<Answer> {
+    const outcome = await runTool(request, params, 'sessions', (cancel) => this.#calls.add(session, id, cancel));
+    // What was cancelled gets no response; the HTTP request must have one.
+    if (outcome === null) return ACCEPTED;
+    return 'answer' in outcome ? outcome.answer : json(resultText(id, JSON.stringify(outcome.result)));
+  }
+}
+
+/** Throws RpcError where there is none. */
+function idOf(headers: string[]): string {
+  const id = headerOf(headers, SESSION);
+  if (id === undefined) {
+    throw new RpcError(
+      INVALID_REQUEST,
+      'Mcp-Session-Id is missing: begin with "initialize", and send the id of its response.',
+    );
+  }
+  if (!ID.test(id)) throw noSession();
+  return id;
+}
+
+function noSession(): RpcError {
+  const message = 'The session has ended, or never was: begin a new one with "initialize".';
+  return new RpcError(INVALID_REQUEST, message, { status: 404 });
+}
+
+function json(body: string, headers: readonly string[] = []): Answer {
+  return { status: 200, headers: ['content-type', 'application/json', ...headers], body };
+}

@@ -1,0 +1,121 @@
+/** Revision 2026-07-28: no sessions; each request says what it needs in `_meta`, and repeats it in headers. */
+import { clientNetwork } from '../client-network.ts';
+import { type Answer, headerOf } from '../exchange.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
+import { STATELESS_REVISIONS } from './era.ts';
+import {
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  RpcError,
+  type RpcMessage,
+  type RpcRequest,
+  resultText,
+  UNSUPPORTED_VERSION,
+} from './json-rpc.ts';
+import { mustMatch } from './request-headers.ts';
+import { type Subscription, Subscriptions } from './subscriptions.ts';
+import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
+
+const PREFIX = 'io.modelcontextprotocol/';
+const VERSION = 'mcp-protocol-version';
+/** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
+const FRESH_MS = 60_000;
+const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;
+const ACCEPTED: Answer = { status: 202, body: null };
+
+/** Whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. */
+export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
+  if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)
+    return true;
+  const version = headerOf(x.headers, VERSION) ?? '';
+  const isLater = /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= (STATELESS_REVISIONS.at(-1) as string);
+  return isLater || headerOf(x.headers, 'mcp-method') !== undefined;
+}
+
+export class StatelessEra {
+  readonly subscriptions = new Subscriptions();
+
+  /** `STREAMS` where a stream has begun, null where the client has gone. Throws RpcError. */
+  async answer(request: McpRequest, message: RpcMessage): Promise<Answer | null | typeof STREAMS> {
+    if (message.kind !== 'request') return ACCEPTED;
+    checkMeta(request, message);
+    const { method, params } = message;
+    mustMatch(request.x.headers, 'Mcp-Method', method);
+    switch (method) {
+      case 'server/discover':
+        return json(request, message, discovered(request));
+      case 'tools/list':
+        return json(request, message, `${listTools(request, params, 'stateless')},${CACHING}`);
+      case 'tools/call':
+        return this.#call(request, message);
+      case 'subscriptions/listen':
+        return this.#listen(request, message);
+      default:
+        throw new RpcError(METHOD_NOT_FOUND, `There is no method ${JSON.stringify(method.slice(0, 100))}.`, {
+          status: 404,
+        });
+    }
+  }
+
+  async #call(request: McpRequest, message: RpcRequest): Promise<Answer | null> {
+    const { params } = message;
+    const name = get(params, 'name');
+    if (typeof name === 'string') mustMatch(request.x.headers, 'Mcp-Name', name);
+    calledTool(request, params);
+    const outcome = await runTool(request, params, 'stateless', () => () => {});
+    if (outcome === null) return null;
+    if ('answer' in outcome) return outcome.answer;
+    const { _meta, ...members } = outcome.result;
+    return json(request, message, JSON.stringify(members).slice(1, -1), _meta);
+  }
+
+  #listen(request: McpRequest, { id, params }: RpcRequest): null | typeof STREAMS {
+    const wanted = get(params, 'notifications');
+    if (!isObject(wanted)) throw new RpcError(INVALID_PARAMS, '"notifications" must be an object.', { status: 400 });
+    const { x, stream } = request;
+    const sink = stream(['content-type', 'text/event-stream', 'cache-control', 'no-cache', 'x-accel-buffering', 'no']);
+    if (sink === null) return STREAMS;
+    const subscription: Subscription = {
+      owner: clientNetwork(x.clientIp),
+      id,
+      sink,
+      toolsListChanged: get(wanted, 'toolsListChanged') === true,
+      ends: serverInfo(request),
+    };
+    this.subscriptions.add(subscription);
+    const stays = x.responder.whenStopping?.(() => this.subscriptions.end(subscription));
+    if (stays) sink.once('close', stays);
+    return STREAMS;
+  }
+}
+
+/** Throws RpcError where what each request must say is missing, of another revision, or not that of the header. */
+function checkMeta({ x }: McpRequest, { params }: RpcRequest): void {
+  const meta = get(params, '_meta');
+  const version = get(meta, `${PREFIX}protocolVersion`);
+  const missing = (name: string) => new RpcError(INVALID_PARAMS, `_meta needs "${PREFIX}${name}".`, { status: 400 });
+  if (typeof version !== 'string') throw missing('protocolVersion');
+  if (!isObject(get(meta, `${PREFIX}clientCapabilities`))) throw missing('clientCapabilities');
+  mustMatch(x.headers, 'MCP-Protocol-Version', version);
+  if (STATELESS_REVISIONS.includes(version)) return;
+  const data = { supported: STATELESS_REVISIONS, requested: version };
+  throw new RpcError(UNSUPPORTED_VERSION, 'Unsupported protocol version', { data });
+}
+
+function discovered({ toolbox }: McpRequest): string {
+  const { instructions } = toolbox;
+  const capabilities = { tools: { listChanged: true } };
+  const members = { supportedVersions: STATELESS_REVISIONS, capabilities, instructions };
+  return `${JSON.stringify(members).slice(1, -1)},${CACHING}`;
+}
+
+function serverInfo({ toolbox }: McpRequest): Obj {
+  return { [`${PREFIX}serverInfo`]: toolbox.server };
+}
+
+/** `members`: JSON of a result, without braces. */
+function json(request: McpRequest, { id }: RpcRequest, members: string, meta: object = {}): Answer {
+  const _meta = JSON.stringify({ ...meta, ...serverInfo(request) });
+  const body = resultText(id, `{"resultType":"complete",${members},"_meta":${_meta}}`);
+  return { status: 200, headers: ['content-type', 'application/json'], body };
+}

@@ -1,0 +1,86 @@
+/** What both eras of the protocol have in common: listing tools and calling one. */
+import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
+import type { Era } from './era.ts';
+import { INVALID_PARAMS, RpcError } from './json-rpc.ts';
+import { faultResult, type ToolResult, toolResult } from './result.ts';
+import { callTool, type OwnRequests } from './tool-call.ts';
+import { ToolFault } from './tool-fault.ts';
+import type { ServedTool, Toolbox } from './toolbox.ts';
+
+/** One MCP request as it is answered. */
+export interface McpRequest {
+  readonly x: Exchange;
+  readonly toolbox: Toolbox;
+  readonly requests: OwnRequests;
+  /** Begins a stream in place of an answer; null where the client has gone. */
+  stream(headers: HeaderList): ResponseSink | null;
+}
+
+/** In place of an answer: a stream has begun, or its client has gone. */
+export const STREAMS: unique symbol = Symbol('streams');
+
+/** A result; an HTTP answer in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
+export type CallOutcome = { readonly result: ToolResult } | { readonly answer: Answer } | null;
+
+/** JSON members of the result of `tools/list`, without braces. Throws RpcError. */
+export function listTools({ toolbox }: McpRequest, params: Obj, era: Era): string {
+  const cursor = get(params, 'cursor');
+  if (cursor !== undefined && typeof cursor !== 'string')
+    throw new RpcError(INVALID_PARAMS, '"cursor" must be a string.');
+  const page = toolbox.page(cursor, era);
+  if (page === null) throw new RpcError(INVALID_PARAMS, 'The cursor is not one of this server.');
+  const next = page.nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(page.nextCursor)}`;
+  return `"tools":[${page.tools.join(',')}]${next}`;
+}
+
+/** The tool that a call names. Throws RpcError. */
+export function calledTool({ toolbox }: McpRequest, params: Obj): { readonly served: ServedTool; readonly args: Obj } {
+  const [name, args = {}] = [get(params, 'name'), get(params, 'arguments')];
+  if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, '"name" must be a string.');
+  if (!isObject(args)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
+  const served = toolbox.find(name);
+  if (!served) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 100)}`);
+  return { served, args };
+}
+
+/** `cancellable`: is given what cancels the call, and returns what takes that back. Throws RpcError. */
+export async function runTool(
+  request: McpRequest,
+  params: Obj,
+  era: Era,
+  cancellable: (cancel: () => void) => () => void,
+): Promise<CallOutcome> {
+  const { served, args } = calledTool(request, params);
+  const { x: outer, toolbox, requests } = request;
+  let call: ReturnType<typeof callTool>;
+  try {
+    call = callTool(outer, served, args, requests);
+  } catch (error) {
+    if (error instanceof ToolFault) return { result: faultResult(error.message) };
+    throw error;
+  }
+  const { x, response } = call;
+  let cancelled = false;
+  const cancel = () => {
+    cancelled = true;
+    response.abort(x);
+  };
+  const notCancellable = cancellable(cancel);
+  const notClosing = outer.onClose(cancel);
+  await response.ended;
+  notCancellable();
+  notClosing();
+  if (cancelled) return null;
+  const { status } = response;
+  // A middleware has decided so, before any upstream was asked.
+  const refused = (status === 401 || status === 403) && x.dispatchMs === null;
+  if (refused) return { answer: { status, headers: refusalHeaders(response.headers), body: response.body } };
+  return { result: toolResult(served, x, response, toolbox, era) };
+}
+
+function refusalHeaders(headers: readonly string[]): string[] {
+  const challenge = headerOf([...headers], 'www-authenticate');
+  const type = headerOf([...headers], 'content-type') ?? 'application/problem+json';
+  return ['content-type', type, ...(challenge === undefined ? [] : ['www-authenticate', challenge])];
+}

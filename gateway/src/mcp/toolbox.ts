@@ -1,0 +1,134 @@
+/** The tools of one artifact as they are served: listed by pages, found by name, their answers checked. */
+import type { Manifest, Operation } from '../artifact/format.ts';
+import type { Artifact } from '../artifact/read.ts';
+import type { Tool } from '../artifact/tools.ts';
+import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
+import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/definition.ts';
+import type { SchemaLookup } from '../tools/standalone-schema.ts';
+import { Schemas, type Validator } from '../validation/schemas.ts';
+import type { Era } from './era.ts';
+
+/** Tools on one page. */
+const PAGE = 100;
+
+export interface ServedTool {
+  readonly tool: Tool;
+  readonly operation: Operation;
+}
+
+export interface ToolPage {
+  /** JSON of each. */
+  readonly tools: readonly string[];
+  readonly nextCursor?: string;
+}
+
+/** What answers must be. */
+interface Output {
+  readonly validate: Validator;
+  readonly ofObjects: boolean;
+}
+
+interface Entry extends ServedTool {
+  /** JSON of its definition, once a client has listed it. */
+  readonly listed: Map<Era, string>;
+  /** Null: nothing is said of its answers. */
+  output: Output | null | undefined;
+}
+
+export class Toolbox {
+  readonly server: { readonly name: string; readonly version: string };
+  readonly instructions: string | undefined;
+  readonly origins: ReadonlySet<string>;
+  /** By name, in order. */
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #names: readonly string[];
+  readonly #lookup: SchemaLookup;
+  readonly #steps: StepBudget;
+
+  /** Null where the artifact has no tools. */
+  static of(artifact: Artifact, steps: StepBudget): Toolbox | null {
+    return artifact.tools === null ? null : new Toolbox(artifact, artifact.tools, artifact.manifest.mcp, steps);
+  }
+
+  private constructor(
+    artifact: Artifact,
+    { tools, instructions, origins }: NonNullable<Artifact['tools']>,
+    mcp: Manifest['mcp'],
+    steps: StepBudget,
+  ) {
+    this.server = { name: mcp.server_name ?? 'gw', version: mcp.server_version ?? '0' };
+    this.instructions = instructions;
+    this.origins = new Set(origins);
+    this.#lookup = schemasOfTools(artifact);
+    this.#steps = steps;
+    this.#entries = new Map(
+      tools.map((tool): [string, Entry] => [
+        tool.name,
+        {
+          tool,
+          operation: artifact.routes.operations[tool.operation] as Operation,
+          listed: new Map(),
+          output: undefined,
+        },
+      ]),
+    );
+    this.#names = [...this.#entries.keys()].sort();
+  }
+
+  find(name: string): ServedTool | undefined {
+    return this.#entries.get(name);
+  }
+
+  /** Null where the cursor is none of ours. It names the last tool of a page, and holds for artifacts to come. */
+  page(cursor: string | undefined, era: Era): ToolPage | null {
+    const after = cursor === undefined ? '' : nameOf(cursor);
+    if (after === null) return null;
+    const begin = this.#names.findIndex((name) => name > after);
+    const names = begin < 0 ? [] : this.#names.slice(begin, begin + PAGE);
+    const last = names.at(-1);
+    const goesOn = last !== undefined && last !== this.#names.at(-1);
+    return {
+      tools: names.map((name) => this.#listed(this.#entries.get(name) as Entry, era)),
+      ...(goesOn ? { nextCursor: Buffer.from(last).toString('base64url') } : {}),
+    };
+  }
+
+  #listed(entry: Entry, era: Era): string {
+    const known = entry.listed.get(era);
+    if (known !== undefined) return known;
+    const { outputSchema, ...definition } = toolDefinition(entry.tool, this.#lookup);
+    const shown = outputSchema !== undefined && (era === 'stateless' || isOfObjects(outputSchema));
+    const text = JSON.stringify(shown ? { ...definition, outputSchema } : definition);
+    entry.listed.set(era, text);
+    return text;
+  }
+
+  /** Whether clients of this era have a schema of its answers, and one that the value does not fit. */
+  contradicts({ tool }: ServedTool, value: unknown, era: Era): boolean {
+    const entry = this.#entries.get(tool.name) as Entry;
+    if (entry.output === undefined) entry.output = this.#outputOf(tool);
+    const { output } = entry;
+    if (output === null || (era === 'sessions' && !output.ofObjects)) return false;
+    try {
+      this.#steps.begin(0, 0);
+      return output.validate(value) !== null;
+    } catch (error) {
+      if (error instanceof StepsExceeded || error instanceof RangeError) return true;
+      throw error;
+    }
+  }
+
+  #outputOf(tool: Tool): Output | null {
+    const schema = outputOf(tool, this.#lookup);
+    if (schema === null) return null;
+    const schemas = new Schemas({ [tool.name]: schema }, false, this.#steps);
+    return { validate: schemas.validator({ $ref: `gw:${tool.name}` }), ofObjects: isOfObjects(schema) };
+  }
+}
+
+/** Null where it is no cursor. */
+function nameOf(cursor: string): string | null {
+  if (!/^[A-Za-z0-9_-]{1,200}$/.test(cursor)) return null;
+  const name = Buffer.from(cursor, 'base64url').toString('latin1');
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : null;
+}

@@ -1,0 +1,18 @@
+/** A stream that the gateway itself answers with, and that goes on when its generation does not. */
+import { CLIENT_CLOSED, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
+import { addStandardHeaders } from '../headers/standard.ts';
+import type { ResponseRun } from './response-run.ts';
+
+/** Null where the client has gone. */
+export function ownStream(x: Exchange, response: ResponseRun, headers: HeaderList): ResponseSink | null {
+  if (x.closed) {
+    response.record(CLIENT_CLOSED, 0);
+    return null;
+  }
+  addStandardHeaders(x, headers);
+  x.responseStatus = 200;
+  response.goesOn(200, false);
+  const sink = x.responder.stream(x, 200, headers);
+  x.onClose(() => response.record(200, 0));
+  return sink;
+}

@@ -1,0 +1,22 @@
+/** The port behind which sessions of MCP clients are kept: in the process, shared between workers, or in Redis. */
+
+/** Seconds without a request after which a session has ended (docs/mcp.md#sessions). */
+export const SESSION_SECONDS = 1800;
+/** Sessions that a process keeps at once; a session costs some 400 bytes. */
+export const MOST_SESSIONS = 50_000;
+
+export interface OpenedSession {
+  readonly id: string;
+  /** Whom it counts for: where there are too many, the oldest of who has most ends. */
+  readonly owner: string;
+  /** The revision of the protocol that was agreed on. */
+  readonly revision: string;
+}
+
+export interface SessionStore {
+  open(session: OpenedSession): void | Promise<void>;
+  /** The session's revision, and it lives on from now; null where it has ended, or never was. */
+  use(id: string): string | null | Promise<string | null>;
+  /** Whether there was such a session. */
+  end(id: string): boolean | Promise<boolean>;
+}
