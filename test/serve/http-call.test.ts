@@ -65,8 +65,8 @@ describe('HTTP calls of plugins', () => {
       '/outside': at('/outside', { redirects: 3 }),
       '/to-a-file': at('/file', { redirects: 3 }),
       '/loop': at('/loop', { redirects: 3 }),
-      '/inner': at('', { url: innerUrl }),
-      '/dead': at('', { url: 'http://127.0.0.1:1' }),
+      '/inner': at('', { url: `${innerUrl}/planted-in-path` }),
+      '/dead': at('', { url: 'http://127.0.0.1:1/planted-in-path' }),
       '/ftp': at('', { url: 'ftp://127.0.0.1/x' }),
       '/credentials': at('', { url: server.url.replace('//', '//user:planted@') }),
       '/framed': at('/echo', { header: 'Transfer-Encoding: chunked' }),
@@ -139,6 +139,12 @@ describe('HTTP calls of plugins', () => {
     expect(await failure(path)).toEqual([502, result]);
     expect(innerSeen).toBe(0);
     expect(JSON.stringify(gw.log)).not.toContain('planted');
+  });
+
+  it.each(['/dead', '/inner'])('are told of in the log by their server, not by their path: %s', async (path) => {
+    const id = (await call(path)).headers.get('x-request-id');
+    const { msg } = await gw.logged(({ plugin, request_id }) => plugin === 'caller' && request_id === id);
+    expect(msg).toMatch(/^host_http_call: http:\/\/127\.0\.0\.[12]:\d+: (?!.*planted)/);
   });
 
   it.each([

@@ -108,7 +108,7 @@ export class HttpClient {
     });
   }
 
-  /** Rejects with HttpCallError, which names the server and never a query, header or body. */
+  /** Rejects with HttpCallError, which names the server and never a path, query, header or body. */
   async call(call: HttpCall): Promise<HttpAnswer> {
     const ended = new AbortController();
     const late = setTimeout(
@@ -201,7 +201,7 @@ export class HttpClient {
     } catch {
       throw new HttpCallError('refused', 'the URL is not a valid URL');
     }
-    const name = nameOf(url);
+    const name = url.origin;
     if (url.protocol !== 'https:' && url.protocol !== 'http:') {
       throw new HttpCallError('refused', `${url.protocol} is not http: or https:`);
     }
@@ -311,7 +311,7 @@ async function read(
   holding: Holding,
   holds: boolean,
 ): Promise<Buffer> {
-  const tooLarge = () => new HttpCallError('too-large', `${nameOf(url)} answered with more than ${most} bytes`);
+  const tooLarge = () => new HttpCallError('too-large', `${url.origin} answered with more than ${most} bytes`);
   if (Number(headers['content-length']) > most) {
     body.on('error', () => {}).destroy();
     throw tooLarge();
@@ -358,14 +358,10 @@ function headerList(parsed: Record<string, string | string[] | undefined>): Head
   );
 }
 
-/** Without query and fragment. */
-function nameOf(url: URL): string {
-  return url.origin + url.pathname;
-}
-
+/** Names the server only: paths may hold a token, as those of webhooks do. */
 function failureOf(error: unknown, url: URL): HttpCallError {
   if (error instanceof HttpCallError) return error;
-  const name = nameOf(url);
+  const name = url.origin;
   const says = `${name}: ${messageOf(error)}`;
   if (error instanceof EgressRefused) return new HttpCallError('refused', says, { cause: error });
   if (error instanceof ConnectTimeout) return new HttpCallError('timeout', says, { cause: error });
