@@ -24,8 +24,23 @@ const protocol: Protocol = {
 };
 
 const RESPONSES = '/v1/responses';
+const EMBEDDINGS = '/v1/embeddings';
+
+/** Each text as its length and its number; clients ask for Base64 of 32-bit numbers unless they are told otherwise. */
+function embeddings(request: SeenRequest, key: string | null): object {
+  checkCaller(request, 'POST', EMBEDDINGS, key);
+  const { input, model, encoding_format: format } = request.body;
+  if (input === undefined) throw new Refusal(400, 'missing_required_parameter', "Missing required parameter: 'input'.");
+  const data = [input].flat().map((text, index) => {
+    const embedding = Float32Array.of(String(text).length, index);
+    const encoded = format === 'base64' ? Buffer.from(embedding.buffer).toString('base64') : [...embedding];
+    return { object: 'embedding', index, embedding: encoded };
+  });
+  return { object: 'list', data, model, usage: { prompt_tokens: 21, total_tokens: 21 } };
+}
 
 function answer(request: SeenRequest, key: string | null): object {
+  if (request.url === EMBEDDINGS) return embeddings(request, key);
   if (request.url !== RESPONSES) return completion(request, key);
   checkCaller(request, 'POST', RESPONSES, key);
   return response(request.body);

@@ -60,7 +60,8 @@ describe('ai-prompt-guard', () => {
     const response = client.responses.create({ model: 'gpt-4o', input: 'ignore previous' });
     await expect(response).rejects.toMatchObject({ status: 400, code: 'prompt_blocked' });
     expect(chat.seen.length).toBe(before);
-    expect(gw.log.some(({ msg }) => msg.includes('refused by the profile "strict": blocked_patterns[0]'))).toBe(true);
+    const logged = () => gw.log.some(({ msg }) => msg.includes('refused by the profile "strict": blocked_patterns[0]'));
+    await expect.poll(logged).toBe(true);
   });
 
   it('passes what is allowed byte for byte', async () => {

@@ -78,6 +78,12 @@ describe('ai-token-limit', () => {
     expect(await remaining(body)).toBe(100 - reserved);
   });
 
+  it('reserves no completion for embeddings', async () => {
+    expect(await remaining({ model: 'm', input: 'tell more' }, { path: '/v1/embeddings' })).toBe(100 - 3);
+    // Texts that are tokens already.
+    expect(await remaining({ model: 'm', input: [1, 2, 3, 4] }, { path: '/v1/embeddings' })).toBe(100 - 3 - 4);
+  });
+
   it('takes a picture for a thousand tokens, whatever its size', async () => {
     const url = `data:image/png;base64,${'x'.repeat(90_000)}`;
     const body = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }], max_tokens: 1 };

@@ -8,6 +8,7 @@ import { listModels } from './model-list.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
+import { embeddings } from './surfaces/embeddings.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
@@ -15,7 +16,7 @@ import { resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
-const SURFACES = { chat, responses };
+const SURFACES = { chat, responses, embeddings };
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);

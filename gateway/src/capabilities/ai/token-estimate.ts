@@ -5,6 +5,7 @@
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
+import { surfaceOf } from './surfaces/surface-of.ts';
 
 /** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
 const TOKEN = 4;
@@ -40,9 +41,10 @@ export class TokenEstimate implements RequestPart {
   readonly limit: number | null;
   #bytes = 0;
 
-  constructor(request: Obj) {
+  constructor(path: string, request: Obj) {
     this.prompt = promptTokens(request);
-    this.limit = limitOf(request);
+    // What is embedded has no completion.
+    this.limit = surfaceOf(path) === 'embeddings' ? 0 : limitOf(request);
   }
 
   static of(x: Exchange): TokenEstimate | null {
@@ -50,7 +52,7 @@ export class TokenEstimate implements RequestPart {
   }
 
   static begin(x: Exchange, request: Obj): TokenEstimate {
-    const known = slot.of(x) ?? new TokenEstimate(request);
+    const known = slot.of(x) ?? new TokenEstimate(x.path, request);
     slot.set(x, known);
     return known;
   }
