@@ -27,6 +27,8 @@ const ACCEPTED: Answer = { status: 202, body: null };
 export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
   if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)
     return true;
+  // What begins a session has no revision yet, whatever its headers say.
+  if (message.kind === 'request' && message.method === 'initialize') return false;
   const version = headerOf(x.headers, VERSION) ?? '';
   const isLater = /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= (STATELESS_REVISIONS.at(-1) as string);
   return isLater || headerOf(x.headers, 'mcp-method') !== undefined;

@@ -13,7 +13,10 @@ it('tells those who asked', () => {
   const all = [subscriber('a'), subscriber('b', false)].map((each) => ({ ...each, sink: new PassThrough() }));
   for (const each of all) subscriptions.add(each);
   subscriptions.toolsChanged();
-  const told = all.map(({ sink }) => String(sink.read()).match(/notifications\/[a-z/_]+/g));
+  const told = all.map(({ sink }) => {
+    const chunks = [sink.read(), sink.read()].map((each) => String(each ?? ''));
+    return chunks.join('').match(/notifications\/[a-z/_]+/g);
+  });
   const acknowledged = 'notifications/subscriptions/acknowledged';
   expect(told).toEqual([[acknowledged, 'notifications/tools/list_changed'], [acknowledged]]);
 });
