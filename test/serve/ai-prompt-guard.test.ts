@@ -37,7 +37,7 @@ beforeAll(async () => {
   const document = { openapi: '3.1.0', info: { title: 'models', version: '1' }, paths };
   gw = await startGateway(await compileSpec(document, ['ai-proxy', 'ai-prompt-guard', 'cel']), {
     env: { CHAT_KEY },
-    args: ['--max-body-size', String(8 << 20)],
+    args: ['--max-body-size', String(8 << 20), '--max-buffered-bytes', String(16 << 20)],
   });
   client = new OpenAI({ apiKey: 'none', baseURL: `${gw.url}/v1`, maxRetries: 0 });
 });
@@ -84,6 +84,23 @@ describe('ai-prompt-guard', () => {
     const [huge, small] = await Promise.allSettled([ask('x'.repeat(4 << 20)), ask('hello')]);
     expect(huge).toMatchObject({ status: 'rejected', reason: { status: 400, code: 'prompt_not_checked' } });
     expect(small).toMatchObject({ status: 'fulfilled' });
+  });
+
+  it('has no room for what takes many times its length once it is parsed, and for others it has', async () => {
+    const post = (body: string) =>
+      fetch(`${gw.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+    const before = chat.seen.length;
+    const hostile = await post(`{"model":"m","metadata":[${'{},'.repeat(500_000)}{}],"messages":[{"content":"x"}]}`);
+    expect(hostile.status).toBe(503);
+    expect(await jsonOf(hostile)).toMatchObject({ type: 'urn:gw:error:overloaded', error: { type: 'server_error' } });
+    expect(chat.seen.length).toBe(before);
+    const note = 'As long as that one, in words. '.repeat(50_000);
+    const words = JSON.stringify({ model: 'm', metadata: { note }, messages: [{ role: 'user', content: 'x' }] });
+    expect((await post(words)).status).toBe(200);
   });
 
   it('counts what it refuses, by limit', async () => {

@@ -9,6 +9,7 @@ import { ProviderAttempt } from './provider-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
+import { messages } from './surfaces/messages.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
@@ -16,7 +17,7 @@ import { resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
-const SURFACES = { chat, responses, embeddings };
+const SURFACES = { chat, responses, embeddings, messages };
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);

@@ -5,8 +5,9 @@ import { isObject, type Obj } from '../../../spec/json.ts';
 import { isTooDeep, MAX_DEPTH } from '../conversation/json-depth.ts';
 import { AiRefused, aiProblem, refused } from '../conversation/refusal.ts';
 
-/** Bytes that values take which are parsed out of a byte of JSON. */
-const PARSED = 3;
+/** Bytes that a character takes in a string, and what a value takes beside: an object without members is the dearest. */
+const [CHARACTER, VALUE] = [2, 48];
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 const NO_BODY = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const slot = new RequestSlot<ParsedBody>();
@@ -32,7 +33,7 @@ export function parsedRequest(x: Exchange): Obj {
   const known = slot.of(x);
   if (known !== null && known.bytes === x.body) return known.value;
   const bytes = x.body ?? NO_BODY;
-  if (!x.holdMore(bytes.length * PARSED)) {
+  if (!x.holdMore(parsedSize(bytes))) {
     throw new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
   }
   const value = bytes.length === 0 ? {} : parse(bytes);
@@ -44,6 +45,13 @@ export function parsedRequest(x: Exchange): Obj {
 export function rewriteRequest(x: Exchange, value: Obj): void {
   x.body = Buffer.from(JSON.stringify(value));
   slot.set(x, new ParsedBody(x.body, value));
+}
+
+/** Bytes that the value will take at most: a value begins behind one of three characters, or is a member's. */
+function parsedSize(body: Uint8Array): number {
+  let values = 0;
+  for (const byte of body) if (byte === COMMA || byte === BRACKET || byte === BRACE) values++;
+  return CHARACTER * body.length + VALUE * values;
 }
 
 function parse(body: Uint8Array): Obj {
