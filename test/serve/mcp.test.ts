@@ -205,10 +205,17 @@ describe('a call', () => {
     }
   });
 
-  it('is counted as a request of its operation', async () => {
-    await call('getBook', { id: '1' });
+  it('is counted as a request of its operation, and by tool', async () => {
+    for (const args of [{ id: '1' }, { id: '9' }, {}]) await call('getBook', args);
+    await call('listMine', {});
     const metrics = await (await fetch(`${gw.admin}/metrics`)).text();
     expect(metrics).toMatch(/gw_requests_total\{[^}]*method="GET"[^}]*path="\/books\/\{id\}"[^}]*status="200"[^}]*\}/);
+    const of = (tool: string, outcome: string) =>
+      expect.stringMatching(`gw_mcp_tool_calls_total\\{tool="${tool}",outcome="${outcome}"\\} [1-9]`);
+    expect(metrics).toEqual(of('getBook', 'succeeded'));
+    expect(metrics).toEqual(of('getBook', 'failed'));
+    expect(metrics).toEqual(of('getBook', 'invalid'));
+    expect(metrics).toEqual(of('listMine', 'refused'));
   });
 });
 
