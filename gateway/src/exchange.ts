@@ -264,6 +264,8 @@ export class Exchange {
   /** Set where the dispatcher has handed the request off to a part of the host. */
   engine: Engine | null = null;
 
+  /** The problem that is about to be sent, with all that is known of it; null where the response is none. */
+  problem: Problem | null = null;
   /** Set for response hooks: what is about to be sent. */
   responseStatus = 0;
   responseHeaders: HeaderList = [];

@@ -33,7 +33,12 @@ export function toolsProject(upstream: string, settings: object = {}): Promise<U
         put: {
           operationId: 'putBook',
           parameters: [
-            { name: 'tags', in: 'query', explode: false, schema: { type: 'array', items: { type: 'string' } } },
+            {
+              name: 'tags',
+              in: 'query',
+              explode: false,
+              schema: { type: 'array', maxItems: 8, items: { type: 'string' } },
+            },
             { name: 'X-Reason', in: 'header', schema: { type: 'string' } },
             { name: 'shelf', in: 'cookie', schema: { type: 'string' } },
           ],

@@ -155,6 +155,11 @@ describe('a call', () => {
 
   it.each([
     ['a value that does not fit', { id: '1', title: '' }, 'body /title: must NOT have fewer than 1 characters'],
+    [
+      'a parameter that does not fit',
+      { id: '1', title: 'x', tags: Array(9).fill('t') },
+      'query tags: must NOT have more than 8',
+    ],
     ['an argument that there is not', { id: '1', titel: 'x' }, 'There is no argument "titel": it takes id, tags'],
     ['no value of a path parameter', { title: 'x' }, 'Argument "id" is required.'],
     ['an empty path segment', { id: '', title: 'x' }, 'which is not one of /books/{id}'],
@@ -200,10 +205,17 @@ describe('a call', () => {
     }
   });
 
-  it('is counted as a request of its operation', async () => {
-    await call('getBook', { id: '1' });
+  it('is counted as a request of its operation, and by tool', async () => {
+    for (const args of [{ id: '1' }, { id: '9' }, {}]) await call('getBook', args);
+    await call('listMine', {});
     const metrics = await (await fetch(`${gw.admin}/metrics`)).text();
     expect(metrics).toMatch(/gw_requests_total\{[^}]*method="GET"[^}]*path="\/books\/\{id\}"[^}]*status="200"[^}]*\}/);
+    const of = (tool: string, outcome: string) =>
+      expect.stringMatching(`gw_mcp_tool_calls_total\\{tool="${tool}",outcome="${outcome}"\\} [1-9]`);
+    expect(metrics).toEqual(of('getBook', 'succeeded'));
+    expect(metrics).toEqual(of('getBook', 'failed'));
+    expect(metrics).toEqual(of('getBook', 'invalid'));
+    expect(metrics).toEqual(of('listMine', 'refused'));
   });
 });
 
@@ -256,6 +268,24 @@ describe('sessions', () => {
     slow.at(-1)?.();
     expect((await called).body?.result?.content).toEqual([{ type: 'text', text: 'at last' }]);
   });
+});
+
+it('sessions are those of all workers', async () => {
+  const fleet = await startGateway(await toolsProject(upstream.url), { args: ['--workers', '2'] });
+  const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(fleet.url)));
+  // Each on a connection of its own, which any of the workers takes.
+  const asked = sessions.flatMap((session) =>
+    [1, 2, 3].map((id) => post(fleet.url, { jsonrpc: '2.0', id, method: 'ping' }, { ...session, connection: 'close' })),
+  );
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  const [first] = sessions;
+  await fetch(`${fleet.url}/__gw/mcp`, { method: 'DELETE', headers: { ...first } });
+  const ended = await Promise.all(
+    [1, 2, 3, 4].map((id) => post(fleet.url, { jsonrpc: '2.0', id, method: 'ping' }, { ...first })),
+  );
+  expect(ended.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  expect(await fleet.stop()).toBe(0);
 });
 
 describe('messages that are none', () => {

@@ -1,6 +1,6 @@
 /** What an operation has answered, as the result of a tool (Model Context Protocol, "Tool Result"). */
 import { STATUS_CODES } from 'node:http';
-import { type Exchange, headerOf, problemOf } from '../exchange.ts';
+import { type Exchange, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Era } from './era.ts';
@@ -52,9 +52,7 @@ function text(value: string): object {
 function refusalText(x: Exchange, response: CapturedResponse, media: string): string {
   const { status } = response;
   const line = `HTTP ${status}${STATUS_CODES[status] ? ` ${STATUS_CODES[status]}` : ''}`;
-  const errors = (problemOf(x.answer)?.errors ?? []).map(
-    ({ in: part, field, reason }) => `${part} ${field}: ${reason}`,
-  );
+  const errors = (x.problem?.errors ?? []).map(({ in: part, field, reason }) => `${part} ${field}: ${reason}`);
   const body = isText(media) ? response.body.toString('utf8') : '';
   return [line, ...errors, body].filter((each) => each !== '').join('\n');
 }

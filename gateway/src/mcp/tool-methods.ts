@@ -1,6 +1,7 @@
 /** What both eras of the protocol have in common: listing tools and calling one. */
 import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
+import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import type { Era } from './era.ts';
 import { INVALID_PARAMS, RpcError } from './json-rpc.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
@@ -13,6 +14,8 @@ export interface McpRequest {
   readonly x: Exchange;
   readonly toolbox: Toolbox;
   readonly requests: OwnRequests;
+  /** Counts what became of a call. */
+  called(tool: string, outcome: ToolOutcome): void;
   /** Begins a stream in place of an answer; null where the client has gone. */
   stream(headers: HeaderList): ResponseSink | null;
 }
@@ -53,12 +56,14 @@ export async function runTool(
 ): Promise<CallOutcome> {
   const { served, args } = calledTool(request, params);
   const { x: outer, toolbox, requests } = request;
+  const ended = (outcome: ToolOutcome) => request.called(served.tool.name, outcome);
   let call: ReturnType<typeof callTool>;
   try {
     call = callTool(outer, served, args, requests);
   } catch (error) {
-    if (error instanceof ToolFault) return { result: faultResult(error.message) };
-    throw error;
+    if (!(error instanceof ToolFault)) throw error;
+    ended('invalid');
+    return { result: faultResult(error.message) };
   }
   const { x, response } = call;
   let cancelled = false;
@@ -71,12 +76,20 @@ export async function runTool(
   await response.ended;
   notCancellable();
   notClosing();
-  if (cancelled) return null;
+  if (cancelled) {
+    ended('cancelled');
+    return null;
+  }
   const { status } = response;
   // A middleware has decided so, before any upstream was asked.
   const refused = (status === 401 || status === 403) && x.dispatchMs === null;
-  if (refused) return { answer: { status, headers: refusalHeaders(response.headers), body: response.body } };
-  return { result: toolResult(served, x, response, toolbox, era) };
+  if (refused) {
+    ended('refused');
+    return { answer: { status, headers: refusalHeaders(response.headers), body: response.body } };
+  }
+  const result = toolResult(served, x, response, toolbox, era);
+  ended(result.isError ? 'failed' : 'succeeded');
+  return { result };
 }
 
 function refusalHeaders(headers: readonly string[]): string[] {

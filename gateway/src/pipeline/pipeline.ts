@@ -24,7 +24,7 @@ import { type Problem, problem } from '../problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from '../reserved/reserved.ts';
 import { readsAsAnother } from '../router/other-readings.ts';
 import { decodePath } from '../router/template.ts';
-import type { ValidationReason } from '../telemetry/metric-table.ts';
+import type { ToolOutcome, ValidationReason } from '../telemetry/metric-table.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { notAcceptable } from '../validation/accept.ts';
 import type { ArrivingBodies } from '../validation/arriving-bodies.ts';
@@ -168,7 +168,9 @@ class RequestRun implements BodyReading {
       operationOf: (method: string, path: string) => this.#gw.router.find(method, path).value?.operation.index,
     };
     const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);
-    const answer = await this.#options.mcp.answer({ x, toolbox, requests, stream });
+    const { mcp, recorder } = this.#options;
+    const called = (tool: string, outcome: ToolOutcome) => recorder.metrics.toolCalled(tool, outcome);
+    const answer = await mcp.answer({ x, toolbox, requests, called, stream });
     if (answer !== STREAMS) await this.#response.answer(answer);
   }
 

@@ -4,7 +4,8 @@ import { renderProblem } from '../problems.ts';
 
 /** Puts an answer in place as the response. `dev`: with the errors of a problem document. */
 export function setResponse(x: Exchange, answer: Answer, dev: boolean): void {
-  x.trace?.answered(problemOf(answer));
+  x.problem = problemOf(answer);
+  x.trace?.answered(x.problem);
   if ('problem' in answer) {
     const { errors: _, ...plain } = answer.problem;
     x.responseStatus = answer.problem.status;

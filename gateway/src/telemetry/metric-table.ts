@@ -22,6 +22,13 @@ export const VALIDATION_REASONS = [
 ] as const;
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
+/**
+ * What became of a call of a tool: a result, a result that is an error, arguments that made no request, a 401 or 403 of
+ * a middleware, or nothing, since its client left or took it back.
+ */
+export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
+export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
+
 const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
 /** Labels, and what their values are. */
@@ -32,6 +39,7 @@ export const LABELS = {
   function: 'hook of the plugin: `init`, `on_request`, `on_response`, `dispatch`, or one of the chunk hooks',
   method: 'method of the operation; where none matched that of the request, or `OTHER`',
   middleware: 'name of the plugin',
+  outcome: `one of ${TOOL_OUTCOMES.map((each) => `\`${each}\``).join(', ')}`,
   path: 'path template of the operation, or `unmatched`',
   phase: '`request` or `response`',
   plugin: 'name of the plugin',
@@ -39,6 +47,7 @@ export const LABELS = {
     '`answered`, `failed` (it trapped, or used up its CPU time or memory) or `overloaded` (there was no instance of it)',
   reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
   result: '`applied` or `refused`',
+  tool: 'name of the tool',
   status: 'status code of the answer; 499 where the client left before it',
   upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
 } as const;
@@ -123,6 +132,11 @@ const table = {
     help: 'CPU time in a plugin',
     labels: ['plugin', 'function'],
     buckets: EXECUTION_BUCKETS,
+  },
+  gw_mcp_tool_calls_total: {
+    type: 'counter',
+    help: 'Calls of tools over MCP; each is also a request of its operation',
+    labels: ['tool', 'outcome'],
   },
   gw_plugin_decisions_total: {
     type: 'counter',

@@ -22,6 +22,7 @@ import {
   type MetricName,
   type SampledInfo,
   SIZE_BUCKETS,
+  type ToolOutcome,
   type ValidationReason,
 } from './metric-table.ts';
 
@@ -60,6 +61,7 @@ export class Metrics {
   readonly #families = new Map<string, Map<string, { labels: Labels; cell: Cell }>>();
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
+  readonly #toolCalls = new LabelledCounter(['tool', 'outcome']);
   /** Of the artifacts that serve, and of those whose last requests end. */
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null where the state is in the process. */
@@ -95,6 +97,7 @@ export class Metrics {
     this.#register('gw_websocket_messages_total', () => this.#byDirection('messages'));
     this.#register('gw_websocket_bytes_total', () => this.#byDirection('bytes'));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
+    this.#register('gw_mcp_tool_calls_total', () => this.#toolCalls.samples);
     this.#register('gw_plugin_decisions_total', () => [...this.#decisions.values()]);
     const instances = (pick: (figures: PluginFigures) => number) => () =>
       one([...this.runtimes].reduce((sum, { figures }) => sum + pick(figures), 0));
@@ -157,6 +160,10 @@ export class Metrics {
     const sample = this.#decisions.get(key) ?? { labels: { plugin, decision }, value: 0 };
     sample.value++;
     this.#decisions.set(key, sample);
+  }
+
+  toolCalled(tool: string, outcome: ToolOutcome): void {
+    this.#toolCalls.count(tool, outcome);
   }
 
   /** Registers a counter that is not in the table here: a capability's. */
