@@ -19,7 +19,7 @@ const guard = {
     profiles: {
       all: {
         pii: { email: 'redact', phone: 'redact', card: 'mask', iban: 'redact', api_key: 'hash' },
-        blocked_patterns: ['(?i:top secret)'],
+        blocked_patterns: ['(?i:top[- ]secret)'],
       },
     },
     hash_key: 'env://HASH_KEY',
@@ -197,4 +197,22 @@ it('lets what a provider leaves in the middle end as it would', async () => {
   await expect(read()).rejects.toMatchObject({ code: 'upstream_failed' });
   expect(HEARD.startsWith(heard.trimEnd().slice(0, 20))).toBe(true);
   expect(heard).not.toContain('ann@');
+});
+
+it('leaves a provider whose answer it has blocked', async () => {
+  const messages = conversation('Top-Secret and more');
+  const stream = await client('chat').chat.completions.create({ model: 'endless', messages, stream: true });
+  const read = async () => {
+    for await (const _ of stream);
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'response_blocked' });
+  // What is not read any more is not sent any more.
+  let before = -1;
+  const hasStopped = () => {
+    const { bytes } = chat.endlessly;
+    const same = bytes === before;
+    before = bytes;
+    return same;
+  };
+  await expect.poll(hasStopped).toBe(true);
 });
