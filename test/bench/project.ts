@@ -61,15 +61,16 @@ export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }:
   const spec = {
     openapi: '3.1.0',
     info: { title: 'Bench', version: '1' },
+    'x-gw-mcp': { enabled: true },
     components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
     paths: {
-      '/mock': { get: operation(mock) },
+      '/mock': { get: operation(mock, [], { operationId: 'mock' }) },
       '/mock-key': { get: operation(mock, [key]) },
       '/mock-rate': { get: operation(mock, [rate]) },
       '/mock-cors': { get: operation(mock, [cors]) },
       '/mock-graphql': { post: operation(mock, [graphql], { requestBody: anyJson }) },
       '/mock-post': { post: operation(mock, [], { requestBody: anyJson }) },
-      '/proxy': { get: operation(proxy) },
+      '/proxy': { get: operation(proxy, [], { operationId: 'proxied' }) },
       '/guarded': { get: operation(proxy, [key, rate, cors]) },
       '/orders': { post: operation(proxy, [], { requestBody }) },
       ...Object.fromEntries(others),
@@ -98,6 +99,21 @@ export function postScript(bytes: number): string {
 /** A wrk script that posts this JSON. */
 export function jsonScript(body: string): string {
   return `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = [[${body}]]\n`;
+}
+
+/** A wrk script that calls the tool; `session`: its id, for a revision that has them. */
+export function toolScript(name: string, session: string | null): string {
+  const revision = session === null ? '2026-07-28' : '2025-11-25';
+  const version = 'io.modelcontextprotocol/protocolVersion';
+  const client = { 'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' } };
+  const _meta = { [version]: revision, ...client, 'io.modelcontextprotocol/clientCapabilities': {} };
+  const params = { name, arguments: {}, ...(session === null ? { _meta } : {}) };
+  const headers = {
+    ...{ Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': revision },
+    ...(session === null ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': name } : { 'Mcp-Session-Id': session }),
+  };
+  const lines = Object.entries(headers).map(([header, value]) => `wrk.headers["${header}"] = "${value}"\n`);
+  return jsonScript(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })) + lines.join('');
 }
 
 /** A wrk script that asks a GraphQL server for a list of things and what is in them. */

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figures, type Load, measure, median } from './load.ts';
-import { graphqlScript, postScript } from './project.ts';
+import { graphqlScript, postScript, toolScript } from './project.ts';
 import { type Server, Servers } from './servers.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
@@ -36,6 +36,7 @@ interface Row extends Load {
 const NGINX = 'nginx proxy';
 const QUERY = 'mock, POST of a GraphQL query';
 const FULL = 'proxied, key + rate limit + CORS';
+const MCP = '/__gw/mcp';
 
 async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
   await servers.startUpstream();
@@ -62,6 +63,8 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
   const order = (bytes: number) => script(`post-${bytes}`, postScript(bytes));
   const [small, kilobyte, hundred] = [order(100), order(1_000), order(100_000)];
   const query = script('graphql', graphqlScript());
+  const session = await openSession(gw);
+  const tool = (name: string, id: string | null) => script(`tool-${name}-${id ?? ''}`, toolScript(name, id));
   return {
     [NGINX]: row(control, '/proxy'),
     'bare node:http + undici': row(pair, '/proxy'),
@@ -75,6 +78,9 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
     'mock + cors': row(gw, '/mock-cors', { headers: origin }),
     [QUERY]: row(gw, '/mock-post', { script: query }),
     'mock + graphql': row(gw, '/mock-graphql', { script: query }),
+    'mock, called by MCP': row(gw, MCP, { script: tool('mock', null) }),
+    'mock, called by MCP in a session': row(gw, MCP, { script: tool('mock', session) }),
+    'proxied, called by MCP': row(gw, MCP, { script: tool('proxied', null) }),
     'mock among 1,000 routes': row(many, '/mock'),
     'mock, 2 workers': row(two, '/mock'),
     'nginx proxy, POST 100 B': row(control, '/orders', { script: small }),
@@ -92,6 +98,19 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
       control: 'nginx proxy, HTTP/2 over TLS',
     }),
   };
+}
+
+/** Of the revisions that have them: the id of a new one. */
+async function openSession({ port }: Server): Promise<string> {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
+  const answer = await fetch(`http://127.0.0.1:${port}${MCP}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  });
+  const id = answer.headers.get('mcp-session-id');
+  if (id === null) throw new Error(`no session: ${answer.status} ${await answer.text()}`);
+  return id;
 }
 
 const servers = new Servers();
@@ -132,6 +151,15 @@ function print(rows: readonly (readonly [string, Row])[], results: ReadonlyMap<s
   list(
     'One middleware, CPU µs (difference to the same without it)',
     added.map(([name, plain]) => [name, median(cpu(`mock + ${name}`)) - median(cpu(plain)), 1]),
+  );
+  const called = [
+    ['mock, called by MCP', 'mock'],
+    ['mock, called by MCP in a session', 'mock'],
+    ['proxied, called by MCP', 'proxied'],
+  ] as const;
+  list(
+    'Tools, CPU of the plain request',
+    called.map(([name, plain]) => [name, ratio(name, plain), 2]),
   );
   list(
     'Requests a CPU second with 2 workers, of those with 1',
