@@ -174,6 +174,13 @@ describe('a value is read as it was written', () => {
     );
   });
 
+  it('and a list or an object is no text', () => {
+    const text = parameter({ in: 'query', types: ['string', 'null'] });
+    for (const value of [['a'], { a: 1 }, []]) expect(requestOf([text], { p: value })).toBeNull();
+    expect(requestOf([text], { p: 'a' })?.target).toBe('/a?p=a');
+    expect(requestOf([parameter({ in: 'query', types: ['array'] })], { p: ['a'] })?.target).toBe('/a?p=a');
+  });
+
   it('no member of an object becomes a parameter that is not its own', () => {
     const declared = parameter({ in: 'query', types: ['object'], property_types: { x: ['string'] } });
     expect(requestOf([declared], { p: { x: '1', admin: '1' } })).toBeNull();

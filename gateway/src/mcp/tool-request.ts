@@ -25,7 +25,9 @@ export function toolRequest(tool: Tool, operation: Operation, given: Obj): ToolR
     tool.parameters.flatMap(({ argument, parameter: index }) => {
       const parameter = operation.parameters[index];
       const value = values.get(argument);
-      return parameter?.in === part && value !== undefined ? [{ parameter, value }] : [];
+      if (parameter?.in !== part || value === undefined) return [];
+      checkShape(argument, parameter, value);
+      return [{ parameter, value }];
     });
   const path = pathOf(
     operation.path,
@@ -57,6 +59,13 @@ function valuesOf(tool: Tool, given: Obj): ReadonlyMap<string, unknown> {
     if (!values.has(name) && value !== undefined) values.set(name, value);
   }
   return values;
+}
+
+/** Written down, a list would read as the text that its schema asks for. */
+function checkShape(argument: string, { types, content_type: type }: Parameter, value: unknown): void {
+  if (typeof value !== 'object' || types.length === 0 || type !== undefined) return;
+  const shape = Array.isArray(value) ? 'array' : 'object';
+  if (!types.includes(shape)) throw new ToolFault(`"${argument}" must be of type ${types.join(' or ')}.`);
 }
 
 /** Whether the name is that of an argument which callers do not see. */
