@@ -37,7 +37,7 @@ describe.skipIf(OTLP === undefined)('traces of requests with tokens (needs OTLP_
     expect(tree(spans)).toEqual([['GET /opaque', [['middleware oauth2-auth request', ['POST']], 'dispatch mock']]]);
     const call = spans.find(({ name }) => name === 'POST');
     expect(call?.attributes).toMatchObject({
-      'url.full': `${issuer.url}/introspect`,
+      'url.full': issuer.url,
       'http.response.status_code': 200,
     });
     // Beside it, discovery of the other operation may be asked for at any time.

@@ -155,7 +155,7 @@ export class HttpClient {
     const url = this.#urlOf(call.url);
     const under = new CallUnderWay(call, url);
     const x = call.exchange ?? null;
-    under.span = x?.trace?.call(call.method, url, url.pathname) ?? null;
+    under.span = x?.trace?.call(call.method, url) ?? null;
     try {
       const response = await this.#agent.request(this.#requestOf(call, url, under.span, under.signal));
       under.span?.received(response.statusCode);
@@ -219,7 +219,7 @@ export class HttpClient {
 
   async #once(call: HttpCall & { headers: HeaderList }, url: URL, signal: AbortSignal): Promise<HttpAnswer> {
     const x = call.exchange ?? null;
-    const span = x?.trace?.call(call.method, url, url.pathname) ?? null;
+    const span = x?.trace?.call(call.method, url) ?? null;
     try {
       const response = await this.#agent.request(this.#requestOf(call, url, span, signal));
       span?.received(response.statusCode);

@@ -95,8 +95,11 @@ export class RequestTrace {
     return this.#span({ name, kind: INTERNAL, parent, attributes: {}, startedAt: performance.now() });
   }
 
-  /** A request to another server, below the step under way; of the path the query is left out. */
-  call(method: string, url: URL, path: string): Span {
+  /**
+   * A request to another server, below the step under way. Of the path the query is left out; without one the span tells of
+   * the server alone, since the paths that plugins call may hold tokens (those of webhooks do).
+   */
+  call(method: string, url: URL, path = ''): Span {
     const attributes: Attributes = {
       'http.request.method': method,
       'url.full': bounded(url.origin + withoutQuery(path)),
