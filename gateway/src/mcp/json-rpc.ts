@@ -1,5 +1,6 @@
 /** JSON-RPC 2.0 messages as MCP has them: single ones, with ids that are text or whole numbers. */
 import { RepeatedMember } from '../json/escaped-names.ts';
+import { isNestedWithin } from '../json/nesting.ts';
 import { parseOnce } from '../json/parse-once.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 
@@ -74,12 +75,20 @@ export function readMessage(body: Uint8Array): RpcMessage {
   return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
 }
 
+/** Levels of objects and lists: what is deeper costs readers and upstreams more than it says. */
+const DEEPEST = 256;
+
 function parse(body: Uint8Array): unknown {
+  if (body.length === 0) throw new RpcError(PARSE_ERROR, 'The body is empty.');
+  if (!isNestedWithin(body, DEEPEST)) {
+    throw new RpcError(PARSE_ERROR, `The body is nested more than ${DEEPEST} levels deep.`);
+  }
   try {
     return parseOnce(body);
   } catch (error) {
-    const why = error instanceof RepeatedMember ? error.message : 'is not JSON in UTF-8, or nested too deeply';
-    throw new RpcError(PARSE_ERROR, `The body ${why}.`);
+    const why =
+      error instanceof RepeatedMember ? `The body is refused: ${error.message}.` : 'The body is not JSON in UTF-8.';
+    throw new RpcError(PARSE_ERROR, why);
   }
 }
 

@@ -44,11 +44,15 @@ export function toolRequest(tool: Tool, operation: Operation, given: Obj): ToolR
   };
 }
 
+const MOST_ARGUMENTS = 10_000;
+
 /** Of each argument that is given or has a default; null is no value of a parameter, and may be one of a body. */
 function valuesOf(tool: Tool, given: Obj): ReadonlyMap<string, unknown> {
   const { properties = {} } = tool.input;
   const known = new Set(Object.keys(properties as object));
-  const unknown = Object.keys(given).find((name) => !known.has(name));
+  const names = Object.keys(given);
+  if (names.length > MOST_ARGUMENTS) throw new ToolFault(`There are more than ${MOST_ARGUMENTS} arguments.`);
+  const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined && !(tool.body?.open && !isTaken(tool, unknown))) {
     const has = known.size === 0 ? 'it takes none' : `it takes ${[...known].join(', ')}`;
     throw new ToolFault(`There is no argument ${JSON.stringify(unknown.slice(0, 100))}: ${has}.`);

@@ -54,12 +54,26 @@ export class BlockedPatterns {
   }
 }
 
-/** A text as it stands, and as a model reads it: without what nobody sees, and letters as such, whatever their form. */
+/** Controls, what only changes how others look, what is drawn as nothing. */
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]|(?![\t\n\r])\p{Cc}/gu;
+/** ASCII once more, in characters that nobody sees and that models read. */
+const TAGS = /[\u{e0020}-\u{e007e}]/gu;
+const plainTag = (tag: string) => String.fromCharCode((tag.codePointAt(0) ?? 0) - 0xe0000);
+
+/** In JSON within the text, such as arguments of tools. */
+const ESCAPE = /\\u([0-9a-f]{4})/gi;
+const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
+
+/** A text as it stands, as a model reads it, and with its escapes as what they stand for. */
 function readingsOf(text: string): readonly string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is ASCII reads in one way
-  if (/^[\x00-\x7f]*$/.test(text)) return [text];
+  if (PLAIN.test(text) && !text.includes('\\u')) return [text];
   // Half a character is none for patterns.
   const whole = text.toWellFormed();
-  const read = whole.normalize('NFKC').replace(/\p{Cf}/gu, '');
-  return read === whole ? [whole] : [whole, read];
+  const unescaped = whole.replace(ESCAPE, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+  return [...new Set([whole, asRead(whole), asRead(unescaped.toWellFormed())])];
+}
+
+/** Without what nobody sees, and letters as such, whatever their form. */
+function asRead(text: string): string {
+  return text.replace(TAGS, plainTag).normalize('NFKC').replace(UNSEEN, '');
 }

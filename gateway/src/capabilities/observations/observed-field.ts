@@ -10,7 +10,8 @@ export class ObservationSettingsError extends Error {}
 /** Characters of a value in log and trace; what is longer is cut. */
 const LONGEST = 256;
 /** Names of headers that hold credentials. */
-const CREDENTIAL = /authorization|cookie|token|secret|passw|credential|signature|api-?key/;
+const CREDENTIAL =
+  /authorization|cookie|token|secret|pass|credential|signature|api-?key|jwt|assertion|dpop|client-cert|(^|-)(otp|pin|sig|key)($|-)/;
 const CONSUMER = 'x-auth-consumer';
 
 type Source = (x: Exchange) => string | undefined;

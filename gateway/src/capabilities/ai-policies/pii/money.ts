@@ -7,6 +7,8 @@ const [LEAST_CARD, MOST_CARD] = [13, 19];
 export const card: Detector = (reading, at, before) => {
   if (!isDigit(reading.text.charCodeAt(at)) || endsWord(before) || (before !== '' && '.-+'.includes(before)))
     return NONE;
+  // No network's numbers begin so.
+  if (!'23456'.includes(reading.text.charAt(at))) return NONE;
   const { digits, ends, isOpen } = readGroups(reading, at, ' -', MOST_CARD);
   if (isOpen) return UNDECIDED;
   // The longest that ends where a group does: a year or a code may stand behind it.

@@ -18,7 +18,10 @@ export interface Prompt {
 
 /** Lists of what was said: each element is a message. */
 const MESSAGES = ['messages', 'input'];
-const BESIDE = ['instructions', 'system', 'prompt', 'suffix', 'prediction', 'tools', 'functions'];
+const BESIDE = [
+  ...['instructions', 'system', 'prompt', 'suffix', 'prediction', 'tools', 'functions'],
+  ...['response_format', 'text', 'web_search_options'],
+];
 /** Members that say what something is, and not what the model reads as text. */
 const NO_TEXT = new Set([
   ...['type', 'role', 'id', 'call_id', 'tool_call_id', 'tool_use_id', 'name', 'status', 'detail', 'media_type'],
@@ -54,7 +57,9 @@ function collect(container: Container, key: string | number, places: TextPlace[]
   } else if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) collect(value, i, places);
   } else if (isObject(value)) {
-    for (const name of Object.keys(value)) if (!NO_TEXT.has(name)) collect(value, name, places);
+    for (const name of Object.keys(value)) {
+      if (!NO_TEXT.has(name) || isObject(value[name])) collect(value, name, places);
+    }
   }
 }
 

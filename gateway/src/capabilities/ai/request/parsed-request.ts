@@ -54,6 +54,20 @@ function parsedSize(body: Uint8Array): number {
   return CHARACTER * body.length + VALUE * values;
 }
 
+/**
+ * What policies look at. Some providers take a name for such a one whatever its case: they would be told what no policy
+ * has seen.
+ */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'input', 'instructions', 'system', 'prompt', 'suffix', 'prediction', 'tools', 'functions'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'stream', 'response_format', 'text'],
+]);
+
+/** As they compare names: the long s is an s, and the sign of Kelvin a k. */
+function lowered(name: string): string {
+  return name.toUpperCase().toLowerCase();
+}
+
 function parse(body: Uint8Array): Obj {
   let value: unknown;
   try {
@@ -62,6 +76,8 @@ function parse(body: Uint8Array): Obj {
     // Refused below.
   }
   if (!isObject(value)) throw badBody('The body must be a JSON object.');
+  const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(lowered(name)));
+  if (other !== undefined) throw badBody(`The body has ${JSON.stringify(other)}: names are written in lower case.`);
   if (isTooDeep(value)) throw badBody(`The body must be nested at most ${MAX_DEPTH} levels deep.`);
   return value;
 }
