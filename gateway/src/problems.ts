@@ -101,7 +101,7 @@ const table = {
   'not-implemented': {
     status: 501,
     title: 'Not implemented',
-    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or what would answer it does not speak it; a plugin needs the whole body of a stream of events',
+    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or what would answer it does not speak it; a plugin needs the whole body of a stream of events; `mock` found no value that the schema of its response admits (`errors`, in dev mode, says where that stands)',
   },
   'upstream-failed': {
     status: 502,
@@ -157,9 +157,9 @@ export const PROBLEM_PREFIX = 'urn:gw:error:';
 
 /** One finding of a validation: where, what and why; shown in dev mode only (docs/reference/gateway.md#problems). */
 export interface ProblemError {
-  /** Part of the request, or of a response that was withheld: `path`, `query`, `header`, `cookie` or `body`. */
+  /** Part of the request, or of a response that was withheld: `path`, `query`, `header`, `cookie` or `body`; `document`: the API description. */
   readonly in: string;
-  /** Parameter name, or JSON pointer into the body. */
+  /** Parameter name, or JSON pointer into the body or the document. */
   readonly field: string;
   readonly reason: string;
 }

@@ -41,6 +41,10 @@ const entry = (path: string, fits: (entry: Entry) => boolean = () => true) =>
   });
 
 const QUICK = { max_delay: 0.01 };
+/** Fields that are as long together as an entry's own strings may not be. */
+const MANY = Object.fromEntries(
+  Array.from({ length: 15 }, (_, i) => [`${'x'.repeat(50)}${i}`, { from: 'header:X-Long' }]),
+);
 const operation = (path: string, config: object = {}, more: object = {}) => ({
   get: {
     operationId: `get${path.replace(/\W/g, '')}`,
@@ -73,6 +77,21 @@ beforeAll(async () => {
       headers: { authorization: 'env://LOG_TOKEN', 'X-Source': 'gw' },
       fields: ['query', 'host', 'scheme', 'user_agent', 'operation_id', 'status', 'consumer'],
     }),
+    '/observed': operation(
+      '/observed',
+      {},
+      {
+        'x-gw-middlewares': [
+          { name: 'http-log', config: { url: `${logs.url}/observed`, batch: QUICK, fields: ['status', 'observed'] } },
+          {
+            name: 'observability',
+            config: {
+              fields: { tenant: { from: 'header:X-Tenant' }, ...MANY },
+            },
+          },
+        ],
+      },
+    ),
     '/keys': operation('/keys', {}, { security: [{ key: [] }], 'x-gw-middlewares': [log, key] }),
     '/twice': operation(
       '/twice',
@@ -99,9 +118,12 @@ beforeAll(async () => {
     components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-api-key' } } },
     paths,
   };
-  gw = await startGateway(await compileSpec(document, ['http-log', 'mock', 'http-upstream', 'apikey-auth']), {
-    env: { LOG_TOKEN: 'planted-token', KEY: 'planted-key' },
-  });
+  gw = await startGateway(
+    await compileSpec(document, ['http-log', 'observability', 'mock', 'http-upstream', 'apikey-auth']),
+    {
+      env: { LOG_TOKEN: 'planted-token', KEY: 'planted-key' },
+    },
+  );
 });
 afterAll(async () => {
   await gw?.stop();
@@ -117,6 +139,16 @@ const outcome = async (which: string) =>
   (await scrape(gw.admin)).value('gw_deliveries_total', { plugin: 'http-log', outcome: which });
 
 describe('an entry', () => {
+  it('has what observability adds to the access log, where its fields name it', async () => {
+    const headers = { 'x-tenant': 'acme "1"', 'x-long': '"'.repeat(300) };
+    await call('/observed', { headers });
+    const cut = `${headers['x-long'].slice(0, 256)}…`;
+    const observed = { tenant: 'acme "1"', ...Object.fromEntries(Object.keys(MANY).map((name) => [name, cut])) };
+    expect(await entry('/observed')).toEqual({ status: 200, observed });
+    await call('/observed');
+    expect(await entry('/observed', (each) => each['observed'] === undefined)).toEqual({ status: 200 });
+  });
+
   it('says what the access log says, and how long the dispatcher took', async () => {
     const response = await call('/plain/7?token=planted');
     const got = await entry('/plain');

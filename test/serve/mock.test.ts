@@ -72,6 +72,16 @@ const paths = {
       ...mock({ status: 503, headers: { 'Retry-After': '5', Server: 'another', 'X-Request-Id': 'another' } }),
     },
   },
+  '/unmakeable/{id}': {
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+    get: {
+      responses: {
+        default: { description: 'OK', content: { 'application/json': { schema: { type: 'array', minItems: 1e9 } } } },
+        404: { description: 'Not there', content: { 'application/json': { schema: { type: 'string' } } } },
+      },
+      ...mock(),
+    },
+  },
   '/silent': { get: { responses: { 200: { description: 'OK' } }, ...mock() } },
 };
 const document = {
@@ -162,6 +172,15 @@ describe('mock without a body', () => {
     expect([empty.status, await empty.text()]).toEqual([200, '']);
   });
 
+  it('answers 501 where no value can be found, and nothing that the schema does not admit', async () => {
+    const response = await get('/unmakeable/1');
+    expect(response.status).toBe(501);
+    const told = JSON.parse(await response.text());
+    expect(told).toMatchObject({ type: 'urn:gw:error:not-implemented', detail: expect.stringContaining('example') });
+    expect(told).not.toHaveProperty('errors');
+    expect((await get('/unmakeable/1', { prefer: 'code=404' })).status).toBe(404);
+  });
+
   it('answers HEAD as GET, without the body', async () => {
     const response = await get('/books/1', {}, 'HEAD');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
@@ -193,6 +212,12 @@ describe('gw dev --mock', () => {
     const url = await start('--spec', 'openapi.json');
     expect(await (await fetch(`${url}/made/1`)).json()).toMatchObject({ title: 'Dune' });
     expect((await fetch(`${url}/books/1`, { headers: { prefer: 'code=404' } })).status).toBe(404);
+    const unmakeable = await fetch(`${url}/unmakeable/1`);
+    const field = '/paths/~1unmakeable~1{id}/get/responses/default/content/application~1json/schema';
+    expect([unmakeable.status, await unmakeable.json()]).toEqual([
+      501,
+      expect.objectContaining({ errors: [expect.objectContaining({ in: 'document', field })] }),
+    ]);
   });
 
   it('takes the place of other dispatchers of a project, and leaves mocks as they are', async () => {

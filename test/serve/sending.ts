@@ -1,5 +1,7 @@
 /** A gateway with AsyncAPI operations that send, for the plugins that publish to brokers. */
 import { load } from 'js-yaml';
+import { expect } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
 export interface SendingSetup {
@@ -72,6 +74,23 @@ export function post(
 ): Promise<Response> {
   const all = { 'content-type': 'application/json', ...headers };
   return fetch(`${gw.url}/${name}`, { method: 'POST', body, headers: all });
+}
+
+/** Failures after which the circuit breaker of a broker opens. */
+const FAILURES = 5;
+
+/**
+ * Of many messages (`0`, `1`, …) to a broker that does not answer, at least as many time out as open the circuit; the rest
+ * finds it open. Those that timed out.
+ */
+export async function expectTimeoutsThenOpenCircuit(gw: Gateway, name: string): Promise<readonly string[]> {
+  const bodies = Array.from({ length: 50 }, (_, i) => `${i}`);
+  const statuses = await Promise.all(bodies.map(async (body) => (await post(gw, name, body)).status));
+  expect(statuses.filter((status) => status !== 504 && status !== 503)).toEqual([]);
+  expect(statuses.filter((status) => status === 504).length).toBeGreaterThanOrEqual(FAILURES);
+  // One in a while is tried, and times out.
+  await eventually(async () => expect((await post(gw, name, '"tried"')).status).toBe(503));
+  return bodies.filter((_, i) => statuses[i] === 504);
 }
 
 /** A gateway with a document in YAML, and one plugin. */

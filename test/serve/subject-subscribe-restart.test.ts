@@ -78,8 +78,8 @@ describe.skipIf(NO_NATS_SERVER)(
 
     it('keeps its clients while the server hangs, and tells new ones in time', async () => {
       const server = await startNats();
-      const config = { url: server.url, timeout: 1 };
-      const gw = await serve({ orders: { ...config, subject: 'a' }, others: { ...config, subject: 'b' } });
+      const { url } = server;
+      const gw = await serve({ orders: { url, subject: 'a' }, others: { url, subject: 'b', timeout: 1 } });
       const stream = await open(gw, 'orders');
       expect(stream.status).toBe(200);
       server.hang();

@@ -5,8 +5,10 @@ import { atLeast, atMost, type Parts, schemasOf } from './parts.ts';
 
 /** Items where the schema leaves the number open. */
 const USUAL = 2;
-/** Values that are made for an item that must differ from all others. */
+/** Values that are made for each item that must differ from all others: the last of as many as there are needs most. */
 const TRIES = 20;
+/** From so many on, items that differ are chosen among more values than usual. */
+const MANY = 8;
 
 /** `make`: a value of its schemas, one level below. */
 export function arrayValue(
@@ -24,19 +26,36 @@ export function arrayValue(
   const open = closed ? prefix : Number.POSITIVE_INFINITY;
   const count = Math.min(most, open, Math.max(least, wanted, holding));
   const unique = parts.some(({ uniqueItems }) => uniqueItems === true);
-  const values: Json[] = [];
-  const known = new Set<string>();
-  for (let tries = 0; values.length < count && tries < count + TRIES; tries++) {
-    const at = values.length;
-    const value = itemOrNone([...itemSchemas(parts, at), ...(at < holding ? contained : [])], make);
-    if (value === undefined) break;
-    const text = unique ? JSON.stringify(value) : '';
-    if (unique && known.has(text)) continue;
-    known.add(text);
-    values.push(value);
-  }
+  const { reach } = making;
+  if (unique && count > MANY) making.reach = Math.max(reach, count * count);
+  const item = (at: number) => itemOrNone([...itemSchemas(parts, at), ...(at < holding ? contained : [])], make);
+  const values = unique ? different(count, item) : upTo(count, item);
+  making.reach = reach;
   if (values.length < least) throw new Unmakeable('its items cannot be made');
   return values;
+}
+
+type MakeItem = (at: number) => Json | undefined;
+
+function upTo(count: number, item: MakeItem): Json[] {
+  const values: Json[] = [];
+  while (values.length < count) {
+    const value = item(values.length);
+    if (value === undefined) break;
+    values.push(value);
+  }
+  return values;
+}
+
+function different(count: number, item: MakeItem): Json[] {
+  const values = new Map<string, Json>();
+  for (let tries = 0; values.size < count && tries < count * TRIES; tries++) {
+    const value = item(values.size);
+    if (value === undefined) break;
+    const text = JSON.stringify(value);
+    if (!values.has(text)) values.set(text, value);
+  }
+  return [...values.values()];
 }
 
 function itemOrNone(schemas: readonly Json[], make: (schemas: readonly Json[]) => Json): Json | undefined {

@@ -3,6 +3,8 @@ import type { DescribedResponse } from '../artifact/format.ts';
 
 export interface ChosenResponse {
   readonly status: number;
+  /** As the document names it: `200`, `4XX` or `default`. */
+  readonly name: string;
   readonly response: DescribedResponse;
 }
 
@@ -12,11 +14,15 @@ export type Described = Readonly<Record<string, DescribedResponse>>;
 /** What a config has where it says nothing. */
 const USUAL = 200;
 
+const DEFAULT = 'DEFAULT';
+export const documentName = (key: string) => (key === DEFAULT ? 'default' : key);
+
 /** The response that a status has; null where it has none. */
 export function responseOf(described: Described, status: number): ChosenResponse | null {
-  const response =
-    described[String(status)] ?? described[`${Math.floor(status / 100)}XX`] ?? described['DEFAULT'] ?? null;
-  return response && { status, response };
+  const names = [String(status), `${Math.floor(status / 100)}XX`, DEFAULT];
+  const key = names.find((each) => described[each] !== undefined);
+  const response = key === undefined ? undefined : described[key];
+  return key === undefined || response === undefined ? null : { status, name: documentName(key), response };
 }
 
 /** Where nobody names one: the lowest success, else what stands for all, else the lowest of all. */
@@ -28,7 +34,7 @@ export function usualResponse(described: Described): ChosenResponse | null {
     .sort((a, b) => a - b);
   const success = statuses.find((status) => status < 300);
   if (success !== undefined) return responseOf(described, success);
-  if (described['DEFAULT']) return { status: USUAL, response: described['DEFAULT'] };
+  if (described[DEFAULT]) return responseOf(described, USUAL);
   return statuses[0] === undefined ? null : responseOf(described, statuses[0]);
 }
 

@@ -7,7 +7,13 @@ import { type Answer, type Exchange, joinedHeader } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { isJson } from '../validation/media-type.ts';
 import type { Schemas } from '../validation/schemas.ts';
-import { type ChosenResponse, configuredResponse, type Described, responseOf } from './choose-response.ts';
+import {
+  type ChosenResponse,
+  configuredResponse,
+  type Described,
+  documentName,
+  responseOf,
+} from './choose-response.ts';
 import { type ChosenType, chooseType } from './choose-type.ts';
 import { headersOf } from './header-values.ts';
 import { type Preference, preferenceOf } from './prefer.ts';
@@ -20,18 +26,22 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 export class ExampleResponses {
   readonly #described: Described;
   readonly #maker: ValueMaker;
+  readonly #place: string;
   /** Of a media type, the example that its own schema admits; null where there is none. */
   readonly #admitted = new WeakMap<DescribedValue, Given | null>();
 
-  constructor(described: Described, maker: ValueMaker) {
+  /** `place`: of the operation in its document, as a JSON pointer. */
+  constructor(described: Described, maker: ValueMaker, place: string) {
     this.#described = described;
     this.#maker = maker;
+    this.#place = place;
   }
 
   /** Null where the dispatcher does not answer with examples. */
   static of(operation: Operation, table: JsonObject, schemas: Schemas): ExampleResponses | null {
-    const { described_responses: described } = operation;
-    return described ? new ExampleResponses(described, new ValueMaker(table, schemas)) : null;
+    const { described_responses: described, path, method } = operation;
+    const place = pointer('paths', path, method.toLowerCase());
+    return described ? new ExampleResponses(described, new ValueMaker(table, schemas), place) : null;
   }
 
   /** `status`: that of the plugin's config. Null where the description has no response for it. */
@@ -65,11 +75,11 @@ export class ExampleResponses {
     const media = response.content[type.range] ?? {};
     const given =
       preference.example === undefined ? this.#exampleOf(media, type.type) : named(media, preference.example);
-    const body = given
-      ? renderBody(type.type, given.value, true)
-      : renderBody(type.type, this.#made(media, seed), false);
+    const value = given ? given.value : this.#made(media, seed);
+    if (value === undefined)
+      return unmakeable(this.#place + pointer('responses', chosen.name, 'content', type.range, 'schema'));
     headers.push('content-type', type.type);
-    return { status, headers, body };
+    return { status, headers, body: renderBody(type.type, value, given !== null) };
   }
 
   #choose({ code }: Preference, status: number): ChosenResponse | null {
@@ -79,7 +89,7 @@ export class ExampleResponses {
 
   get #statuses(): readonly string[] {
     const names = Object.keys(this.#described).filter((name) => !name.startsWith('1'));
-    return names.map((name) => (name === 'DEFAULT' ? 'default' : name));
+    return names.map(documentName);
   }
 
   /** Documents hold examples that do not fit; what is answered with does. */
@@ -99,9 +109,11 @@ export class ExampleResponses {
     return parsed !== undefined && this.#maker.isValid(schema, parsed) ? { value: parsed } : null;
   }
 
-  /** `{}` where the description says nothing of it. */
-  #made({ schema }: DescribedValue, seed: string): Json {
-    return schema === undefined ? {} : (this.#maker.make(schema, seed).value ?? null);
+  /** `{}` where the description says nothing of it; undefined where no value was found that its schema admits. */
+  #made({ schema }: DescribedValue, seed: string): Json | undefined {
+    if (schema === undefined) return {};
+    const { value, valid } = this.#maker.make(schema, seed);
+    return valid ? value : undefined;
   }
 }
 
@@ -120,6 +132,17 @@ function parsedOrNone(text: string): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Never an answer that the description does not allow. */
+function unmakeable(field: string): Answer {
+  const detail = 'No value was found that the schema of this response admits: give the response an example.';
+  const reason = 'no value was found that this schema admits';
+  return { problem: problem('not-implemented', detail, { errors: [{ in: 'document', field, reason }] }) };
+}
+
+function pointer(...tokens: readonly string[]): string {
+  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function notThere(what: 'code' | 'example', wanted: string, names: readonly string[]): Answer {

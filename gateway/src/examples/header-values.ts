@@ -25,7 +25,9 @@ export function headersOf(
 function headerValueOf({ schema, examples = {} }: DescribedValue, maker: ValueMaker, seed: string): Json {
   const given = Object.values(examples).find((value) => schema === undefined || maker.isValid(schema, value));
   if (given !== undefined) return given;
-  return schema === undefined ? null : (maker.make(schema, seed).value ?? null);
+  if (schema === undefined) return null;
+  const { value, valid } = maker.make(schema, seed);
+  return valid ? (value ?? null) : null;
 }
 
 /** As the style `simple` writes it (RFC 6570, section 3.2.2). */

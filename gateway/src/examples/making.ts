@@ -27,6 +27,9 @@ const MOST_TEXT = 1 << 18;
 /** Values in values. */
 const MOST_DEPTH = 64;
 
+/** Values at hand for one. */
+export const USUAL_REACH = 100;
+
 type NameTest = (pattern: string, name: string) => boolean;
 
 /** What values are made from. */
@@ -40,6 +43,8 @@ export interface Source {
 export class Making {
   readonly manner: Manner;
   readonly random: Random;
+  /** As many values as there are at hand where a schema leaves open which: a list of values that differ needs more. */
+  reach = USUAL_REACH;
   readonly #schemas: { readonly [id: string]: Json };
   readonly #test: NameTest;
   #steps = 0;

@@ -2,18 +2,17 @@
 import type { Making } from './making.ts';
 import { numbersOf, type Parts } from './parts.ts';
 
-/** Above the lower bound, or below the upper, where there is only one. */
-const REACH = 100;
-
-export function numberValue(parts: Parts, isWhole: boolean, { random }: Making): number {
+export function numberValue(parts: Parts, isWhole: boolean, { random, reach }: Making): number {
   const unit = numbersOf(parts, 'multipleOf').reduce(commonMultiple, isWhole ? 1 : 0) || (isWhole ? 1 : 0.01);
-  const { low, high } = bounds(parts, unit);
+  const { low, high } = bounds(parts, unit, reach);
   const [first, last] = [Math.ceil(low / unit - 1e-9), Math.floor(high / unit + 1e-9)];
   const count = Math.max(0, last - first);
-  return rounded((first + random.below(count + 1)) * unit, unit);
+  const value = rounded((first + random.below(count + 1)) * unit, unit);
+  // Between bounds that are closer than a unit, or so far out that numbers are further apart, there is at least the bound.
+  return value >= low && value <= high ? value : Number.isFinite(low) ? low : high;
 }
 
-function bounds(parts: Parts, unit: number): { readonly low: number; readonly high: number } {
+function bounds(parts: Parts, unit: number, count: number): { readonly low: number; readonly high: number } {
   const low = Math.max(
     ...numbersOf(parts, 'minimum'),
     ...numbersOf(parts, 'exclusiveMinimum').map((bound) => above(bound, unit)),
@@ -22,15 +21,19 @@ function bounds(parts: Parts, unit: number): { readonly low: number; readonly hi
     ...numbersOf(parts, 'maximum'),
     ...numbersOf(parts, 'exclusiveMaximum').map((bound) => -above(-bound, unit)),
   );
-  const reach = REACH * Math.max(unit, 1);
+  // Above the lower bound, or below the upper, where there is only one.
+  const reach = count * Math.max(unit, 1);
   if (low === Number.NEGATIVE_INFINITY) {
     return high >= reach ? { low: Math.max(1, unit), high: reach } : { low: high - reach, high };
   }
   return { low, high: Math.min(high, low + reach) };
 }
 
-/** The next multiple. */
-const above = (bound: number, unit: number) => (Math.floor(bound / unit + 1e-9) + 1) * unit;
+/** The next multiple, or the next number where multiples are closer than numbers are. */
+function above(bound: number, unit: number): number {
+  const next = (Math.floor(bound / unit + 1e-9) + 1) * unit;
+  return Number.isFinite(next) && next > bound ? next : bound + Math.abs(bound) * Number.EPSILON;
+}
 
 function commonMultiple(a: number, b: number): number {
   if (a === 0) return b;

@@ -1,4 +1,7 @@
-/** A text that a pattern matches. Look-around is passed over: whether it holds, validation tells. */
+/**
+ * A text that a pattern matches. What a look-ahead asks for leads the text, before or in place of what stands there; other
+ * look-around is passed over. Whether all of it holds is tried out.
+ */
 import type { AST } from '@eslint-community/regexpp';
 import { type Ranges, rangesOf } from '../patterns/char-ranges.ts';
 import { readPattern } from '../patterns/read-pattern.ts';
@@ -7,6 +10,8 @@ import type { Random } from './random.ts';
 
 /** Characters of one text. */
 const MOST_TEXT = 65_536;
+/** Texts that are tried for a pattern with look-around. */
+const TRIES = 16;
 
 export interface Lengths {
   readonly least: number;
@@ -18,14 +23,23 @@ export function patternText(source: string, { least, most }: Lengths, making: Ma
   making.takeText(source.length);
   const read = readPattern(source);
   if (read === null) return null;
+  const suits = LOOK_AROUND.test(source) ? (text: string) => making.matches(source, text) : () => true;
   // Of repetitions beyond the least of each quantifier: as few as make it long enough.
   let tooFew = -1;
   let tooMany = MOST_TEXT;
+  let tries = 0;
   for (let more = 0; more > tooFew && more < tooMany; ) {
-    const text = new Writer(making.random, more).write(read.ast);
+    const writer = new Writer(making.random, more);
+    const text = writer.write(read.ast);
     making.takeText(text.length);
     const length = [...text].length;
-    if (length >= least && length <= most) return text;
+    if (length >= least && length <= most) {
+      const found = led(writer.ahead, text).find((each) => [...each].length <= most && suits(each));
+      if (found !== undefined) return found;
+      if (++tries === TRIES) return null;
+      // Another of the same length may do, or a longer one.
+      if (tries % 2 === 1) continue;
+    }
     if (length > most) tooMany = more;
     else tooFew = more;
     more = tooMany === MOST_TEXT ? 2 * more + 1 : Math.floor((tooFew + tooMany) / 2);
@@ -33,9 +47,18 @@ export function patternText(source: string, { least, most }: Lengths, making: Ma
   return null;
 }
 
+const LOOK_AROUND = /\(\?<?[=!]/;
+
+/** The text, and what look-aheads ask for in place of its beginning, or before it. */
+function led(ahead: string, text: string): readonly string[] {
+  return ahead === '' ? [text] : [text, ahead + text.slice(ahead.length), ahead + text];
+}
+
 class Writer {
+  /** What look-aheads ask for, one after the other. */
+  ahead = '';
   readonly #random: Random;
-  readonly #more: number;
+  #more: number;
   readonly #groups = new Map<AST.CapturingGroup, string>();
   #length = 0;
 
@@ -60,6 +83,7 @@ class Writer {
       case 'Backreference':
         return Array.isArray(node.resolved) ? '' : (this.#groups.get(node.resolved) ?? '');
       case 'Assertion':
+        if (node.kind === 'lookahead' && !node.negate) this.#lookAhead(node.alternatives);
         return '';
       default:
         return this.#character(node);
@@ -69,6 +93,14 @@ class Writer {
   #choose(alternatives: readonly AST.Alternative[]): string {
     const elements = this.#random.pick(alternatives)?.elements ?? [];
     return elements.map((element) => this.write(element)).join('');
+  }
+
+  #lookAhead(alternatives: readonly AST.Alternative[]): void {
+    const [length, more] = [this.#length, this.#more];
+    this.#more = 0;
+    this.ahead += this.#choose(alternatives);
+    this.#length = length;
+    this.#more = more;
   }
 
   #repeat({ min, max, element }: AST.Quantifier): string {

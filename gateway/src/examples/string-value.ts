@@ -1,5 +1,5 @@
 /** Texts as a schema wants them: by format, pattern and length. */
-import { type Making, Unmakeable } from './making.ts';
+import { type Making, Unmakeable, USUAL_REACH } from './making.ts';
 import { atLeast, atMost, type Parts, textsOf } from './parts.ts';
 import { patternText } from './pattern-text.ts';
 import type { Random } from './random.ts';
@@ -17,7 +17,7 @@ export function stringValue(parts: Parts, making: Making): string {
     const text = patternText(pattern, lengths, making);
     if (text !== null) return text;
   }
-  const text = format === undefined ? word(random) : (FORMATS[format] as Format)(random);
+  const text = format === undefined ? plain(making) : (FORMATS[format] as Format)(random);
   return format === undefined ? fitted(text, lengths, random) : text;
 }
 
@@ -25,6 +25,11 @@ function fitted(text: string, { least, most }: { readonly least: number; readonl
   let long = text;
   while (long.length < least) long += ` ${word(random)}`;
   return long.slice(0, Math.max(least, Math.min(most, long.length)));
+}
+
+/** A word, which hexadecimal digits lead where one of many must differ from all others. */
+function plain({ random, reach }: Making): string {
+  return reach > USUAL_REACH ? `${random.hex(8)} ${word(random)}` : word(random);
 }
 
 export function word(random: Random): string {

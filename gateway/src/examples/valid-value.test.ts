@@ -22,6 +22,7 @@ const condition = (holds: Json, demands: Json): JsonObject =>
     ['if', holds],
     ['then', demands],
   ]);
+const differing = (count: number) => ({ type: 'array', uniqueItems: true, minItems: count });
 const isKind = (kind: string): Json => ({ properties: { kind: { enum: [kind] } }, required: ['kind'] });
 
 describe('a value made from a schema', () => {
@@ -47,6 +48,20 @@ describe('a value made from a schema', () => {
     ['const', { const: { a: [1, null] } }],
     ['lists of values that share one', { allOf: [{ enum: ['a', 'b'] }, { enum: ['b', 'c'] }] }],
     ['items that differ', { type: 'array', items: { enum: [1, 2, 3] }, uniqueItems: true, minItems: 3 }],
+    ['fifty of sixty items', { ...differing(50), items: { type: 'integer', minimum: 1, maximum: 60 } }],
+    ['every one of sixty items', { ...differing(60), items: { type: 'integer', minimum: 1, maximum: 60 } }],
+    ['many numbers that differ', { ...differing(500), items: { type: 'integer' } }],
+    ['many texts that differ', { ...differing(500), items: { type: 'string' } }],
+    ['a number far out', { type: 'number', minimum: 1e308 }],
+    ['a whole number far out', { type: 'integer', exclusiveMinimum: 1e300 }],
+    ['a number far below', { type: 'number', exclusiveMaximum: -1e308 }],
+    ['a number between close bounds', { type: 'number', minimum: 0.001, maximum: 0.002 }],
+    ['a look-ahead', { type: 'string', pattern: '^(?=.*[A-Z])(?=.*\\d)[A-Za-z\\d]{8}$' }],
+    [
+      'a look-ahead and a length',
+      { type: 'string', pattern: '^(?=.*[#?!])(?=.*[a-z]).+$', minLength: 12, maxLength: 16 },
+    ],
+    ['a text that must not begin so', { type: 'string', pattern: '^(?!a|b|c|d|e|f)[a-z]{2}$' }],
     ['items that are contained', { type: 'array', contains: { const: 7 }, minContains: 2, items: { type: 'integer' } }],
     ['a tuple', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'null' }], items: false, minItems: 2 }],
     ['required members without properties', { type: 'object', required: ['a', 'b'] }],

@@ -1,6 +1,7 @@
 /** An entry about a request that has ended: a line of JSON with the fields that a config names. */
 import { type EndedRequest, headerOf } from '../../exchange.ts';
 import { text, timestamp } from '../../telemetry/access-log.ts';
+import { observedValues } from '../observations/observed-request.ts';
 
 /** The member's value as JSON; null where the request has none. */
 type Field = (ended: EndedRequest) => string | null;
@@ -32,9 +33,10 @@ const FIELDS = {
   plugin: ({ x }) => optional(x.decidedBy ?? undefined),
   decision: ({ x }) => (x.decidedBy === null ? null : text(x.decision)),
   consumer: ({ x }) => optional(headerOf(x.headers, 'x-auth-consumer')),
+  observed: ({ x }) => observedValues(x),
 } satisfies Record<string, Field>;
 
-/** Clients may send paths and headers of megabytes; what is longer is cut. */
+/** Clients may send paths and headers of megabytes; what is longer is cut. Values that are observed have been. */
 const LONGEST = 8_192;
 
 function isField(name: string): name is keyof typeof FIELDS {
@@ -49,13 +51,13 @@ export function entryWriter(names: readonly string[]): ((ended: EndedRequest) =>
     let entry = '';
     for (const { start, value } of members) {
       const json = value(ended);
-      if (json !== null) entry += `${entry === '' ? '{' : ','}${start}${json.length > LONGEST ? cut(json) : json}`;
+      if (json !== null) entry += `${entry === '' ? '{' : ','}${start}${cut(json)}`;
     }
     return entry === '' ? '{}' : `${entry}}`;
   };
 }
 
-/** Only strings are long. */
 function cut(json: string): string {
+  if (json.length <= LONGEST || !json.startsWith('"')) return json;
   return JSON.stringify(`${String(JSON.parse(json)).slice(0, LONGEST).toWellFormed()}…`);
 }

@@ -42,14 +42,14 @@ export class Observation {
     this.#counted = fields.filter(({ labels }) => labels !== null);
   }
 
-  /** Member of the line in the access log; empty where the request has none of the fields. */
-  logged(x: Exchange): string {
+  /** The fields that logs have, as a JSON object; null where the request has none of them. */
+  logged(x: Exchange): string | null {
     let members = '';
     for (const { start, field } of this.#logged) {
       const value = field.shown(x);
       if (value !== undefined) members += `${members === '' ? '' : ','}${start}${text(value)}`;
     }
-    return members === '' ? '' : `,"observed":{${members}}`;
+    return members === '' ? null : `{${members}}`;
   }
 
   /** Of the request's span. */

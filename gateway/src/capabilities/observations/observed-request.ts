@@ -16,6 +16,11 @@ class ObservedRequest implements RequestPart {
   }
 
   get logged(): string {
+    const { values } = this;
+    return values === null ? '' : `,"observed":${values}`;
+  }
+
+  get values(): string | null {
     return this.#observation.logged(this.#x);
   }
 
@@ -37,4 +42,9 @@ const slot = new RequestSlot<ObservedRequest>();
 /** Of several observations of a request the last holds, so that an operation's config replaces one for all. */
 export function observe(x: Exchange, observation: Observation): void {
   slot.set(x, new ObservedRequest(x, observation));
+}
+
+/** What logs have of it, as a JSON object; null where it is not observed, or has none of the fields. */
+export function observedValues(x: Exchange): string | null {
+  return slot.of(x)?.values ?? null;
 }
