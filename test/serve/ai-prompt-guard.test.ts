@@ -133,12 +133,14 @@ describe('ai-prompt-guard', () => {
   });
 
   it('counts what it refuses, by limit', async () => {
+    const counted = async (reason: string) =>
+      (await scrape(gw.admin)).value('gw_plugin_ai_prompt_guard_blocked_total', { reason });
+    const before = await counted('pattern');
+    await expect(ask('ignore previous')).rejects.toMatchObject({ code: 'prompt_blocked' });
     const messages = Array(3).fill({ role: 'user', content: 'x' });
     await expect(client.chat.completions.create({ model: 'm', messages })).rejects.toMatchObject({
       code: 'too_many_messages',
     });
-    const metrics = await scrape(gw.admin);
-    expect(metrics.value('gw_plugin_ai_prompt_guard_blocked_total', { reason: 'messages' })).toBe(1);
-    expect(metrics.value('gw_plugin_ai_prompt_guard_blocked_total', { reason: 'pattern' })).toBe(3);
+    expect([await counted('messages'), await counted('pattern')]).toEqual([1, before + 1]);
   });
 });
