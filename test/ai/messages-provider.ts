@@ -66,6 +66,7 @@ function check(request: SeenRequest): void {
   for (const name of Object.keys(body)) if (!KNOWN.has(name)) refuse(`${name}: Extra inputs are not permitted`);
   if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
   if (Number(body['temperature'] ?? 0) > 1) refuse('temperature: range: 0..1');
+  checkThinking(body);
   const messages = members(body['messages']);
   if (messages.length === 0) refuse('messages: at least one message is required');
   if (messages[0]?.['role'] !== 'user') refuse('messages: first message must use the user role');
@@ -73,6 +74,17 @@ function check(request: SeenRequest): void {
   for (const tool of members(body['tools'])) {
     if (Object(tool['input_schema']).type !== 'object') refuse('tools: input_schema: Field required');
   }
+}
+
+function checkThinking(body: Member): void {
+  const { type, budget_tokens: budget } = Object(body['thinking']);
+  if (type !== 'enabled') return;
+  if (!(budget >= 1024 && budget < Number(body['max_tokens']))) refuse('thinking.budget_tokens: not in its range');
+  if ('temperature' in body || 'top_p' in body) refuse('temperature may only be set to 1 when thinking is enabled');
+  if (['any', 'tool'].includes(Object(body['tool_choice']).type)) refuse('Thinking may not be enabled when forced');
+  const said = members(body['messages']);
+  const going = blocksOf(said.at(-1)?.['content']).some((block) => block['type'] === 'tool_result');
+  if (going && blocksOf(said.at(-2)?.['content'])[0]?.['type'] !== 'thinking') refuse('Expected `thinking`');
 }
 
 /** Roles alternate, no text is empty, and results of tools follow the calls that they answer, first in their turn. */
@@ -104,8 +116,18 @@ function textOf(content: unknown): string {
     .join('');
 }
 
-/** Where tools are given and none has answered, each is called, or one where they may not be called together. */
+function lastText(body: Member): string {
+  return textOf(members(body['messages']).at(-1)?.['content']);
+}
+
 function contentOf(body: Member): readonly Member[] {
+  const thinks = body['model'] === 'thinks' || Object(body['thinking']).type === 'enabled';
+  const thought = thinks ? [{ type: 'thinking', thinking: `hm, ${lastText(body)}`, signature: 'c2ln' }] : [];
+  return [...thought, ...saidOf(body)];
+}
+
+/** Where tools are given and none has answered, each is called, or one where they may not be called together. */
+function saidOf(body: Member): readonly Member[] {
   const last = members(body['messages']).at(-1)?.['content'];
   const choice = Object(body['tool_choice']);
   const tools = members(body['tools']).filter((tool) => choice.type !== 'tool' || tool['name'] === choice.name);
@@ -114,13 +136,12 @@ function contentOf(body: Member): readonly Member[] {
     return [{ type: 'text', text: Object(body['output_config']).format ? '{"city":"Köln"}' : textOf(last) }];
   }
   const called = choice.disable_parallel_tool_use ? tools.slice(0, 1) : tools;
-  const calls = called.map((tool, i) => ({
+  return called.map((tool, i) => ({
     type: 'tool_use',
     id: `toolu_${i}`,
     name: tool['name'],
     input: Object.keys(Object(Object(tool['input_schema']).properties)).length > 0 ? { city: `Köln ${i}` } : {},
   }));
-  return body['model'] === 'thinks' ? [{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, ...calls] : calls;
 }
 
 function stopOf(body: Member, content: readonly Member[]): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import type { Reasoning, ReasoningEffort } from 'openai/resources';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type {
   FunctionTool,
@@ -206,6 +207,78 @@ describe.each(['a chat provider', 'a messages provider'])('the client openai, by
       for await (const _ of stream);
     };
     await expect(responding()).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('the client openai, by a messages provider that thinks', () => {
+  const client = () => clients['a messages provider'] as OpenAI;
+  const asked = (effort: ReasoningEffort, more: object = {}) => ({
+    model: 'm',
+    messages: [said],
+    max_completion_tokens: 4000,
+    reasoning_effort: effort,
+    ...more,
+  });
+  const sent = () => messages.seen.at(-1)?.body ?? {};
+
+  it.each<[ReasoningEffort, object, object | undefined]>([
+    ['none', {}, { type: 'disabled' }],
+    ['minimal', {}, { type: 'disabled' }],
+    ['low', {}, { type: 'enabled', budget_tokens: 1024 }],
+    ['medium', {}, { type: 'enabled', budget_tokens: 2000 }],
+    ['high', { temperature: 0.5, top_p: 0.5 }, { type: 'enabled', budget_tokens: 3200 }],
+    ['xhigh', {}, { type: 'enabled', budget_tokens: 3800 }],
+    ['high', { max_completion_tokens: 1024 }, undefined],
+    ['low', { max_completion_tokens: 1025 }, { type: 'enabled', budget_tokens: 1024 }],
+    ['high', { tools: chatTools, tool_choice: 'required' }, undefined],
+    ['high', { tools: chatTools, tool_choice: 'auto' }, { type: 'enabled', budget_tokens: 3200 }],
+    [null, {}, undefined],
+  ])('has a budget of the effort %s, %j', async (effort, more, thinking) => {
+    await client().chat.completions.create(asked(effort, more));
+    expect(sent()['thinking']).toEqual(thinking);
+  });
+
+  it('calls tools over turns, which go on without thinking', async () => {
+    const turns: ChatCompletionMessageParam[] = [said];
+    const { choices } = await client().chat.completions.create(asked('high', { messages: turns, tools: chatTools }));
+    const message = choices[0]?.message;
+    const calls = message?.tool_calls ?? [];
+    expect([message?.content, calls.length]).toEqual([null, 2]);
+    turns.push({ role: 'assistant', content: null, tool_calls: calls });
+    for (const { id } of calls) turns.push({ role: 'tool', tool_call_id: id, content: `of ${id}` });
+    const answered = await client().chat.completions.create(asked('high', { messages: turns, tools: chatTools }));
+    expect(answered.choices[0]?.message.content).toContain('of toolu_1');
+    expect(sent()['thinking']).toBeUndefined();
+  });
+
+  it('refuses an effort that there is not', async () => {
+    const asking = client().chat.completions.create({ ...asked('low'), ...JSON.parse('{"reasoning_effort":"vast"}') });
+    await expect(asking).rejects.toMatchObject({ status: 400, code: 'invalid_request', param: 'reasoning_effort' });
+  });
+
+  it.each([false, true])('shows a summary of it in responses where it is asked for one, stream %s', async (streams) => {
+    const ask = async (reasoning: Reasoning) => {
+      const request = { model: 'm', input: TEXT, store: false, max_output_tokens: 4000, reasoning };
+      if (!streams) return client().responses.create(request);
+      let summary = '';
+      const stream = client()
+        .responses.stream(request)
+        .on('response.reasoning_summary_text.delta', ({ delta }) => {
+          summary += delta;
+        });
+      const response = await stream.finalResponse();
+      expect(summary).toBe(reasoning.summary ? `hm, ${TEXT}` : '');
+      return response;
+    };
+    const shown = await ask({ effort: 'medium', summary: 'auto' });
+    expect(shown.output).toMatchObject([
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: `hm, ${TEXT}` }] },
+      { type: 'message' },
+    ]);
+    expect(shown.output_text).toBe(TEXT);
+    expect(sent()['thinking']).toEqual({ type: 'enabled', budget_tokens: 2000, display: 'summarized' });
+    const hidden = await ask({ effort: 'medium' });
+    expect(hidden.output).toMatchObject([{ type: 'message', content: [{ text: TEXT }] }]);
   });
 });
 

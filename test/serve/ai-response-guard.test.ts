@@ -127,6 +127,24 @@ describe.each(['chat', 'messages', 'twice'])('answers of a provider of %s', (pro
   });
 });
 
+it('summaries of what a model thinks are rewritten as well, in each event', async () => {
+  const stream = client('messages').responses.stream({
+    model: 'm',
+    input: SAID,
+    max_output_tokens: 2000,
+    reasoning: { effort: 'low', summary: 'auto' },
+  });
+  let heard = '';
+  for await (const event of stream) {
+    if (event.type !== 'response.reasoning_summary_text.delta') continue;
+    expect(event.summary_index).toBe(0);
+    heard += event.delta;
+  }
+  expect(heard).toBe(`hm, ${HEARD}`);
+  const { output } = await stream.finalResponse();
+  expect(output[0]).toMatchObject({ type: 'reasoning', summary: [{ text: `hm, ${HEARD}` }] });
+});
+
 describe.each(['chat', 'messages'])('responses of a provider of %s', (provider) => {
   it('are rewritten, and so is each event of their stream', async () => {
     const { responses } = client(provider);

@@ -24,6 +24,7 @@ interface Panel {
 const quantile = (q: number, metric: string, by: string) =>
   `histogram_quantile(${q}, sum by (le${by}) (rate(${metric}_bucket{SERIES}[RATE])))`;
 const rate = (metric: string, by: string, more = '') => `sum by (${by}) (rate(${metric}{SERIES${more}}[RATE]))`;
+const increase = (metric: string, by: string) => `sum by (${by}) (increase(${metric}{SERIES}[1h]))`;
 const mean = (metric: string, by: string) =>
   `sum by (${by}) (rate(${metric}_sum{SERIES}[RATE])) / sum by (${by}) (rate(${metric}_count{SERIES}[RATE]))`;
 
@@ -104,6 +105,45 @@ const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       ]),
       series('Mean in middlewares', 's', [
         { expr: mean('gw_middleware_duration_seconds', 'middleware, phase'), legend: '{{middleware}} {{phase}}' },
+      ]),
+    ],
+  ],
+  [
+    'AI models',
+    [
+      series(
+        'Spend an hour, by consumer',
+        'currencyUSD',
+        [
+          {
+            expr: `topk(10, ${increase('gw_plugin_ai_cost_tracker_cost_usd_total', 'consumer')})`,
+            legend: '{{consumer}}',
+          },
+        ],
+        { description: 'Dollars in the last hour, by the prices of ai-cost-tracker.' },
+      ),
+      series(
+        'Spend an hour, by model',
+        'currencyUSD',
+        [
+          {
+            expr: `topk(10, ${increase('gw_plugin_ai_cost_tracker_cost_usd_total', 'provider, model')})`,
+            legend: '{{provider}} {{model}}',
+          },
+        ],
+        { description: 'Models as the price list has them; "other" has no price.' },
+      ),
+      series('Tokens', 'short', [
+        { expr: rate('gw_plugin_ai_proxy_tokens_total', 'provider, type'), legend: '{{provider}} {{type}} a second' },
+      ]),
+      series('Refused by policies, and fallbacks', 'reqps', [
+        { expr: 'sum(rate(gw_plugin_ai_cost_tracker_refused_total{SERIES}[RATE]))', legend: 'budget' },
+        { expr: 'sum(rate(gw_plugin_ai_token_limit_refused_total{SERIES}[RATE]))', legend: 'token limit' },
+        { expr: rate('gw_plugin_ai_prompt_guard_blocked_total', 'reason'), legend: 'prompt: {{reason}}' },
+        {
+          expr: rate('gw_plugin_ai_proxy_fallback_total', 'from_provider, to_provider'),
+          legend: 'fallback from {{from_provider}} to {{to_provider}}',
+        },
       ]),
     ],
   ],

@@ -18,12 +18,16 @@ function translation(more: object = {}): Translation {
   return chat.translate({ body, parsed, model: 'm', stream: false }, 'provider_messages', settings);
 }
 
-type Block = { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; input: object };
+type Block =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'tool_use'; id: string; name: string; input: object };
 
 const word = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const input = fc.dictionary(word, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 });
 const block: fc.Arbitrary<Block> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: word }),
+  fc.record({ type: fc.constant('thinking' as const), thinking: word, signature: word }),
   fc.record({ type: fc.constant('tool_use' as const), id: word, name: word, input }),
 );
 const answer = fc.record({
@@ -37,6 +41,18 @@ function whole({ blocks, stop }: { blocks: readonly Block[]; stop: string }) {
   return { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-1', content: blocks, stop_reason: stop, usage };
 }
 
+function inDeltas(each: Block): readonly [start: object, deltas: readonly object[]] {
+  if (each.type === 'text')
+    return [{ ...each, text: '' }, [...each.text].map((text) => ({ type: 'text_delta', text }))];
+  if (each.type === 'thinking') {
+    const deltas = [...each.thinking].map((thinking) => ({ type: 'thinking_delta', thinking }));
+    const signed = { type: 'signature_delta', signature: each.signature };
+    return [{ ...each, thinking: '', signature: '' }, [...deltas, signed]];
+  }
+  const deltas = [...JSON.stringify(each.input)].map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
+  return [{ ...each, input: {} }, deltas];
+}
+
 /** The same in events. */
 function stream({ blocks, stop }: { blocks: readonly Block[]; stop: string }): string {
   const message = { ...whole({ blocks, stop }), content: [], stop_reason: null };
@@ -44,11 +60,7 @@ function stream({ blocks, stop }: { blocks: readonly Block[]; stop: string }): s
     { type: 'message_start', message },
     { type: 'ping' },
     ...blocks.flatMap((each, index) => {
-      const start = each.type === 'text' ? { type: 'text', text: '' } : { ...each, input: {} };
-      const text = each.type === 'text' ? each.text : JSON.stringify(each.input);
-      const deltas = [...text].map((piece) =>
-        each.type === 'text' ? { type: 'text_delta', text: piece } : { type: 'input_json_delta', partial_json: piece },
-      );
+      const [start, deltas] = inDeltas(each);
       return [
         { type: 'content_block_start', index, content_block: start },
         ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
@@ -131,8 +143,8 @@ describe('an answer of a messages provider', () => {
 
   it('is the same response in a stream as it is whole, in whatever pieces of bytes it comes', () => {
     const plain = (value: object) => JSON.parse(JSON.stringify(value).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id'));
-    const check = fc.property(answer, cuts, (sent, at) => {
-      const asked = { model: 'm', input: 'hi' };
+    const check = fc.property(answer, cuts, fc.boolean(), (sent, at, shown) => {
+      const asked = { model: 'm', input: 'hi', ...(shown ? { reasoning: { summary: 'auto' } } : {}) };
       const body = Buffer.from(JSON.stringify(asked));
       const ask = (): Translation =>
         responses.translate({ body, parsed: asked, model: 'm', stream: true }, 'provider_messages', settings);

@@ -144,7 +144,8 @@ export class GuardedEvents {
       value['sequence_number'] = this.#number;
     }
     if (get(value, 'logprobs')) value['logprobs'] = [];
-    const key = `${String(value['item_id'])} ${String(value['content_index'])} ${type.replace(/\.(?:delta|done)$/, '')}`;
+    const part = value['content_index'] ?? value['summary_index'];
+    const key = `${String(value['item_id'])} ${String(part)} ${type.replace(/\.(?:delta|done)$/, '')}`;
     const { delta } = value;
     if (type.endsWith('.delta') && typeof delta === 'string') {
       value['delta'] = this.#piece(key, delta, JSON_DELTA.test(type));
@@ -154,9 +155,10 @@ export class GuardedEvents {
     rewriteTexts(value, this.#guarding.whole);
     for (const name of ['part', 'item', 'response']) rewriteTexts(value[name], this.#guarding.whole);
     if (rest === '') return typedEvent(value, type);
-    const { item_id, output_index, content_index, sequence_number } = value;
+    const { item_id, output_index, content_index, summary_index, sequence_number } = value;
     const before = type.replace(/\.done$/, '.delta');
-    const added = { type: before, sequence_number, item_id, output_index, content_index, delta: rest };
+    // Those that the event has not are undefined, and so not written.
+    const added = { type: before, sequence_number, item_id, output_index, content_index, summary_index, delta: rest };
     this.#added++;
     if (typeof sequence_number === 'number') value['sequence_number'] = sequence_number + 1;
     return typedEvent(added, before) + typedEvent(value, type);

@@ -3,6 +3,7 @@
  * of it, protocols the other way round, so that each surface speaks to each protocol.
  */
 import type { Obj } from '../../../spec/json.ts';
+import type { Effort } from './effort.ts';
 import type { Usage } from './usage.ts';
 
 export type Source =
@@ -58,6 +59,10 @@ export interface Conversation {
   /** Who the end user is, for the provider's abuse detection. */
   readonly user: string | null;
   readonly format: Format | null;
+  /** How much the model thinks before it answers. */
+  readonly effort: Effort | null;
+  /** The client wants to see what the model has thought. */
+  readonly showsThinking: boolean;
 }
 
 /** Why a model stopped. */
@@ -65,6 +70,8 @@ export type StopReason = 'end' | 'length' | 'tools' | 'refusal';
 
 export type Block =
   | { readonly type: 'text'; readonly text: string }
+  /** What the model has thought, or a summary of it; empty where the provider keeps it to itself. */
+  | { readonly type: 'thinking'; readonly text: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: string };
 
 /** A whole answer. */
@@ -81,6 +88,7 @@ export interface Message {
 export type MessageEvent =
   | { readonly type: 'start'; readonly id: string; readonly model: string }
   | { readonly type: 'text' }
+  | { readonly type: 'thinking' }
   | { readonly type: 'call'; readonly id: string; readonly name: string }
   /** A piece of the text, or of the call's input as JSON text. */
   | { readonly type: 'piece'; readonly text: string }

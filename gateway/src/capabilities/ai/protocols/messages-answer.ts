@@ -18,10 +18,11 @@ export function readMessage(value: unknown): Message {
   };
 }
 
-/** What a model thinks, and the calls that a provider makes itself, have no place in the surfaces. */
+/** The calls that a provider makes itself have no place in the surfaces, nor has thinking that it has encrypted. */
 function blockOf(block: unknown): readonly Block[] {
   const type = get(block, 'type');
   if (type === 'text') return [{ type, text: textOf(block, 'text') }];
+  if (type === 'thinking') return [{ type, text: textOf(block, 'thinking') }];
   if (type !== 'tool_use') return [];
   const input = JSON.stringify(get(block, 'input') ?? {});
   return [{ type: 'call', id: textOf(block, 'id'), name: textOf(block, 'name'), input }];
@@ -67,12 +68,15 @@ export function messageError(value: unknown, status: number | null): ProviderErr
   };
 }
 
+/** Where a delta has the piece of a block. */
+const PIECES = { text: 'text', thinking: 'thinking', call: 'partial_json' } as const;
+
 /** One stream of events. */
 export class MessageEvents {
   #counts: MessageCounts = NO_COUNTS;
   #stop: StopReason = 'end';
   /** Of the block that has begun; null between blocks, and in one that nobody is told of. */
-  #block: { readonly type: 'text' | 'call'; written: boolean } | null = null;
+  #block: { readonly type: keyof typeof PIECES; written: boolean } | null = null;
   #started = false;
   #ended = false;
 
@@ -123,11 +127,11 @@ export class MessageEvents {
   #open(block: unknown): readonly MessageEvent[] {
     if (!this.#started || this.#block !== null) throw notValid('a block begins where none can');
     const type = get(block, 'type');
-    if (type === 'text') {
+    if (type === 'text' || type === 'thinking') {
       this.#block = { type, written: true };
-      const text = get(block, 'text');
+      const text = get(block, type);
       const first: MessageEvent[] = typeof text === 'string' && text !== '' ? [{ type: 'piece', text }] : [];
-      return [{ type: 'text' }, ...first];
+      return [{ type }, ...first];
     }
     if (type !== 'tool_use') return [];
     this.#block = { type: 'call', written: false };
@@ -137,7 +141,7 @@ export class MessageEvents {
   #piece(delta: unknown): readonly MessageEvent[] {
     const block = this.#block;
     if (block === null) return [];
-    const text = get(delta, block.type === 'text' ? 'text' : 'partial_json');
+    const text = get(delta, PIECES[block.type]);
     if (typeof text !== 'string' || text === '') return [];
     block.written = true;
     return [{ type: 'piece', text }];

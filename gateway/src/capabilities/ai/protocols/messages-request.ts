@@ -1,12 +1,13 @@
 /** Writes a conversation as a request for a message. */
 import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
 import { refused } from '../conversation/refusal.ts';
+import { thinkingOf } from './thinking.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** `maxTokens`: of the config, where the client says nothing. Throws AiRefused where neither says it. */
 export function messageRequest(conversation: Conversation, maxTokens: number | null): Json {
-  const { model, stream, tools, stop, user, temperature, topP } = conversation;
+  const { model, stream, tools, stop, user } = conversation;
   const limit = conversation.maxTokens ?? maxTokens;
   if (limit === null) throw noLimit();
   const stops = stop.filter((each) => each.trim() !== '');
@@ -17,14 +18,25 @@ export function messageRequest(conversation: Conversation, maxTokens: number | n
     messages: messagesOf(conversation.turns),
     ...(stream ? { stream } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
-    // There it ends at 1.
-    ...(temperature === null ? {} : { temperature: Math.min(temperature, 1) }),
-    ...(topP === null ? {} : { top_p: topP }),
+    ...samplingOf(conversation, limit),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
     ...(user === null ? {} : { metadata: { user_id: user } }),
     ...(conversation.format?.type === 'schema'
       ? { output_config: { format: { type: 'json_schema', schema: conversation.format.schema } } }
       : {}),
+  };
+}
+
+/** A model that thinks takes neither temperature nor top_p. */
+function samplingOf(conversation: Conversation, limit: number): Json {
+  const { temperature, topP } = conversation;
+  const thinking = thinkingOf(conversation, limit);
+  if (thinking?.type === 'enabled') return { thinking };
+  return {
+    ...(thinking === null ? {} : { thinking }),
+    // There it ends at 1.
+    ...(temperature === null ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(topP === null ? {} : { top_p: topP }),
   };
 }
 

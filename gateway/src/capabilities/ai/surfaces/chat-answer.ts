@@ -60,7 +60,7 @@ export class ChatChunks implements EventWriter {
   #id = '';
   #model = '';
   #calls = 0;
-  #block: 'text' | 'call' = 'text';
+  #block: 'text' | 'thinking' | 'call' = 'text';
 
   constructor(withUsage: boolean, created: number) {
     this.#withUsage = withUsage;
@@ -74,13 +74,14 @@ export class ChatChunks implements EventWriter {
         this.#model = event.model;
         return this.#delta({ role: 'assistant', content: '', refusal: null });
       case 'text':
-        this.#block = 'text';
+      case 'thinking':
+        this.#block = event.type;
         return '';
       case 'call':
         this.#block = 'call';
         return this.#delta({ tool_calls: [{ index: this.#calls++, ...callOf({ ...event, input: '' }) }] });
       case 'piece':
-        return this.#delta(this.#piece(event.text));
+        return this.#block === 'thinking' ? '' : this.#delta(this.#piece(event.text));
       case 'block-end':
         return '';
       case 'end':

@@ -1,5 +1,6 @@
 /** Reads the body of a chat completion. */
 import type { Conversation, Format, Part, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
 import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
@@ -23,6 +24,9 @@ export function readChatRequest(body: unknown): Conversation {
     stop: typeof request.value('stop') === 'string' ? [request.requiredText('stop')] : stops(request),
     user: request.text('user'),
     format: formatOf(request),
+    effort: readEffort(request, 'reasoning_effort'),
+    // A completion has no place for it.
+    showsThinking: false,
   };
 }
 

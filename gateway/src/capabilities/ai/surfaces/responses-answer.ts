@@ -12,6 +12,8 @@ export interface ResponseHead {
   readonly created: number;
   /** The request as the client sent it, which the response repeats in part. */
   readonly request: Obj;
+  /** What the model thinks is an item as well. */
+  readonly showsThinking: boolean;
 }
 
 /** Members that a response repeats, with what they are where the client leaves them out. */
@@ -30,7 +32,8 @@ const REPEATED: Obj = {
 };
 
 export function wholeResponse(head: ResponseHead, { model, blocks, stop, usage }: Message): object {
-  const output = blocks.map((block, i) => itemOf(block, itemId(head, block.type, i), 'completed'));
+  const shown = blocks.filter(({ type }) => type !== 'thinking' || head.showsThinking);
+  const output = shown.map((block, i) => itemOf(block, itemId(head, block.type, i), 'completed'));
   return responseOf(head, model, { ...ending(stop), output: ended(output, stop), usage: responseUsageOf(usage) });
 }
 
@@ -67,19 +70,26 @@ function ended(output: readonly object[], stop: StopReason): readonly object[] {
   return last === undefined || !isCut(stop) ? output : [...output.slice(0, -1), { ...last, status: 'incomplete' }];
 }
 
+const PREFIXES: Readonly<Record<Block['type'], string>> = { text: 'msg', thinking: 'rs', call: 'fc' };
+
 function itemId({ id }: ResponseHead, type: Block['type'], index: number): string {
-  return `${type === 'text' ? 'msg' : 'fc'}_${id.replace(/^resp_/, '')}_${index}`;
+  return `${PREFIXES[type]}_${id.replace(/^resp_/, '')}_${index}`;
 }
 
 function itemOf(block: Block, id: string, status: string): object {
   if (block.type === 'text') {
     return { id, type: 'message', status, role: 'assistant', content: [textPart(block.text)] };
   }
+  if (block.type === 'thinking') return { id, type: 'reasoning', status, summary: [summaryPart(block.text)] };
   return { id, type: 'function_call', status, call_id: block.id, name: block.name, arguments: block.input };
 }
 
 function textPart(text: string): object {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+function summaryPart(text: string): object {
+  return { type: 'summary_text', text };
 }
 
 function responseUsageOf({ prompt, completion, cached, reasoning }: Usage): object {
@@ -119,6 +129,8 @@ export class ResponseEvents implements EventWriter {
       }
       case 'text':
         return this.#begin({ type: 'text', text: '' });
+      case 'thinking':
+        return this.#head.showsThinking ? this.#begin({ type: 'thinking', text: '' }) : '';
       case 'call':
         return this.#begin({ ...event, input: '' });
       case 'piece':
@@ -142,22 +154,38 @@ export class ResponseEvents implements EventWriter {
     return { item_id: this.#block?.id ?? '', output_index: this.#output.length };
   }
 
+  get #summaryPlace(): object {
+    return { ...this.#place, summary_index: 0 };
+  }
+
   #begin(begun: Block): string {
     const id = itemId(this.#head, begun.type, this.#output.length);
     this.#block = { id, begun, pieces: [] };
     const whole = itemOf(begun, id, 'in_progress');
-    const item = begun.type === 'text' ? { ...whole, content: [] } : whole;
+    const empty = { text: { content: [] }, thinking: { summary: [] }, call: {} }[begun.type];
+    const item = { ...whole, ...empty };
     const added = this.#event('response.output_item.added', { output_index: this.#output.length, item });
-    if (begun.type === 'call') return added;
-    return added + this.#event('response.content_part.added', { ...this.#place, content_index: 0, part: textPart('') });
+    return added + this.#partAdded(begun.type);
+  }
+
+  #partAdded(type: Block['type']): string {
+    if (type === 'call') return '';
+    if (type === 'text')
+      return this.#event('response.content_part.added', { ...this.#place, content_index: 0, part: textPart('') });
+    return this.#event('response.reasoning_summary_part.added', { ...this.#summaryPlace, part: summaryPart('') });
   }
 
   #piece(text: string): string {
+    // Of thinking that is not shown.
+    if (this.#block === null) return '';
     this.#length += text.length;
     if (this.#length > MAX_TEXT) throw new ProviderFailed(`its answer has more than ${MAX_TEXT} characters`);
-    this.#block?.pieces.push(text);
-    if (this.#block?.begun.type === 'call') {
+    this.#block.pieces.push(text);
+    if (this.#block.begun.type === 'call') {
       return this.#event('response.function_call_arguments.delta', { ...this.#place, delta: text });
+    }
+    if (this.#block.begun.type === 'thinking') {
+      return this.#event('response.reasoning_summary_text.delta', { ...this.#summaryPlace, delta: text });
     }
     return this.#event('response.output_text.delta', { ...this.#place, content_index: 0, delta: text, logprobs: [] });
   }
@@ -166,12 +194,25 @@ export class ResponseEvents implements EventWriter {
     if (this.#block === null) return '';
     const { id, begun, pieces } = this.#block;
     const text = pieces.join('');
-    const done = begun.type === 'call' ? this.#callDone(begun.name, text) : this.#textDone(text);
+    const done = this.#partDone(begun, text);
     const item = itemOf(begun.type === 'call' ? { ...begun, input: text } : { ...begun, text }, id, 'completed');
     const ended = this.#event('response.output_item.done', { output_index: this.#output.length, item });
     this.#output.push(item);
     this.#block = null;
     return done + ended;
+  }
+
+  #partDone(begun: Block, text: string): string {
+    if (begun.type === 'call') return this.#callDone(begun.name, text);
+    return begun.type === 'text' ? this.#textDone(text) : this.#summaryDone(text);
+  }
+
+  #summaryDone(text: string): string {
+    const place = this.#summaryPlace;
+    return (
+      this.#event('response.reasoning_summary_text.done', { ...place, text }) +
+      this.#event('response.reasoning_summary_part.done', { ...place, part: summaryPart(text) })
+    );
   }
 
   #callDone(name: string, text: string): string {

@@ -1,5 +1,6 @@
 /** Reads the body of a request for a response. */
 import type { Conversation, Format, Part, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
 import { invalid, refused, unsupported } from '../conversation/refusal.ts';
 import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
@@ -22,6 +23,7 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
   const request = new Members(body, '');
   const items = itemsOf(request);
   const instructions = request.text('instructions');
+  const reasoning = request.member('reasoning');
   const spoken = items.filter((item) => typeOf(item) !== 'reasoning');
   const conversation: Conversation = {
     model: request.requiredText('model'),
@@ -40,6 +42,8 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
     stop: [],
     user: request.text('safety_identifier') ?? request.text('user'),
     format: formatOf(request),
+    effort: reasoning === null ? null : readEffort(reasoning, 'effort'),
+    showsThinking: reasoning?.has('summary') === true,
   };
   if (request.has('prompt')) throw unsupported('prompt', 'prompts of another provider');
   if (request.flag('background') === true) throw unsupported('background', 'responses in the background');

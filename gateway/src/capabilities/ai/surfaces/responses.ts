@@ -105,7 +105,8 @@ function jsonOf(text: string): Obj | null {
 
 function toMessages(request: SurfaceRequest, settings: AiSettings): Translation {
   const { conversation, dropsReasoning } = readResponsesRequest(request.parsed);
-  const head = { id: newId(), created: Math.floor(Date.now() / 1000), request: request.parsed };
+  const { showsThinking } = conversation;
+  const head = { id: newId(), created: Math.floor(Date.now() / 1000), request: request.parsed, showsThinking };
   return {
     path: '/messages',
     body: JSON.stringify(messageRequest(conversation, settings.maxTokens)),
