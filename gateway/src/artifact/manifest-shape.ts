@@ -141,8 +141,10 @@ const tool = shape({
     }),
   ),
   defaults: optional(mapOf(shape({ hidden: flag }))),
+  scopes: optional(listOf(text)),
   input: isObject,
 });
+const authorization = shape({ resource: optional(text), servers: listOf(text), scopes: listOf(text) });
 
 /** The manifest, and the same as plain JSON for hashing. Throws ArtifactError. */
 export function readManifest(bytes: Buffer): { readonly manifest: Manifest; readonly json: JsonObject } {
@@ -180,6 +182,7 @@ export function readTools(bytes: Buffer, operations: number): ToolsFile {
   }
   if (!optional(text)(json['instructions'])) throw malformed(`${TOOLS_PATH} has no valid "instructions"`);
   if (!optional(listOf(text))(json['origins'])) throw malformed(`${TOOLS_PATH} has no valid "origins"`);
+  if (!optional(authorization)(json['authorization'])) throw malformed(`${TOOLS_PATH} has no valid "authorization"`);
   const bad = json['tools'].findIndex((each) => !tool(each) || Number(each.operation) >= operations);
   if (bad >= 0) throw malformed(`tool ${bad} of ${TOOLS_PATH} is not valid`);
   return json as unknown as ToolsFile;

@@ -57,10 +57,21 @@ export interface Tool {
   readonly parameters: readonly ToolParameter[];
   readonly body?: ToolBody;
   readonly defaults?: { readonly [argument: string]: ToolDefault };
+  /** Scopes that a token needs for it, as far as the document says. */
+  readonly scopes?: readonly string[];
   /** JSON Schema of an object; refers to `ToolsFile.schemas`, else to those of routes.json, as `{"$ref": "gw:<id>"}`. */
   readonly input: JsonObject;
   /** JSON Schema of what a call answers with; absent where that is open, or its schema too large to be sent. */
   readonly output?: Json;
+}
+
+/** What clients are told of getting a token (RFC 9728). */
+export interface Authorization {
+  /** URL of the endpoint as clients know it; absent: as they asked for it. */
+  readonly resource?: string;
+  /** Issuers, at least one. */
+  readonly servers: readonly string[];
+  readonly scopes: readonly string[];
 }
 
 export interface ToolsFile {
@@ -68,6 +79,8 @@ export interface ToolsFile {
   readonly instructions?: string;
   /** Origins of web pages that may call, such as `https://chat.example`; pages of this machine may where the gateway is on it. */
   readonly origins?: readonly string[];
+  /** Absent where nothing is known of who gives tokens. */
+  readonly authorization?: Authorization;
   /** By name. */
   readonly tools: readonly Tool[];
   readonly schemas: { readonly [id: string]: Json };

@@ -20,6 +20,7 @@ Examples:
 Breaking changes are marked with "!": a request that was right before may be refused now, lose something on its way, or
 get an answer that was not described. Values of config are not shown.
 Responses are compared by content type, and by schema where both artifacts validate them (x-gw-validate-response).
+Tools of agents are compared by what agents are told: arguments, texts, annotations, answers.
 
 The JSON has "breaking", how many changes break, and "changes", each {subject, breaking, message}.
 

@@ -1,7 +1,8 @@
-/** `gw mcp`: what agents are offered by an artifact (docs/mcp.md). */
+/** `gw mcp`: what agents are offered by an artifact, and calling it (docs/mcp.md). */
 import { Command } from 'commander';
 import type { Artifact } from '../artifact/read.ts';
 import { schemasOfTools, toolDefinition } from '../tools/definition.ts';
+import { callCommand } from './mcp-call.ts';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
 import { table } from './table.ts';
@@ -30,9 +31,10 @@ Exit codes: 0 success, 1 the artifact cannot be read or has been changed, or MCP
 
 export function mcpCommand(program: Program): Command {
   const mcp = new Command('mcp')
-    .description('Inspect the tools that an artifact offers to agents.')
-    .addHelpText('after', '\nExamples:\n  $ gw mcp tools api.gwa');
+    .description('Inspect the tools that an artifact offers to agents, and call them.')
+    .addHelpText('after', '\nExamples:\n  $ gw mcp tools api.gwa\n  $ gw mcp call http://localhost:8080 listBooks');
   mcp.addCommand(toolsCommand(program).exitOverride());
+  mcp.addCommand(callCommand(program).exitOverride());
   return mcp;
 }
 

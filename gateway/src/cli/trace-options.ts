@@ -1,5 +1,5 @@
 /** The options of a traced request, as curl names them: `gw trace` and `kubectl gw trace` share them. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, type Option } from 'commander';
 import type { TraceRequest } from '../trace/request.ts';
 import { option } from './variables.ts';
 
@@ -13,11 +13,17 @@ export interface TraceFlags {
 export function addTraceOptions(command: Command): Command {
   return command
     .addOption(option('-X, --request <method>', 'method; default GET, with --data POST'))
-    .addOption(
-      option('-H, --header <name: value>', 'request header (repeatable)').argParser(header).default([], 'none'),
-    )
+    .addOption(headerOption())
     .addOption(option('-d, --data <text>', 'request body'))
-    .addOption(option('--timeout <seconds>', 'timeout of the request').argParser(timeout).default(30));
+    .addOption(timeoutOption('timeout of the request'));
+}
+
+export function headerOption(): Option {
+  return option('-H, --header <name: value>', 'request header (repeatable)').argParser(header).default([], 'none');
+}
+
+export function timeoutOption(description: string): Option {
+  return option('--timeout <seconds>', description).argParser(timeout).default(30);
 }
 
 export function traceRequestOf(target: string, { request, header, data, timeout }: TraceFlags): TraceRequest {

@@ -7,6 +7,7 @@ import { type Documents, type Located, member, placeOf } from '../spec/documents
 import { followed, followObject } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
+import type { Spec } from '../spec/recognise.ts';
 
 export interface Security {
   /** Some requirement names a scheme that exists. */
@@ -25,23 +26,31 @@ const ASYNC_TYPES = [
 export function securityOf(declared: DeclaredOperation, documents: Documents, diagnostics: Diagnostics): Security {
   const schemes = declared.channel
     ? declared.security.flatMap((scheme) => followObject(scheme, 'a security scheme', documents, diagnostics) ?? [])
-    : namedSchemes(declared, documents, diagnostics);
+    : schemesOf(declared, documents, diagnostics);
   const headersOf = declared.channel ? asyncHeadersOf : openapiHeadersOf;
   const headers = new Set(schemes.flatMap((scheme) => headersOf(scheme, diagnostics)));
   return { named: schemes.length > 0, headers: [...headers] };
 }
 
-function namedSchemes(
+/** What a requirement of an OpenAPI document names, whether it is there or not. */
+export function namedSchemes(
+  { document }: Spec,
+  requirement: Located,
+): readonly { readonly name: string; readonly scheme: Located }[] {
+  const root: Located = { document, pointer: '', value: document.value };
+  const schemes = member(member(root, 'components'), 'securitySchemes');
+  const names = isObject(requirement.value) ? Object.keys(requirement.value) : [];
+  return names.map((name) => ({ name, scheme: member(schemes, name) }));
+}
+
+function schemesOf(
   { spec, security }: DeclaredOperation,
   documents: Documents,
   diagnostics: Diagnostics,
 ): readonly Located[] {
-  const root: Located = { document: spec.document, pointer: '', value: spec.document.value };
-  const schemes = member(member(root, 'components'), 'securitySchemes');
   return security.flatMap((requirement) =>
-    (isObject(requirement.value) ? Object.keys(requirement.value) : []).flatMap((name) => {
-      const declared = member(schemes, name);
-      if (declared.value === undefined) {
+    namedSchemes(spec, requirement).flatMap(({ name, scheme }) => {
+      if (scheme.value === undefined) {
         diagnostics.add(
           'E1004',
           placeOf(member(requirement, name)),
@@ -49,7 +58,7 @@ function namedSchemes(
         );
         return [];
       }
-      return followed(declared, documents, diagnostics) ?? [];
+      return followed(scheme, documents, diagnostics) ?? [];
     }),
   );
 }

@@ -7,6 +7,7 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { get, isObject, kindOf } from '../spec/json.ts';
+import { isIssuer, isScope } from './tool-authorization.ts';
 
 const EXTENSION = 'x-gw-mcp';
 /** Characters of names that every model takes. */
@@ -28,6 +29,15 @@ export interface SpecTools {
   readonly include: Selection | null;
   readonly exclude: Selection;
   readonly outputSchemas: boolean;
+  readonly authorization: AuthorizationSettings;
+}
+
+/** In place of what security requirements and plugins say. */
+export interface AuthorizationSettings {
+  /** URL of the endpoint as clients know it. */
+  readonly resource?: string;
+  readonly servers?: readonly string[];
+  readonly scopes?: readonly string[];
 }
 
 export interface ArgumentSettings {
@@ -49,7 +59,19 @@ export interface OperationTool {
   readonly outputSchema?: boolean;
 }
 
-type Kind = 'boolean' | 'text' | 'name' | 'prefix' | 'origins' | 'texts' | 'objects' | 'object' | 'any';
+type Kind =
+  | 'boolean'
+  | 'url'
+  | 'issuers'
+  | 'scopes'
+  | 'text'
+  | 'name'
+  | 'prefix'
+  | 'origins'
+  | 'texts'
+  | 'objects'
+  | 'object'
+  | 'any';
 
 const FITS: Readonly<Record<Kind, readonly [fits: (value: unknown) => boolean, what: string]>> = {
   boolean: [(value) => typeof value === 'boolean', 'true or false'],
@@ -65,6 +87,18 @@ const FITS: Readonly<Record<Kind, readonly [fits: (value: unknown) => boolean, w
   origins: [
     (value) => Array.isArray(value) && value.every((each) => typeof each === 'string' && isOrigin(each)),
     'a list of origins such as https://chat.example',
+  ],
+  url: [
+    (value) => typeof value === 'string' && isIssuer(value),
+    'a URL without query, such as https://api.example/__gw/mcp',
+  ],
+  issuers: [
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'string' && isIssuer(each)),
+    'a list of issuers such as https://login.example',
+  ],
+  scopes: [
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'string' && isScope(each)),
+    'a list of scopes: printable ASCII without spaces, " and \\',
   ],
   texts: [(value) => Array.isArray(value) && value.every((each) => typeof each === 'string'), 'a list of texts'],
   objects: [(value) => Array.isArray(value) && value.every(isObject), 'a list of objects'],
@@ -84,7 +118,9 @@ const SPEC = {
   include: 'object',
   exclude: 'object',
   output_schemas: 'boolean',
+  authorization: 'object',
 } as const;
+const AUTHORIZATION = { resource: 'url', servers: 'issuers', scopes: 'scopes' } as const;
 const SELECTION = { tags: 'texts', paths: 'texts' } as const;
 const OPERATION = {
   enabled: 'boolean',
@@ -110,7 +146,8 @@ const NONE: Selection = { tags: [], paths: [] };
 /** Of a document's root; not enabled where there is no `x-gw-mcp`. */
 export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
   const at = member(root, EXTENSION);
-  const off = { enabled: false, origins: [], prefix: '', include: null, exclude: NONE, outputSchemas: true };
+  const none = { origins: [], prefix: '', include: null, exclude: NONE, outputSchemas: true, authorization: {} };
+  const off = { enabled: false, ...none };
   if (at.value === undefined) return off;
   if (typeof get(at.value, 'enabled') !== 'boolean') {
     const hint = `Write ${EXTENSION} as {enabled: true}.`;
@@ -126,8 +163,15 @@ export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
     include: read('include') === undefined ? null : selection(member(at, 'include'), diagnostics),
     exclude: selection(member(at, 'exclude'), diagnostics),
     outputSchemas: read('output_schemas') !== false,
+    authorization: read('authorization') === undefined ? {} : authorization(member(at, 'authorization'), diagnostics),
     ...(typeof instructions === 'string' ? { instructions } : {}),
   };
+}
+
+function authorization(at: Located, diagnostics: Diagnostics): AuthorizationSettings {
+  const read = reader(at, AUTHORIZATION, diagnostics);
+  const settings = { resource: read('resource'), servers: read('servers'), scopes: read('scopes') };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 function selection(at: Located, diagnostics: Diagnostics): Selection {

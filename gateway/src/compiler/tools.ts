@@ -12,10 +12,18 @@ import type { Deps } from './parameters.ts';
 import { SchemaTable } from './schema-table.ts';
 import { securityOf } from './security.ts';
 import { type ToolInputs, toolInputs } from './tool-arguments.ts';
+import { toolAuthorization } from './tool-authorization.ts';
 import { toolNames } from './tool-names.ts';
 import type { RoutedOperation } from './tool-operation.ts';
 import { toolOutput } from './tool-output.ts';
-import { type OperationTool, operationTool, type SpecTools, selects, specTools } from './tool-settings.ts';
+import {
+  type AuthorizationSettings,
+  type OperationTool,
+  operationTool,
+  type SpecTools,
+  selects,
+  specTools,
+} from './tool-settings.ts';
 
 /** Characters of an output schema; one that is longer would cost a model more than it tells. */
 const MOST_OUTPUT = 32_768;
@@ -59,8 +67,36 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
       ...(instructions.length > 0 ? { instructions: instructions.join('\n\n') } : {}),
       ...(origins.length > 0 ? { origins } : {}),
       ...new ToolWriter(deps).write(chosen),
+      ...authorizationOf(
+        enabling.flatMap((spec) => settings.get(spec)?.authorization ?? []),
+        chosen,
+        deps,
+      ),
     },
   };
+}
+
+/** What settings say, for all documents together; else what their operations do. */
+function authorizationOf(
+  settings: readonly AuthorizationSettings[],
+  chosen: readonly Chosen[],
+  deps: ToolsDeps,
+): Pick<ToolsFile, 'authorization'> {
+  const quiet = { documents: deps.documents, diagnostics: new Diagnostics({ production: false }) };
+  const found = chosen.map(({ declared, operation }) => toolAuthorization(declared, operation, quiet));
+  const all = (given: readonly (readonly string[] | undefined)[], said: readonly (readonly string[])[]) =>
+    [...new Set((given.some((each) => each !== undefined) ? given : said).flatMap((each) => each ?? []))].sort();
+  const servers = all(
+    settings.map((each) => each.servers),
+    found.map((each) => each.servers),
+  );
+  if (servers.length === 0) return {};
+  const scopes = all(
+    settings.map((each) => each.scopes),
+    found.map((each) => each.scopes),
+  );
+  const resource = settings.find((each) => each.resource !== undefined)?.resource;
+  return { authorization: { ...(resource === undefined ? {} : { resource }), servers, scopes } };
 }
 
 function rootOf({ document }: Spec): Located {
@@ -149,6 +185,7 @@ class ToolWriter {
     const inputs = toolInputs(routed, this.#inner);
     const defaults = this.#defaults(chosen, inputs);
     const output = (own.outputSchema ?? spec.outputSchemas) ? toolOutput(declared, this.#inner) : undefined;
+    const { scopes } = toolAuthorization(declared, operation, this.#inner);
     const { title, description } = described(declared, own);
     const group = own.group ?? tagsOf(declared)[0];
     return {
@@ -161,6 +198,7 @@ class ToolWriter {
       parameters: inputs.parameters,
       ...(inputs.body ? { body: inputs.body } : {}),
       ...(Object.keys(defaults).length > 0 ? { defaults } : {}),
+      ...(scopes.length > 0 ? { scopes } : {}),
       input: this.#inputSchema(chosen, inputs, defaults),
       ...(output === undefined ? {} : { output }),
     };

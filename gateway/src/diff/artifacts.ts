@@ -1,9 +1,11 @@
-/** Compares two artifacts: routes, what they ask of requests, what runs for them, plugins, MCP. */
+/** Compares two artifacts: routes, what they ask of requests, what runs for them, plugins, MCP and its tools. */
 import type { ArtifactPlugin, Manifest, Operation, RoutesFile } from '../artifact/format.ts';
+import type { ToolsFile } from '../artifact/tools.ts';
 import { routeKey } from '../router/route-key.ts';
 import { breaking, type Change, compareText, harmless } from './change.ts';
 import { diffOperation } from './operations.ts';
 import { SchemaComparison } from './schemas.ts';
+import { diffTools } from './tools.ts';
 
 export type { Change } from './change.ts';
 
@@ -11,6 +13,8 @@ export type { Change } from './change.ts';
 export interface Compared {
   readonly manifest: Manifest;
   readonly routes: RoutesFile;
+  /** Null where MCP is not enabled. */
+  readonly tools: ToolsFile | null;
 }
 
 /** By subject, breaking changes first. */
@@ -19,6 +23,7 @@ export function diffArtifacts(before: Compared, after: Compared): readonly Chang
     ...diffRoutes(before, after),
     ...diffPlugins(before.manifest.plugins ?? [], after.manifest.plugins ?? []),
     ...diffMcp(before.manifest.mcp, after.manifest.mcp),
+    ...diffTools(before, after),
   ];
   return changes.sort(
     (a, b) =>

@@ -1,7 +1,7 @@
 /** What differs between two artifacts, for whoever calls the API. */
 
 export interface Change {
-  /** `POST /books`, `plugin rate-limit`, `mcp`. */
+  /** `POST /books`, `plugin rate-limit`, `mcp`, `tool listBooks`. */
   readonly subject: string;
   /**
    * Whether a client that was right before may not be now: a request may be refused that was accepted, lose something on

@@ -14,7 +14,6 @@ import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 export { STREAMS };
 
-export const MCP_PATH = '/__gw/mcp';
 /** Credentials are of any name: each tool's operation admits what it knows. */
 export const MCP_ADMISSION = new Admission(['*']);
 const ACCEPT = new AcceptCheck(['application/json']);

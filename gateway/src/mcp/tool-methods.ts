@@ -85,15 +85,21 @@ export async function runTool(
   const refused = (status === 401 || status === 403) && x.dispatchMs === null;
   if (refused) {
     ended('refused');
-    return { answer: { status, headers: refusalHeaders(response.headers), body: response.body } };
+    const headers = refusalHeaders(response.headers, (challenge) =>
+      toolbox.resource === null ? challenge : toolbox.resource.challenge(outer, challenge, served.tool.scopes ?? []),
+    );
+    return { answer: { status, headers, body: response.body } };
   }
   const result = toolResult(served, x, response, toolbox, era);
   ended(result.isError ? 'failed' : 'succeeded');
   return { result };
 }
 
-function refusalHeaders(headers: readonly string[]): string[] {
-  const challenge = headerOf([...headers], 'www-authenticate');
+/** `completed`: a challenge as clients of MCP need it. */
+function refusalHeaders(headers: readonly string[], completed: (challenge: string) => string): string[] {
   const type = headerOf([...headers], 'content-type') ?? 'application/problem+json';
-  return ['content-type', type, ...(challenge === undefined ? [] : ['www-authenticate', challenge])];
+  const challenges = headers.flatMap((name, i) =>
+    i % 2 === 0 && name.toLowerCase() === 'www-authenticate' ? [name, completed(headers[i + 1] ?? '')] : [],
+  );
+  return ['content-type', type, ...challenges];
 }

@@ -6,6 +6,7 @@ import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/definition.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
 import { Schemas, type Validator } from '../validation/schemas.ts';
+import { ProtectedResource } from './authorization.ts';
 import type { Era } from './era.ts';
 
 /** Tools on one page. */
@@ -39,6 +40,8 @@ export class Toolbox {
   readonly server: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
   readonly origins: ReadonlySet<string>;
+  /** Null where nothing is known of who gives tokens. */
+  readonly resource: ProtectedResource | null;
   /** By name, in order. */
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #names: readonly string[];
@@ -52,13 +55,14 @@ export class Toolbox {
 
   private constructor(
     artifact: Artifact,
-    { tools, instructions, origins }: NonNullable<Artifact['tools']>,
+    { tools, instructions, origins, authorization }: NonNullable<Artifact['tools']>,
     mcp: Manifest['mcp'],
     steps: StepBudget,
   ) {
     this.server = { name: mcp.server_name ?? 'gw', version: mcp.server_version ?? '0' };
     this.instructions = instructions;
     this.origins = new Set(origins);
+    this.resource = authorization === undefined ? null : new ProtectedResource(authorization, this.server.name);
     this.#lookup = schemasOfTools(artifact);
     this.#steps = steps;
     this.#entries = new Map(

@@ -18,7 +18,8 @@ import type { Admission } from '../headers/admission.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { hopsOf, MAX_HOPS } from '../headers/hops.ts';
 import { identify } from '../headers/standard.ts';
-import { MCP_ADMISSION, MCP_PATH, type McpEndpoint, STREAMS } from '../mcp/endpoint.ts';
+import { MCP_ADMISSION, type McpEndpoint, STREAMS } from '../mcp/endpoint.ts';
+import { MCP_PATH } from '../mcp/paths.ts';
 import type { Toolbox } from '../mcp/toolbox.ts';
 import { type Problem, problem } from '../problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from '../reserved/reserved.ts';
@@ -177,6 +178,10 @@ class RequestRun implements BodyReading {
   /** No operation has this path, or none with this method: preflight, 404 or 405. */
   async #unrouted(allow: readonly string[]): Promise<void> {
     const x = this.#x;
+    const { toolbox } = this.#gw;
+    if (allow.length === 0 && toolbox?.resource?.isAt(x.path)) {
+      return this.#response.answer(toolbox.resource.answer(x, toolbox.origins));
+    }
     if (allow.length === 0)
       return this.#response.answer({ problem: problem('route-not-found', 'No operation has this path.') });
     const wanted = x.method === 'OPTIONS' ? headerOf(x.headers, 'access-control-request-method') : undefined;

@@ -1,0 +1,81 @@
+/**
+ * What clients are told of getting a token: protected-resource metadata (RFC 9728), and challenges that point there
+ * (docs/mcp.md#authorization).
+ */
+import type { Authorization } from '../artifact/tools.ts';
+import { type Answer, type Exchange, headerOf } from '../exchange.ts';
+import { problem } from '../problems.ts';
+import { corsHeaders, originOf } from './origins.ts';
+import { MCP_PATH } from './paths.ts';
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+/** Seconds for which clients may keep the metadata. */
+const FRESH_SECONDS = 60;
+/** What `Host` may be to stand in a header of an answer (RFC 3986, section 3.2.2). */
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(:\d{1,5})?$/i;
+
+export class ProtectedResource {
+  readonly #authorization: Authorization;
+  readonly #name: string;
+  readonly #paths: ReadonlySet<string>;
+
+  constructor(authorization: Authorization, name: string) {
+    this.#authorization = authorization;
+    this.#name = name;
+    const { resource } = authorization;
+    // A proxy in front may have taken a prefix away, or not.
+    const paths = [MCP_PATH, ...(resource === undefined ? [] : [new URL(resource).pathname.replace(/\/$/, '')])];
+    this.#paths = new Set(paths.map((path) => WELL_KNOWN + path));
+  }
+
+  /** Whether the metadata is read there. */
+  isAt(path: string): boolean {
+    return this.#paths.has(path);
+  }
+
+  /** `origins`: of pages that may read it. */
+  answer(x: Exchange, origins: ReadonlySet<string>): Answer {
+    const { origin } = originOf(x, origins);
+    if (x.method === 'OPTIONS' && origin !== null) {
+      return { status: 204, headers: corsHeaders(origin, true), body: null };
+    }
+    if (x.method !== 'GET' && x.method !== 'HEAD') {
+      const detail = `${x.path} is read with GET.`;
+      return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'GET, HEAD'] }) };
+    }
+    const resource = this.#resourceOf(x);
+    if (resource === null) return { problem: problem('malformed-request', 'Host is not the name of a server.') };
+    const { servers, scopes } = this.#authorization;
+    const metadata = {
+      resource,
+      authorization_servers: servers,
+      ...(scopes.length > 0 ? { scopes_supported: scopes } : {}),
+      bearer_methods_supported: ['header'],
+      resource_name: this.#name,
+    };
+    // It says what the client has called the gateway, which nobody else may be told.
+    const caching = ['cache-control', `private, max-age=${FRESH_SECONDS}`];
+    const headers = ['content-type', 'application/json', ...caching, ...corsHeaders(origin, false)];
+    return { status: 200, headers, body: JSON.stringify(metadata) };
+  }
+
+  /** A Bearer challenge with what a client needs to get a token for the tool; any other as it is. */
+  challenge(x: Exchange, challenge: string, scopes: readonly string[]): string {
+    const [, scheme, rest = ''] = /^(bearer)(?:\s+(.*))?$/is.exec(challenge) ?? [];
+    const resource = this.#resourceOf(x);
+    if (scheme === undefined || resource === null) return challenge;
+    const { origin, pathname } = new URL(resource);
+    const own = [`resource_metadata="${origin}${WELL_KNOWN}${pathname.replace(/\/$/, '')}"`];
+    if (scopes.length > 0 && !/(^|[\s,])scope=/i.test(rest)) own.push(`scope="${scopes.join(' ')}"`);
+    return `${scheme} ${[...own, ...(rest === '' ? [] : [rest])].join(', ')}`;
+  }
+
+  /** Null where `Host` is nothing that could stand in a URL. */
+  #resourceOf(x: Exchange): string | null {
+    const { resource } = this.#authorization;
+    if (resource !== undefined) return resource;
+    const host = headerOf(x.headers, 'host') ?? '';
+    const url = `${x.scheme}://${host}${MCP_PATH}`;
+    return HOST.test(host) && URL.canParse(url) ? url : null;
+  }
+}
