@@ -1,5 +1,6 @@
 /** Clients of messages through ai-proxy and a real `gw serve`: the official library, unchanged but for its base address. */
 import Anthropic, { APIError, BadRequestError } from '@anthropic-ai/sdk';
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AiRig, last, startAi } from './ai-gateway.ts';
 import { jsonOf } from './gateway.ts';
@@ -47,14 +48,6 @@ describe('messages', () => {
     expect(last(rig.messages)?.body['max_tokens']).toBe(9);
   });
 
-  it('are refused by providers of chat completions, which are passed over among fallbacks', async () => {
-    const chat = new Anthropic({ apiKey: 'none', baseURL: `${rig.gw.url}/chat`, maxRetries: 0 });
-    const refused: unknown = await chat.messages.create(asked).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(BadRequestError);
-    expect(refused).toMatchObject({ error: { code: 'messages_not_supported_for_provider' } });
-    expect((await rig.post('/fallback/v1/messages', asked)).status).toBe(200);
-  });
-
   it('have errors of the provider as it says them', async () => {
     const refused: unknown = await client.messages
       .create({ ...asked, model: 'status-429' })
@@ -70,5 +63,93 @@ describe('messages', () => {
 
   it.each(['garbage', 'cut', 'empty'])('are 502 where a stream never begins: %s', async (model) => {
     expect((await rig.post('/v1/messages', { ...asked, model, stream: true })).status).toBe(502);
+  });
+});
+
+describe('messages by a provider of chat completions', () => {
+  const chat = () => new Anthropic({ apiKey: 'of-the-client', baseURL: `${rig.gw.url}/chat`, maxRetries: 0 });
+  const tools = ['weather', 'time'].map((name) => ({
+    name,
+    input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
+  }));
+
+  it('are translated, whole and in streams, and counted', async () => {
+    const before = await scrape(rig.gw.admin);
+    const message = await chat().messages.create({ ...asked, system: 'Be brief.' });
+    expect(message).toMatchObject({ content: [{ text: 'Guten Tag, schöne Welt' }], stop_reason: 'end_turn' });
+    expect(message.usage).toMatchObject({ input_tokens: 5, cache_read_input_tokens: 16, output_tokens: 8 });
+    expect(last(rig.chat)?.body).toMatchObject({ max_completion_tokens: 99, messages: [{ role: 'system' }, {}] });
+    for (const model of ['gpt-4o', 'byte-by-byte']) {
+      const streamed = await chat()
+        .messages.stream({ ...asked, model })
+        .finalMessage();
+      expect(streamed).toMatchObject({ content: [{ text: 'Guten Tag, schöne Welt' }], stop_reason: 'end_turn' });
+      expect(streamed.usage).toMatchObject({ input_tokens: 5, cache_read_input_tokens: 16, output_tokens: 8 });
+    }
+    const counted = (metrics: typeof before) =>
+      metrics.value('gw_plugin_ai_proxy_tokens_total', { provider: 'provider_chat', type: 'completion' }) ?? 0;
+    await expect.poll(async () => counted(await scrape(rig.gw.admin)) - counted(before)).toBe(24);
+  });
+
+  it.each([false, true])('call tools over turns, stream %s', async (streams) => {
+    const ask = (messages: MessageParam[]) => {
+      const request = { ...asked, messages, tools };
+      return streams ? chat().messages.stream(request).finalMessage() : chat().messages.create(request);
+    };
+    const called = await ask(asked.messages);
+    expect(called.stop_reason).toBe('tool_use');
+    const calls = called.content.filter((each) => each.type === 'tool_use');
+    expect(calls.map(({ name, input }) => [name, input])).toEqual([
+      ['weather', { city: 'Köln 0' }],
+      ['time', { city: 'Köln 1' }],
+    ]);
+    const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: `of ${id}` }));
+    const turns = [...asked.messages, { role: 'assistant' as const, content: called.content }];
+    const answered = await ask([...turns, { role: 'user', content: results }]);
+    expect(answered.content).toMatchObject([{ type: 'text', text: `of ${calls[1]?.id}` }]);
+  });
+
+  it('show pictures', async () => {
+    const source = { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGk=' };
+    const content = [
+      { type: 'text' as const, text: 'What is it?' },
+      { type: 'image' as const, source },
+    ];
+    const message = await chat().messages.create({ ...asked, messages: [{ role: 'user', content }] });
+    expect(message.content).toMatchObject([{ text: 'What is it?[image_url]' }]);
+    expect(JSON.stringify(last(rig.chat)?.body)).toContain('data:image/png;base64,aGk=');
+  });
+
+  it.each([
+    ['status-429', 429, 'rate_limit_error'],
+    ['status-400', 400, 'invalid_request_error'],
+  ])('have errors in the form of messages: %s', async (model, status, type) => {
+    const refused: unknown = await chat()
+      .messages.create({ ...asked, model })
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(APIError);
+    expect(refused).toMatchObject({ status, error: { type: 'error', error: { type, message: 'planted' } } });
+  });
+
+  it('are refused where a chat completion cannot say them', async () => {
+    const refused: unknown = await chat()
+      .messages.create({ ...asked, tools: [{ type: 'web_search_20250305', name: 'web_search' }] })
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(BadRequestError);
+    expect(refused).toMatchObject({ error: { code: 'unsupported_for_provider' } });
+  });
+
+  it.each(['half', 'ends-early', 'huge'])('end with an error where a stream breaks off: %s', async (model) => {
+    const stream = chat().messages.stream({ ...asked, model });
+    await expect(stream.finalMessage()).rejects.toThrow('before it was whole');
+  });
+
+  it.each(['garbage', 'cut', 'empty'])('are 502 where a stream never begins: %s', async (model) => {
+    expect((await rig.post('/chat/v1/messages', { ...asked, model, stream: true })).status).toBe(502);
+  });
+
+  it('are a fallback of others', async () => {
+    const text = await (await rig.post('/fallback/v1/messages', asked)).text();
+    expect(JSON.parse(text)).toMatchObject({ type: 'message', id: 'chatcmpl-1' });
   });
 });

@@ -1,38 +1,55 @@
-/** `/v1/messages`: for clients of that protocol; its providers get what the client sent, and others cannot be asked for it. */
+/** `/v1/messages`: for clients of that protocol; its providers get what the client sent, and others a translation. */
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
-import { errorType, refused } from '../conversation/refusal.ts';
 import type { Usage } from '../conversation/usage.ts';
+import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
+import { chatRequest } from '../protocols/chat-request.ts';
 import { MessageEvents, readMessage } from '../protocols/messages-answer.ts';
+import type { AiSettings } from '../targets/settings.ts';
+import type { Provider } from '../targets/targets.ts';
+import { MessageEventWriter, messageErrorBody, messageErrorEvent, wholeMessage } from './messages-answer.ts';
+import { readMessagesRequest } from './messages-request.ts';
 import { bodyWith } from './request-body.ts';
-import type { StreamedAnswer, Surface } from './surface.ts';
+import type { StreamedAnswer, Surface, SurfaceRequest, Translation } from './surface.ts';
+import { TranslatedStream } from './translated-stream.ts';
 
 export const messages: Surface = {
-  translate({ body, parsed }, provider, { maxTokens }) {
-    if (provider !== 'provider_messages') throw noMessages();
-    const limited = maxTokens === null || (get(parsed, 'max_tokens') ?? null) !== null;
-    return {
-      path: '/messages',
-      body: bodyWith(body, parsed, limited ? {} : { max_tokens: maxTokens }),
-      warnings: [],
-      whole: (value, bytes) => ({ body: bytes, usage: readMessage(value).usage }),
-      error: () => null,
-      streamed: () => new PassedMessage(),
-    };
-  },
-  error: messageError,
+  translate: (request, provider, settings) =>
+    provider === 'provider_messages' ? asItIs(request, settings) : toChat(request, provider, settings),
+  error: messageErrorBody,
 };
 
-function noMessages() {
-  const detail = 'The provider of this model is asked for chat completions, not for messages.';
-  return refused('validation-failed', 'messages_not_supported_for_provider', detail, { param: 'model' });
+function asItIs({ body, parsed }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
+  const limited = maxTokens === null || (get(parsed, 'max_tokens') ?? null) !== null;
+  return {
+    path: '/messages',
+    body: bodyWith(body, parsed, limited ? {} : { max_tokens: maxTokens }),
+    warnings: [],
+    whole: (value, bytes) => ({ body: bytes, usage: readMessage(value).usage }),
+    error: () => null,
+    streamed: () => new PassedMessage(),
+  };
 }
 
-function messageError({ status, message, code }: ProviderError): object {
-  const type = status >= 500 ? 'api_error' : errorType(status);
-  return { type: 'error', error: { type: code ?? type, message } };
+function toChat({ parsed }: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
+  const asked = chatRequest(readMessagesRequest(parsed), {
+    maxTokens: settings.maxTokens,
+    limitName: provider === 'provider_local' ? 'max_tokens' : 'max_completion_tokens',
+    countsStream: settings.streamUsage,
+  });
+  return {
+    path: '/chat/completions',
+    body: JSON.stringify(asked),
+    warnings: [],
+    whole: (value) => {
+      const { counted, ...message } = readCompletion(value);
+      return { body: JSON.stringify(wholeMessage(message)), usage: counted ? message.usage : null };
+    },
+    error: (value, status) => messageErrorBody(completionError(value, status)),
+    streamed: () => new TranslatedStream(new MessageEventWriter(), new CompletionChunks()),
+  };
 }
 
 /** Events pass as they come. */
@@ -56,6 +73,6 @@ class PassedMessage implements StreamedAnswer {
   }
 
   error(error: ProviderError): string {
-    return `event: error\ndata: ${JSON.stringify(messageError(error))}\n\n`;
+    return messageErrorEvent(error);
   }
 }

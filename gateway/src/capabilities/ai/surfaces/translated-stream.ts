@@ -6,6 +6,14 @@ import type { Usage } from '../conversation/usage.ts';
 import { MessageEvents } from '../protocols/messages-answer.ts';
 import type { StreamedAnswer } from './surface.ts';
 
+/** Reads the stream of a provider. */
+export interface EventReader {
+  readonly usage: Usage | null;
+  readonly ended: boolean;
+  /** Throws ProviderFailed or StreamError. */
+  read(event: ServerSentEvent): readonly MessageEvent[];
+}
+
 export interface EventWriter {
   /** Text of events; empty where the client is told nothing. */
   write(event: MessageEvent): string;
@@ -14,10 +22,11 @@ export interface EventWriter {
 }
 
 export class TranslatedStream implements StreamedAnswer {
-  readonly #events = new MessageEvents();
+  readonly #events: EventReader;
   readonly #writer: EventWriter;
 
-  constructor(writer: EventWriter) {
+  constructor(writer: EventWriter, events: EventReader = new MessageEvents()) {
+    this.#events = events;
     this.#writer = writer;
   }
 

@@ -1,0 +1,106 @@
+/** Writes a conversation as a request for a chat completion. */
+import type { Conversation, Part, Source, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { unsupported } from '../conversation/refusal.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface ChatRequestOptions {
+  /** Of the config, where the client says nothing. */
+  readonly maxTokens: number | null;
+  /** Models that reason refuse `max_tokens`; servers of one's own often know nothing else. */
+  readonly limitName: 'max_completion_tokens' | 'max_tokens';
+  /** The provider is asked to count the tokens of a stream. */
+  readonly countsStream: boolean;
+}
+
+/** Throws AiRefused for what a chat completion cannot say. */
+export function chatRequest(conversation: Conversation, options: ChatRequestOptions): Json {
+  const { model, stream, tools, stop, user, temperature, topP, format, effort } = conversation;
+  const limit = conversation.maxTokens ?? options.maxTokens;
+  return {
+    model,
+    ...(limit === null ? {} : { [options.limitName]: limit }),
+    messages: [...systemOf(conversation), ...conversation.turns.map(messageOf)],
+    ...(stream ? { stream, ...(options.countsStream ? { stream_options: { include_usage: true } } : {}) } : {}),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
+    ...(temperature === null ? {} : { temperature }),
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(stop.length === 0 ? {} : { stop }),
+    ...(user === null ? {} : { user }),
+    ...(format?.type === 'schema'
+      ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } }
+      : {}),
+    ...(effort === null ? {} : { reasoning_effort: effort }),
+  };
+}
+
+function systemOf({ instructions }: Conversation): readonly Json[] {
+  const text = instructions.filter((each) => each !== '').join('\n\n');
+  return text === '' ? [] : [{ role: 'system', content: text }];
+}
+
+function messageOf(turn: Turn): Json {
+  switch (turn.role) {
+    case 'user':
+      return { role: 'user', content: contentOf(turn.parts) };
+    case 'tool':
+      return { role: 'tool', tool_call_id: turn.callId, content: turn.parts.map(resultText).join('') };
+    case 'assistant': {
+      const calls = turn.calls.map(callOf);
+      const text = turn.text.join('');
+      return {
+        role: 'assistant',
+        content: text === '' && calls.length > 0 ? null : text,
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      };
+    }
+  }
+}
+
+function resultText(part: Part): string {
+  if (part.type !== 'text') throw unsupported('messages', 'images or documents in results of tools');
+  return part.text;
+}
+
+/** One text is a string, as servers of one's own often want it. */
+function contentOf(parts: readonly Part[]): string | readonly Json[] {
+  const [first, ...others] = parts;
+  if (first === undefined) return '';
+  return first.type === 'text' && others.length === 0 ? first.text : parts.map(partOf);
+}
+
+function partOf(part: Part): Json {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type === 'image') return { type: 'image_url', image_url: { url: urlOf(part.source) } };
+  if (part.source.kind === 'url') throw unsupported('messages', 'documents by URL: send their data');
+  return { type: 'file', file: { filename: part.name ?? 'document', file_data: urlOf(part.source) } };
+}
+
+function urlOf(source: Source): string {
+  return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}
+
+function callOf({ id, name, input }: ToolCall): Json {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+}
+
+function toolOf({ name, description, schema, strict }: Tool): Json {
+  const described = {
+    name,
+    ...(description === null ? {} : { description }),
+    ...(schema === null ? {} : { parameters: schema }),
+    ...(strict ? { strict } : {}),
+  };
+  return { type: 'function', function: described };
+}
+
+function choiceOf({ toolChoice, parallelCalls }: Conversation): Json {
+  return {
+    ...(toolChoice === null ? {} : { tool_choice: named(toolChoice) }),
+    ...(parallelCalls ? {} : { parallel_tool_calls: false }),
+  };
+}
+
+function named(choice: ToolChoice): unknown {
+  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
+}
