@@ -182,6 +182,7 @@ export function readTools(bytes: Buffer, operations: number): ToolsFile {
   }
   if (!optional(text)(json['instructions'])) throw malformed(`${TOOLS_PATH} has no valid "instructions"`);
   if (!optional(listOf(text))(json['origins'])) throw malformed(`${TOOLS_PATH} has no valid "origins"`);
+  if (!optional(flag)(json['search'])) throw malformed(`${TOOLS_PATH} has no valid "search"`);
   if (!optional(authorization)(json['authorization'])) throw malformed(`${TOOLS_PATH} has no valid "authorization"`);
   const bad = json['tools'].findIndex((each) => !tool(each) || Number(each.operation) >= operations);
   if (bad >= 0) throw malformed(`tool ${bad} of ${TOOLS_PATH} is not valid`);

@@ -79,6 +79,8 @@ export interface ToolsFile {
   readonly instructions?: string;
   /** Origins of web pages that may call, such as `https://chat.example`; pages of this machine may where the gateway is on it. */
   readonly origins?: readonly string[];
+  /** Clients get tools that find, describe and call the others. */
+  readonly search?: boolean;
   /** Absent where nothing is known of who gives tokens. */
   readonly authorization?: Authorization;
   /** By name. */

@@ -30,6 +30,8 @@ export interface SpecTools {
   readonly exclude: Selection;
   readonly outputSchemas: boolean;
   readonly authorization: AuthorizationSettings;
+  /** Whether clients get tools that find the others; a number: where there are more tools than that. */
+  readonly search: boolean | number;
 }
 
 /** In place of what security requirements and plugins say. */
@@ -61,6 +63,7 @@ export interface OperationTool {
 
 type Kind =
   | 'boolean'
+  | 'search'
   | 'url'
   | 'issuers'
   | 'scopes'
@@ -87,6 +90,10 @@ const FITS: Readonly<Record<Kind, readonly [fits: (value: unknown) => boolean, w
   origins: [
     (value) => Array.isArray(value) && value.every((each) => typeof each === 'string' && isOrigin(each)),
     'a list of origins such as https://chat.example',
+  ],
+  search: [
+    (value) => typeof value === 'boolean' || (Number.isInteger(value) && Number(value) >= 1),
+    'true, false, or the number of tools above which it is on',
   ],
   url: [
     (value) => typeof value === 'string' && isIssuer(value),
@@ -119,6 +126,7 @@ const SPEC = {
   exclude: 'object',
   output_schemas: 'boolean',
   authorization: 'object',
+  search: 'search',
 } as const;
 const AUTHORIZATION = { resource: 'url', servers: 'issuers', scopes: 'scopes' } as const;
 const SELECTION = { tags: 'texts', paths: 'texts' } as const;
@@ -146,7 +154,15 @@ const NONE: Selection = { tags: [], paths: [] };
 /** Of a document's root; not enabled where there is no `x-gw-mcp`. */
 export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
   const at = member(root, EXTENSION);
-  const none = { origins: [], prefix: '', include: null, exclude: NONE, outputSchemas: true, authorization: {} };
+  const none = {
+    origins: [],
+    prefix: '',
+    include: null,
+    exclude: NONE,
+    outputSchemas: true,
+    authorization: {},
+    search: false,
+  };
   const off = { enabled: false, ...none };
   if (at.value === undefined) return off;
   if (typeof get(at.value, 'enabled') !== 'boolean') {
@@ -163,6 +179,7 @@ export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
     include: read('include') === undefined ? null : selection(member(at, 'include'), diagnostics),
     exclude: selection(member(at, 'exclude'), diagnostics),
     outputSchemas: read('output_schemas') !== false,
+    search: (read('search') ?? false) as boolean | number,
     authorization: read('authorization') === undefined ? {} : authorization(member(at, 'authorization'), diagnostics),
     ...(typeof instructions === 'string' ? { instructions } : {}),
   };

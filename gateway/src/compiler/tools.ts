@@ -60,12 +60,14 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
   const [first] = enabling;
   if (!first) return { mcp: { enabled: false }, tools: null };
   const instructions = enabling.flatMap((spec) => settings.get(spec)?.instructions ?? []);
+  const searches = enabling.some((spec) => isAbove(chosen.length, settings.get(spec)?.search ?? false));
   const origins = [...new Set(enabling.flatMap((spec) => settings.get(spec)?.origins ?? []))].sort();
   return {
     mcp: { enabled: true, server_name: first.title, server_version: first.apiVersion },
     tools: {
       ...(instructions.length > 0 ? { instructions: instructions.join('\n\n') } : {}),
       ...(origins.length > 0 ? { origins } : {}),
+      ...(searches ? { search: true } : {}),
       ...new ToolWriter(deps).write(chosen),
       ...authorizationOf(
         enabling.flatMap((spec) => settings.get(spec)?.authorization ?? []),
@@ -74,6 +76,10 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
       ),
     },
   };
+}
+
+function isAbove(tools: number, search: boolean | number): boolean {
+  return typeof search === 'number' ? tools > search : search;
 }
 
 /** What settings say, for all documents together; else what their operations do. */

@@ -5,6 +5,7 @@ import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import type { Era } from './era.ts';
 import { INVALID_PARAMS, RpcError } from './json-rpc.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
+import { answerSearch, CALL, innerCall, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';
 import { ToolFault } from './tool-fault.ts';
 import type { ServedTool, Toolbox } from './toolbox.ts';
@@ -37,14 +38,31 @@ export function listTools({ toolbox }: McpRequest, params: Obj, era: Era): strin
   return `"tools":[${page.tools.join(',')}]${next}`;
 }
 
-/** The tool that a call names. Throws RpcError. */
-export function calledTool({ toolbox }: McpRequest, params: Obj): { readonly served: ServedTool; readonly args: Obj } {
+/** A call of an operation's tool, or what one that finds them answers. */
+type Called =
+  | { readonly served: ServedTool; readonly args: Obj }
+  | { readonly name: string; readonly result: ToolResult };
+
+/** What a call is of. Throws RpcError. */
+export function calledTool({ toolbox }: McpRequest, params: Obj): Called {
   const [name, args = {}] = [get(params, 'name'), get(params, 'arguments')];
   if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, '"name" must be a string.');
   if (!isObject(args)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
+  if (toolbox.search !== null) {
+    const result = answerSearch(name, args, toolbox.search);
+    if (result !== null) return { name, result };
+    if (name === CALL) return innerTool(toolbox, args);
+  }
   const served = toolbox.find(name);
   if (!served) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 100)}`);
   return { served, args };
+}
+
+function innerTool(toolbox: Toolbox, args: Obj): Called {
+  const inner = innerCall(args);
+  if (inner === null) return { name: CALL, result: faultResult('"name" must be a text, and "arguments" an object.') };
+  const served = toolbox.find(inner.name);
+  return served ? { served, args: inner.args } : { name: CALL, result: unknownTool(inner.name) };
 }
 
 /** `cancellable`: is given what cancels the call, and returns what takes that back. Throws RpcError. */
@@ -54,7 +72,12 @@ export async function runTool(
   era: Era,
   cancellable: (cancel: () => void) => () => void,
 ): Promise<CallOutcome> {
-  const { served, args } = calledTool(request, params);
+  const called = calledTool(request, params);
+  if ('result' in called) {
+    request.called(called.name, called.result.isError ? 'invalid' : 'succeeded');
+    return { result: called.result };
+  }
+  const { served, args } = called;
   const { x: outer, toolbox, requests } = request;
   const ended = (outcome: ToolOutcome) => request.called(served.tool.name, outcome);
   let call: ReturnType<typeof callTool>;

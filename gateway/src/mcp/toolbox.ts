@@ -4,11 +4,14 @@ import type { Artifact } from '../artifact/read.ts';
 import type { Tool } from '../artifact/tools.ts';
 import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/definition.ts';
+import { ToolIndex } from '../tools/search.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
 import { Schemas, type Validator } from '../validation/schemas.ts';
 import { ProtectedResource } from './authorization.ts';
 import type { Era } from './era.ts';
+import { DEFINITIONS, type SearchableTools } from './search-mode.ts';
 
+const SEARCH_TOOLS = DEFINITIONS.map((each) => JSON.stringify(each));
 /** Tools on one page. */
 const PAGE = 100;
 
@@ -42,6 +45,8 @@ export class Toolbox {
   readonly origins: ReadonlySet<string>;
   /** Null where nothing is known of who gives tokens. */
   readonly resource: ProtectedResource | null;
+  /** Null where clients are told of all tools. */
+  readonly search: SearchableTools | null;
   /** By name, in order. */
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #names: readonly string[];
@@ -55,7 +60,7 @@ export class Toolbox {
 
   private constructor(
     artifact: Artifact,
-    { tools, instructions, origins, authorization }: NonNullable<Artifact['tools']>,
+    { tools, instructions, origins, authorization, search = false }: NonNullable<Artifact['tools']>,
     mcp: Manifest['mcp'],
     steps: StepBudget,
   ) {
@@ -77,6 +82,11 @@ export class Toolbox {
       ]),
     );
     this.#names = [...this.#entries.keys()].sort();
+    const describe = (name: string) => {
+      const entry = this.#entries.get(name);
+      return entry && toolDefinition(entry.tool, this.#lookup);
+    };
+    this.search = search ? { index: new ToolIndex([...this.#entries.values()]), describe } : null;
   }
 
   find(name: string): ServedTool | undefined {
@@ -87,6 +97,7 @@ export class Toolbox {
   page(cursor: string | undefined, era: Era): ToolPage | null {
     const after = cursor === undefined ? '' : nameOf(cursor);
     if (after === null) return null;
+    if (this.search !== null) return { tools: after === '' ? SEARCH_TOOLS : [] };
     const begin = this.#names.findIndex((name) => name > after);
     const names = begin < 0 ? [] : this.#names.slice(begin, begin + PAGE);
     const last = names.at(-1);

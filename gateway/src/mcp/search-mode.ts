@@ -1,0 +1,100 @@
+/**
+ * Three tools in place of many: one that finds the others, one that describes one, and one that calls one
+ * (docs/mcp.md#search).
+ */
+import { get, isObject, type Obj } from '../spec/json.ts';
+import type { ToolDefinition } from '../tools/definition.ts';
+import type { ToolIndex } from '../tools/search.ts';
+import { faultResult, type ToolResult } from './result.ts';
+
+export const CALL = 'call_tool';
+const [SEARCH, DESCRIBE] = ['search_tools', 'describe_tool'];
+/** Characters. */
+const LONGEST_QUERY = 400;
+const LONGEST_SUMMARY = 200;
+const [USUAL, MOST] = [5, 20];
+
+const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+const name = { type: 'string', description: `Name of a tool, as ${SEARCH} gives it` };
+
+export const DEFINITIONS: readonly ToolDefinition[] = [
+  {
+    name: CALL,
+    description: `Calls one of the tools that ${SEARCH} finds. Read its schema with ${DESCRIBE} first.`,
+    inputSchema: {
+      type: 'object',
+      properties: { name, arguments: { type: 'object', description: 'Arguments of the tool' } },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    annotations: {},
+  },
+  {
+    name: DESCRIBE,
+    description: 'Describes a tool: what it does, and the JSON Schema of its arguments.',
+    inputSchema: { type: 'object', properties: { name }, required: ['name'], additionalProperties: false },
+    annotations: READS,
+  },
+  {
+    name: SEARCH,
+    description: `Finds tools by what you want to do, in plain words. Describe one with ${DESCRIBE}, call it with ${CALL}.`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, maxLength: LONGEST_QUERY, examples: ['refund a payment'] },
+        limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    annotations: READS,
+  },
+];
+
+export interface SearchableTools {
+  readonly index: ToolIndex;
+  /** Undefined where there is no such tool. */
+  describe(name: string): ToolDefinition | undefined;
+}
+
+/** Answers the tools that find and describe others; null for every other name. */
+export function answerSearch(called: string, args: Obj, tools: SearchableTools): ToolResult | null {
+  if (called === SEARCH) return search(args, tools);
+  return called === DESCRIBE ? describe(args, tools) : null;
+}
+
+function search(args: Obj, { index, describe: define }: SearchableTools): ToolResult {
+  const [query, limit = USUAL] = [get(args, 'query'), get(args, 'limit')];
+  if (typeof query !== 'string' || query.length > LONGEST_QUERY) {
+    return faultResult(`Argument "query" must be a text of at most ${LONGEST_QUERY} characters.`);
+  }
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MOST) {
+    return faultResult(`Argument "limit" must be a whole number from 1 to ${MOST}.`);
+  }
+  const found = index.search(query, limit).flatMap((each) => {
+    const { title, description } = define(each) ?? {};
+    return [{ name: each, title, description: description?.slice(0, LONGEST_SUMMARY) }];
+  });
+  return structured({ tools: found });
+}
+
+function describe(args: Obj, { describe: define }: SearchableTools): ToolResult {
+  const wanted = get(args, 'name');
+  const definition = typeof wanted === 'string' ? define(wanted) : undefined;
+  return definition === undefined ? unknownTool(wanted) : structured(definition);
+}
+
+export function unknownTool(wanted: unknown): ToolResult {
+  return faultResult(`There is no tool ${JSON.stringify(String(wanted).slice(0, 100))}: find one with ${SEARCH}.`);
+}
+
+/** What a call is of: the tool's name, and its arguments; null where they are neither. */
+export function innerCall(args: Obj): { readonly name: string; readonly args: Obj } | null {
+  const [inner, given = {}] = [get(args, 'name'), get(args, 'arguments')];
+  return typeof inner === 'string' && isObject(given) ? { name: inner, args: given } : null;
+}
+
+function structured(value: object): ToolResult {
+  const text = JSON.stringify(value);
+  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
+}
