@@ -54,7 +54,15 @@ export class Rig {
   exchange({ path = '/a', method = 'GET', headers = {} }: Sent): Exchange {
     const x = recordedExchange({ method, path, headers: { host: 'api.example', ...headers } });
     const { admitted } = this;
-    x.operation = { path: '/{name}', operationId: undefined, api: 'api', admitted, paramNames: [], examples: null };
+    x.operation = {
+      path: '/{name}',
+      operationId: undefined,
+      api: 'api',
+      admitted,
+      paramNames: [],
+      examples: null,
+      streamed: null,
+    };
     return x;
   }
 

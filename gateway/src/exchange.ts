@@ -4,7 +4,7 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { HandOff } from './hand-off.ts';
-import type { Problem } from './problems.ts';
+import type { Problem, ProblemError } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
 import type { WebSocketFigures } from './web-socket-figures.ts';
@@ -82,6 +82,14 @@ export interface MatchedOperation {
   readonly paramNames: readonly string[];
   /** Null where its dispatcher does not answer with what the description says. */
   readonly examples: DescribedAnswers | null;
+  /** Null where any message of a broker may reach its clients. */
+  readonly streamed: DescribedMessages | null;
+}
+
+/** Messages as an API description has them. */
+export interface DescribedMessages {
+  /** Null where it is one of them. */
+  errors(message: Uint8Array): readonly ProblemError[] | null;
 }
 
 /** Answers that an API description is made into. */

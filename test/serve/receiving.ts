@@ -6,6 +6,8 @@ export interface ReceivingSetup {
   readonly env?: Readonly<Record<string, string>>;
   /** Options that open it to upstreams. Default: those of `startGateway`. */
   readonly egress?: readonly string[];
+  /** Schema of all messages. Default: none. */
+  readonly payload?: object;
   /** Middlewares of all operations. */
   readonly middlewares?: readonly { readonly name: string; readonly config: object }[];
   /** Security schemes, which all operations require. */
@@ -16,8 +18,9 @@ export interface ReceivingSetup {
 export function receivingArtifact(
   plugin: string,
   configs: Readonly<Record<string, object>>,
-  { middlewares = [], security = {} }: ReceivingSetup = {},
+  { payload, middlewares = [], security = {} }: ReceivingSetup = {},
 ): Promise<Uint8Array> {
+  const order = payload ? { payload } : {};
   const idOf = (name: string) => name.replaceAll(/[^a-z]/g, '');
   const parametersOf = (name: string) =>
     Object.fromEntries([...name.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => [parameter, {}]));
@@ -35,7 +38,7 @@ export function receivingArtifact(
     {
       asyncapi: '3.0.0',
       info: { title: 'Orders', version: '1' },
-      channels: each((name) => ({ address: name, parameters: parametersOf(name), messages: { order: {} } })),
+      channels: each((name) => ({ address: name, parameters: parametersOf(name), messages: { order } })),
       operations: each(operation),
       components: { securitySchemes: security },
     },

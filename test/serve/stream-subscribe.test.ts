@@ -11,6 +11,7 @@ import { eventually } from '../eventually.ts';
 import type { StreamEvent } from './event-source.ts';
 import { compileSpec, startGateway } from './gateway.ts';
 import { client, createTopic, deleteBefore, publish, publishInTransaction } from './kafka-client.ts';
+import { scrape } from './scrape.ts';
 import { streaming } from './streaming.ts';
 
 const { KAFKA_BROKERS: brokers = '' } = process.env;
@@ -177,6 +178,28 @@ describe.skipIf(brokers === '')('stream-subscribe (needs KAFKA_BROKERS)', () => 
     const resumed = await open(gw, 'customers/a%20b', { headers: { 'last-event-id': '0:1' } });
     expect(valuesOf(await resumed.until(1))).toEqual([4]);
     expect((await open(gw, 'own')).status).toBe(400);
+  });
+
+  it('drops messages that are not as described where it is to, but no deleted keys', async () => {
+    const topic = await topicOf();
+    const values = ['{"id":1}', '{"id":"x"}', null, Buffer.from([0xff]), '{"id":2}', '{}'];
+    await publish(
+      brokers,
+      topic,
+      values.map((value) => ({ value, key: 'k' })),
+    );
+    const payload = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
+    const config = { brokers, topic, from: 'earliest', validate: 'drop', heartbeat: 1 };
+    const gw = await serve({ orders: config }, { payload });
+    const stream = await open(gw, 'orders');
+    expect(await stream.until(3)).toEqual([
+      { event: 'message', id: '0:1', data: '{"id":1}' },
+      { event: 'tombstone', id: '0:3', data: '' },
+      { event: 'message', id: '0:5', data: '{"id":2}' },
+    ]);
+    await eventually(() => expect(stream.lastId).toBe('0:6'));
+    const dropped = { plugin: 'stream-subscribe' };
+    expect((await scrape(gw.admin)).value('gw_kafka_messages_dropped_total', dropped)).toBe(3);
   });
 
   it('sends binary messages in base64, deleted keys as such, and metadata where it is asked for', async () => {

@@ -193,6 +193,51 @@ describe.skipIf(url === '')('subject-subscribe (needs NATS_URL)', () => {
     await gate.close();
   });
 
+  it('drops messages that are not as described where it is to, once for all clients, and resumes behind them', async () => {
+    const subject = unique();
+    await streamOf(subject);
+    const config = { url, subject, stream: 'required', heartbeat: 1 };
+    const gw = await serve(
+      {
+        checked: { ...config, validate: 'drop' },
+        full: { ...config, validate: 'drop', include_metadata: true },
+        any: config,
+      },
+      { payload: { type: 'integer', maximum: 100 } },
+    );
+    const names = ['checked', 'checked', 'full', 'any'];
+    const [first, second, full, any] = (await Promise.all(names.map((name) => opened(gw, name)))) as [
+      EventClient,
+      EventClient,
+      EventClient,
+      EventClient,
+    ];
+    for (const value of ['1', 'nonsense', '2', '101', '', '3', '"4"']) await put(subject, [value]);
+    const passed = [
+      { event: 'message', id: '1', data: '1' },
+      { event: 'message', id: '3', data: '2' },
+      { event: 'message', id: '6', data: '3' },
+    ];
+    for (const stream of [first, second]) expect(await stream.until(3)).toEqual(passed);
+    expect((await full.until(3)).map(({ data }) => JSON.parse(data).payload)).toEqual([1, 2, 3]);
+    expect((await any.until(7)).map(({ data }) => data)).toEqual(['1', 'nonsense', '2', '101', '', '3', '"4"']);
+    // The last one is behind all that it got.
+    await eventually(() => expect([first.lastId, full.lastId]).toEqual(['7', '7']));
+    expect([first, second].map(({ events }) => events.length)).toEqual([3, 3]);
+    const dropped = async () =>
+      new Scrape(await (await fetch(`${gw.admin}/metrics`)).text()).value('gw_nats_messages_dropped_total', {
+        plugin: 'subject-subscribe',
+      });
+    // Of two operations, whatever number of clients each has.
+    expect(await dropped()).toBe(8);
+    const resumed = await opened(gw, 'checked', { 'last-event-id': '1' });
+    expect(await resumed.until(2)).toEqual(passed.slice(1));
+    await eventually(() => expect(resumed.lastId).toBe('7'));
+    await put(subject, [5]);
+    expect((await resumed.until(3)).at(-1)).toEqual({ event: 'message', id: '8', data: '5' });
+    expect((await first.until(4)).at(-1)).toEqual({ event: 'message', id: '8', data: '5' });
+  });
+
   it('is 502 where a stream is required and there is none, and where egress is not allowed', async () => {
     const gate = new Gate(url);
     await gate.open();

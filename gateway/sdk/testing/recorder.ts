@@ -98,6 +98,7 @@ export function recordedExchange(init: RequestInit): Exchange {
       admitted: [],
       paramNames: params.map(([name]) => name),
       examples: null,
+      streamed: null,
     };
     x.params = params.map(([, value]) => value);
     x.sentParams = params.map(

@@ -251,6 +251,8 @@ export interface Operation {
   readonly described_responses?: { readonly [status: string]: DescribedResponse };
   /** What messages of its WebSockets must be, by content type of the message; absent where any may pass. */
   readonly messages?: WebSocketContent;
+  /** What messages of a broker must be to reach clients, by content type; absent where any may. */
+  readonly streamed_messages?: Content;
   /** Media types and ranges of all successful responses; absent where one has no declared content. */
   readonly produces?: readonly string[];
   /**

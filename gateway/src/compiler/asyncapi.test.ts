@@ -310,6 +310,23 @@ describe('an operation that receives', () => {
     }
   });
 
+  it('has its messages where those of the broker are checked, and none of them may be anything', async () => {
+    const dispatch = (validate: string) => ({
+      'x-gw-dispatch': { name: 'stream-subscribe', config: { brokers: 'kafka.example', topic: 'a', validate } },
+    });
+    const of = async (validate: string, channel: object = orders) => {
+      const operations = { receive: { ...receive, ...dispatch(validate) } };
+      return compiled({ channels: { orders: channel }, operations });
+    };
+    const { codes, operations, schemaOf } = await of('drop');
+    expect(codes).toEqual([]);
+    const content = operations[0]?.streamed_messages ?? {};
+    expect(schemaOf(content['application/json']?.schema)).toEqual(orders.messages.placed.payload);
+    expect((await of('pass')).operations[0]?.streamed_messages).toBeUndefined();
+    const more = { ...orders, messages: { ...orders.messages, any: {} } };
+    expect((await of('drop', more)).operations[0]?.streamed_messages).toBeUndefined();
+  });
+
   it('is the only one of the two with such a dispatcher', async () => {
     const { codes } = await compiled({ channels: { orders }, operations: { publish: { ...publish, ...streams } } });
     expect(codes).toEqual(['E1034 /operations/publish/x-gw-dispatch']);

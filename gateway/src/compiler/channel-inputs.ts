@@ -66,6 +66,11 @@ export function webSocketContentOf(channel: DeclaredChannel, sent: boolean, deps
   return { ...(fromClients ? { received: fromClients } : {}), ...(toClients ? { sent: toClients } : {}) };
 }
 
+/** What messages of a broker must be that the operation streams; undefined where they may be anything. */
+export function streamedContentOf(channel: DeclaredChannel, deps: Deps): Content | undefined {
+  return checkable(bodyOf(channel.messages, deps));
+}
+
 /** A message does not say of which type it is: where those of one type may be anything, so may all. */
 function checkable(body: RequestBody | undefined): Content | undefined {
   if (!body || Object.values(body.content).some(({ schema }) => schema === undefined)) return undefined;

@@ -10,7 +10,7 @@ import type { DeclaredOperation } from '../spec/operations.ts';
 import { isClimbing } from '../validation/limits.ts';
 import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
 import type { Binder } from './bind.ts';
-import { channelInputsOf, webSocketContentOf } from './channel-inputs.ts';
+import { channelInputsOf, streamedContentOf, webSocketContentOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
 import { checkDistinct } from './distinct.ts';
 import { checkFit } from './operation-fit.ts';
@@ -72,6 +72,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     declared.channel && isWebSocket(declared, dispatcher)
       ? webSocketContentOf(declared.channel, responses.validate_response !== undefined, deps)
       : undefined;
+  const streamed = declared.channel && dropsOthers(dispatcher) ? streamedContentOf(declared.channel, deps) : undefined;
   if (!template || !dispatcher) return null;
   checkParameters(declared, template, parameters, diagnostics);
   return {
@@ -85,6 +86,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     parameters,
     ...(requestBody ? { request_body: requestBody } : {}),
     ...(messages ? { messages } : {}),
+    ...(streamed ? { streamed_messages: streamed } : {}),
     ...responses,
     admitted_headers: admittedHeaders({
       parameters,
@@ -116,6 +118,13 @@ export function isEndless(
   binder: Binder,
 ): boolean {
   return channel?.action === 'receive' || binder.knowsUser(dispatch.name, [...SUBSCRIBES, ...UPGRADES]);
+}
+
+/** Whether messages of a broker reach clients only where they are as described. */
+function dropsOthers(dispatcher: BoundUse | null): boolean {
+  return (
+    dispatcher !== null && usesAny(dispatcher.plugin, SUBSCRIBES) && get(dispatcher.use.config, 'validate') === 'drop'
+  );
 }
 
 /** Whether requests to it become WebSockets of its channel, on which messages go both ways. */

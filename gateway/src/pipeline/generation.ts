@@ -19,7 +19,7 @@ import type { Cell } from '../telemetry/cell.ts';
 import type { Metrics, OperationMetrics } from '../telemetry/metrics.ts';
 import { AcceptCheck } from '../validation/accept.ts';
 import { BodyValidator } from '../validation/body.ts';
-import { type WebSocketMessages, webSocketMessagesOf } from '../validation/messages.ts';
+import { streamedMessagesOf, type WebSocketMessages, webSocketMessagesOf } from '../validation/messages.ts';
 import { ParameterValidator } from '../validation/parameters.ts';
 import { ResponseValidator } from '../validation/response.ts';
 import { Schemas } from '../validation/schemas.ts';
@@ -229,6 +229,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
       admitted: operation.admitted_headers,
       paramNames: names,
       examples: ExampleResponses.of(operation, deps.table, deps.schemas),
+      streamed: streamedMessagesOf(operation, deps.schemas),
     },
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),

@@ -53,6 +53,11 @@ export interface WebSocketMessages {
   readonly limit: number;
 }
 
+/** Null where any message of a broker may reach clients. */
+export function streamedMessagesOf({ streamed_messages: content }: Operation, schemas: Schemas): MessageRules | null {
+  return content === undefined ? null : new MessageRules(content, schemas, parseLast);
+}
+
 /** Null where no message is validated. */
 export function webSocketMessagesOf(
   { messages, validate_response: mode }: Operation,

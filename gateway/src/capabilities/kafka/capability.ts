@@ -10,7 +10,7 @@ import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
 import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
-import { OPEN_STREAMS, STREAMS } from '../subscribing/streams-metric.ts';
+import { DROPPED_MESSAGES, OPEN_STREAMS, STREAMS } from '../subscribing/streams-metric.ts';
 import { Subscribers } from '../subscribing/subscribers.ts';
 import { subscribed } from '../subscribing/subscribing-call.ts';
 import { readSubscriptionSettings, type SubscriptionSettings } from '../subscribing/subscription-settings.ts';
@@ -43,14 +43,21 @@ interface Bound {
 }
 
 export const kafka = capability({
-  metrics: { gw_kafka_streams_total: STREAMS, gw_kafka_streams: OPEN_STREAMS },
+  metrics: {
+    gw_kafka_streams_total: STREAMS,
+    gw_kafka_streams: OPEN_STREAMS,
+    gw_kafka_messages_dropped_total: DROPPED_MESSAGES,
+  },
   open: ({ guard, state, counter, sampled }) => {
     const inFlight = new InFlight();
     const publishers = new Publishers<KafkaBrokers, KafkaMessage, KafkaAcknowledgement>(
       (brokers, log) => new Publisher(new KafkaBroker(brokers, guard), inFlight.share(), log),
     );
     const topics = new Topics<KafkaBrokers>((brokers, topic) => new KafkaTopicSource(brokers, topic, guard));
-    const subscribers = new Subscribers(counter('gw_kafka_streams_total', STREAMS));
+    const subscribers = new Subscribers({
+      streams: counter('gw_kafka_streams_total', STREAMS),
+      dropped: counter('gw_kafka_messages_dropped_total', DROPPED_MESSAGES),
+    });
     sampled('gw_kafka_streams', OPEN_STREAMS, () => [{ labels: {}, value: subscribers.count }]);
     return { publishers, reservations: state.reservations, topics, subscribers };
   },
@@ -162,6 +169,7 @@ export const kafka = capability({
               settings,
               config,
               key: wanted,
+              plugin,
             }),
           );
         },

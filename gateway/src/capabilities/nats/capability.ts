@@ -10,7 +10,7 @@ import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';
 import { headersOf, LastPublication, payloadOf, published } from '../publishing/publishing-call.ts';
-import { OPEN_STREAMS, STREAMS } from '../subscribing/streams-metric.ts';
+import { DROPPED_MESSAGES, OPEN_STREAMS, STREAMS } from '../subscribing/streams-metric.ts';
 import { Subscribers } from '../subscribing/subscribers.ts';
 import { subscribed } from '../subscribing/subscribing-call.ts';
 import { readSubscriptionSettings, type SubscriptionSettings } from '../subscribing/subscription-settings.ts';
@@ -43,7 +43,11 @@ interface Bound {
 }
 
 export const nats = capability({
-  metrics: { gw_nats_streams_total: STREAMS, gw_nats_streams: OPEN_STREAMS },
+  metrics: {
+    gw_nats_streams_total: STREAMS,
+    gw_nats_streams: OPEN_STREAMS,
+    gw_nats_messages_dropped_total: DROPPED_MESSAGES,
+  },
   open: ({ guard, state, counter, sampled }) => {
     const inFlight = new InFlight();
     const publishers = new Publishers<NatsServers, NatsMessage, NatsAcknowledgement>(
@@ -51,7 +55,10 @@ export const nats = capability({
     );
     const links = new NatsLinks(guard);
     const topics = new Topics<SubjectSettings>((settings, subject) => new SubjectSource(settings, subject, links));
-    const subscribers = new Subscribers(counter('gw_nats_streams_total', STREAMS));
+    const subscribers = new Subscribers({
+      streams: counter('gw_nats_streams_total', STREAMS),
+      dropped: counter('gw_nats_messages_dropped_total', DROPPED_MESSAGES),
+    });
     sampled('gw_nats_streams', OPEN_STREAMS, () => [{ labels: {}, value: subscribers.count }]);
     return { publishers, reservations: state.reservations, topics, subscribers };
   },
@@ -163,6 +170,7 @@ export const nats = capability({
               settings,
               config,
               key: null,
+              plugin,
             }),
           );
         },

@@ -1,5 +1,6 @@
 /** What a topic has read at once, written for clients once for each way of writing, however many get it. */
 import { eventOf, type Framing, gapOf } from './client-event.ts';
+import type { MessageCheck } from './message-check.ts';
 import type { Position } from './position.ts';
 import type { MessageBatch, StreamMessage } from './topic-source.ts';
 
@@ -13,6 +14,8 @@ export interface Frames {
 export interface MessageForm {
   readonly framing: Framing;
   readonly withMetadata: boolean;
+  /** Null where all messages are written. */
+  readonly check: MessageCheck | null;
 }
 
 interface Written {
@@ -25,6 +28,7 @@ export class LiveBatch {
   readonly #batch: MessageBatch;
   readonly #before: Position | null;
   readonly #format: (position: Position) => string;
+  readonly #dropped = new Map<MessageCheck, ReadonlySet<StreamMessage>>();
   readonly #made: { readonly form: MessageForm; readonly events: readonly Written[]; readonly whole: Frames }[] = [];
 
   /** `before`: the position of whoever has all that came before; null where there are none. */
@@ -42,8 +46,7 @@ export class LiveBatch {
   }
 
   #in(form: MessageForm) {
-    const { framing, withMetadata } = form;
-    const known = this.#made.find((each) => each.form.framing === framing && each.form.withMetadata === withMetadata);
+    const known = this.#made.find((each) => isSame(each.form, form));
     if (known) return known;
     const events = this.#write(form);
     const made = { form, events, whole: together(events) };
@@ -51,18 +54,35 @@ export class LiveBatch {
     return made;
   }
 
-  #write({ framing, withMetadata }: MessageForm): readonly Written[] {
+  /** However many forms its messages are written in, each is checked once. */
+  #droppedBy(check: MessageCheck | null): ReadonlySet<StreamMessage> {
+    if (check === null) return NONE;
+    const dropped = this.#dropped.get(check) ?? check.dropped(this.#batch.messages);
+    this.#dropped.set(check, dropped);
+    return dropped;
+  }
+
+  /** The position moves on over messages that are not written. */
+  #write({ framing, withMetadata, check }: MessageForm): readonly Written[] {
     const { messages, gaps } = this.#batch;
+    const dropped = this.#droppedBy(check);
     const position = this.#before === null ? null : [...this.#before];
     for (const { partition = 0, to } of gaps) if (position !== null) position[partition] = to;
     const id = () => position && this.#format(position);
     const written = gaps.map((gap): Written => ({ message: null, bytes: framing.write(gapOf(gap), id()) }));
     for (const message of messages) {
       if (position !== null) position[message.partition] = message.offset + 1;
+      if (dropped.has(message)) continue;
       written.push({ message, bytes: framing.write(eventOf(message, withMetadata), id()) });
     }
     return written;
   }
+}
+
+const NONE: ReadonlySet<StreamMessage> = new Set();
+
+function isSame(a: MessageForm, b: MessageForm): boolean {
+  return a.framing === b.framing && a.withMetadata === b.withMetadata && a.check === b.check;
 }
 
 function together(written: readonly Written[]): Frames {

@@ -1,5 +1,5 @@
 /** What is counted of streams of events. */
-import type { CounterInfo, SampledInfo } from '../../telemetry/metric-table.ts';
+import { type CounterInfo, LABELS, type SampledInfo } from '../../telemetry/metric-table.ts';
 
 export const STREAMS: CounterInfo = {
   help: 'Streams of events that have ended',
@@ -12,4 +12,9 @@ export const OPEN_STREAMS: SampledInfo = {
   type: 'gauge',
   help: 'Streams of events that are open, or being opened',
   labels: {},
+};
+
+export const DROPPED_MESSAGES: CounterInfo = {
+  help: 'Messages that no client got, since they are not as the API description has them (`validate: drop`)',
+  labels: { plugin: LABELS.plugin },
 };

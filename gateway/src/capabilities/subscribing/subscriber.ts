@@ -8,6 +8,7 @@ import { CatchUp } from './catch-up.ts';
 import { type Channel, responseChannel } from './channel.ts';
 import { gapOf } from './client-event.ts';
 import type { LiveBatch, MessageForm } from './live-batch.ts';
+import type { MessageCheck } from './message-check.ts';
 import { Outbox } from './outbox.ts';
 import type { Position } from './position.ts';
 import type { SubscriptionSettings } from './subscription-settings.ts';
@@ -22,6 +23,8 @@ export interface SubscriberOptions {
   readonly settings: SubscriptionSettings;
   /** Of the messages that it wants; null: all. */
   readonly key: Buffer | null;
+  /** Null where it gets all messages, whatever they are. */
+  readonly check: MessageCheck | null;
   /** Where it begins. `lost`: it resumes where the broker numbers no messages, and has missed what it has. */
   readonly from: Position | 'earliest' | 'latest' | 'lost';
   /** Null where the client has asked for no WebSocket. */
@@ -88,12 +91,12 @@ export class Subscriber implements Engine, LiveClient {
   }
 
   #take(x: Exchange, channel: Channel, response: EngineResponse, figures: DirectionFigures | null = null): Outbox {
-    const { settings } = this.#options;
+    const { settings, check } = this.#options;
     const outbox = new Outbox(channel.sink, settings.maxLag, figures);
     this.#x = x;
     this.#channel = channel;
     this.#outbox = outbox;
-    this.#form = { framing: channel.framing, withMetadata: settings.includeMetadata };
+    this.#form = { framing: channel.framing, withMetadata: settings.includeMetadata, check };
     channel.sink.on('error', () => this.#end('client'));
     x.onClose(() => {
       this.#end('client');

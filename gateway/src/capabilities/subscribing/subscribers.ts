@@ -1,7 +1,8 @@
 /** Opens streams for clients: as many as each config may have. */
 import { RequestSlot } from '../../capability/request-slot.ts';
-import { type Exchange, headerOf, type RequestPart } from '../../exchange.ts';
+import { type DescribedMessages, type Exchange, headerOf, type RequestPart } from '../../exchange.ts';
 import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
+import { MessageCheck } from './message-check.ts';
 import type { Position } from './position.ts';
 import { SubscribeError } from './subscribe-error.ts';
 import { Subscriber, type SubscriberOptions, type SubscriptionEnd } from './subscriber.ts';
@@ -32,15 +33,24 @@ export interface Subscription {
   readonly config: string;
   /** Of the messages that the client wants; null: all. */
   readonly key: Buffer | null;
+  /** That has the config, for the metrics. */
+  readonly plugin: string;
+}
+
+export interface SubscriberFigures {
+  /** Streams that have ended, by the reason. */
+  readonly streams: LabelledCounter;
+  /** Messages that were dropped, by plugin. */
+  readonly dropped: LabelledCounter;
 }
 
 export class Subscribers {
-  readonly #streams: LabelledCounter;
+  readonly #figures: SubscriberFigures;
+  readonly #checks = new WeakMap<DescribedMessages, MessageCheck>();
   readonly #clients = new Map<string, number>();
 
-  /** `streams`: counts those that have ended, by the reason. */
-  constructor(streams: LabelledCounter) {
-    this.#streams = streams;
+  constructor(figures: SubscriberFigures) {
+    this.#figures = figures;
   }
 
   /** Streams that are open, or being opened. */
@@ -49,7 +59,7 @@ export class Subscribers {
   }
 
   /** Rejects with SubscribeError. */
-  async open(x: Exchange, { topic, settings, config, key }: Subscription): Promise<Subscriber> {
+  async open(x: Exchange, { topic, settings, config, key, plugin }: Subscription): Promise<Subscriber> {
     const giveBack = this.#take(config, settings.maxClients);
     let release = () => {};
     try {
@@ -59,15 +69,26 @@ export class Subscribers {
         giveBack();
         if (exchange === null) return;
         slot.set(exchange, new EndedStream(why, messages));
-        this.#streams.count(why);
+        this.#figures.streams.count(why);
       };
       const webSocket = x.upgrade === null ? null : (await import('./web-socket-channel.ts')).webSocketChannel;
-      return new Subscriber({ topic, settings, key, from: startOf(x, topic, settings), webSocket, ended });
+      const check = this.#checkOf(x, plugin);
+      return new Subscriber({ topic, settings, key, check, from: startOf(x, topic, settings), webSocket, ended });
     } catch (error) {
       release();
       giveBack();
       throw error;
     }
+  }
+
+  /** Null where its operation lets all messages through. */
+  #checkOf({ operation }: Exchange, plugin: string): MessageCheck | null {
+    const described = operation?.streamed ?? null;
+    if (described === null) return null;
+    const known = this.#checks.get(described);
+    const check = known ?? new MessageCheck(described, (dropped) => this.#figures.dropped.add(dropped, plugin));
+    this.#checks.set(described, check);
+    return check;
   }
 
   #take(config: string, most: number): () => void {
