@@ -6,7 +6,7 @@
  * of JSON with what was sent, moved to another connection, and failed, and the longest time in ms that this process
  * could not run.
  */
-import { request as httpRequest, Agent as PlainAgent } from 'node:http';
+import { request as httpRequest, Agent as PlainAgent, type RequestOptions } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Failure } from './steady-load.ts';
@@ -29,6 +29,8 @@ const totals = { sent: 0, answered: 0, moved: 0, failures: [] as Failure[], stoo
 const PORTS = { first: 12_000, count: 15_000 };
 let ports = Math.floor((Date.now() / 1000) * Number(rate));
 const localPort = () => PORTS.first + (ports++ % PORTS.count);
+/** Somebody else has the port, or had it lately: the next one will do. */
+const isTaken = (error: unknown) => error instanceof Error && /EADDRINUSE|EADDRNOTAVAIL/.test(error.message);
 
 const secure = url.protocol === 'https:';
 /** Each in its turn, so that none is idle while its server ends: it is told with an answer. */
@@ -37,19 +39,29 @@ const kept = secure
   : new PlainAgent({ keepAlive: true, maxSockets: 10, scheduling: 'fifo' });
 
 function http1(keepAlive: boolean): Send {
-  return () =>
-    new Promise((resolve, reject) => {
-      const connection = keepAlive ? { agent: kept } : { agent: false as const, localPort: localPort() };
-      const options = { ...tls, ...connection, timeout: TIMEOUT_MS };
-      const sent = (secure ? httpsRequest : httpRequest)(url, options, (response) => {
-        response.resume();
-        response.on('end', () => resolve(response.statusCode ?? 0));
-        response.on('error', reject);
-      });
-      sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
-      sent.on('error', reject);
-      sent.end();
+  return async () => {
+    for (;;) {
+      try {
+        return await requested(keepAlive ? { agent: kept } : { agent: false, localPort: localPort() });
+      } catch (error) {
+        if (keepAlive || !isTaken(error)) throw error;
+      }
+    }
+  };
+}
+
+function requested(connection: RequestOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { ...tls, ...connection, timeout: TIMEOUT_MS };
+    const sent = (secure ? httpsRequest : httpRequest)(url, options, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', reject);
     });
+    sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
+    sent.on('error', reject);
+    sent.end();
+  });
 }
 
 /** One stream of a session: the status of its answer. */
@@ -85,6 +97,7 @@ async function streamOn(session: () => ClientHttp2Session): Promise<number> {
     try {
       return await stream(session());
     } catch (error) {
+      if (isTaken(error)) continue;
       const refused = error instanceof Error && error.message.includes('NGHTTP2_REFUSED_STREAM');
       if (!refused || connection === CONNECTIONS) throw error;
       totals.moved++;
