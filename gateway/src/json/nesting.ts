@@ -1,12 +1,33 @@
-/** How deep JSON goes, read from its bytes: before it is parsed, since parsing what is deep takes long. */
+/** How deep JSON goes: whatever reads it, writes it or is sent it recurses, and stacks have an end. */
 import { endOfString } from './string-end.ts';
+
+/** Objects and lists within each other; descriptions of tools have a dozen. */
+export const MOST_NESTING = 256;
 
 const QUOTE = 0x22;
 /** Brackets and braces are this bit apart. */
 const BRACE = 0x20;
 const [OPENING, CLOSING] = [0x7b, 0x7d];
 
-/** Whether objects and lists are at most so many levels within each other. Of what is no JSON it says something. */
+/** Whether a value that was parsed goes deeper. Looks at each value once, level by level and no further, without recursion. */
+export function nestsTooDeeply(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (typeof each !== 'object' || each === null) continue;
+      if (depth === MOST_NESTING) return true;
+      for (const inner of Object.values(each)) if (typeof inner === 'object' && inner !== null) next.push(inner);
+    }
+    level = next;
+  }
+  return false;
+}
+
+/**
+ * Whether objects and lists are at most so many levels within each other, read from the bytes: before they are parsed,
+ * since parsing what is deep takes long. Of what is no JSON it says something.
+ */
 export function isNestedWithin(bytes: Uint8Array, most: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {

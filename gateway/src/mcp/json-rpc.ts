@@ -1,6 +1,6 @@
 /** JSON-RPC 2.0 messages as MCP has them: single ones, with ids that are text or whole numbers. */
 import { RepeatedMember } from '../json/escaped-names.ts';
-import { isNestedWithin } from '../json/nesting.ts';
+import { isNestedWithin, MOST_NESTING } from '../json/nesting.ts';
 import { parseOnce } from '../json/parse-once.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 
@@ -75,13 +75,10 @@ export function readMessage(body: Uint8Array): RpcMessage {
   return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
 }
 
-/** Levels of objects and lists: what is deeper costs readers and upstreams more than it says. */
-const DEEPEST = 256;
-
 function parse(body: Uint8Array): unknown {
   if (body.length === 0) throw new RpcError(PARSE_ERROR, 'The body is empty.');
-  if (!isNestedWithin(body, DEEPEST)) {
-    throw new RpcError(PARSE_ERROR, `The body is nested more than ${DEEPEST} levels deep.`);
+  if (!isNestedWithin(body, MOST_NESTING)) {
+    throw new RpcError(PARSE_ERROR, `The body is nested more than ${MOST_NESTING} levels deep.`);
   }
   try {
     return parseOnce(body);

@@ -1,10 +1,10 @@
 /** One request to one provider, and its answer on the way to the client. */
 import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '../../egress/http-client.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
+import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
 import { readWhole } from '../../read-whole.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { isTooDeep, MAX_DEPTH } from './conversation/json-depth.ts';
 import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import { passedHeaders, warningHeaders } from './provider-headers.ts';
@@ -194,7 +194,7 @@ function jsonOf({ body }: HttpAnswer): unknown {
   } catch (error) {
     throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
   }
-  if (isTooDeep(value)) throw new ProviderFailed(`its answer is nested more than ${MAX_DEPTH} levels deep`);
+  if (nestsTooDeeply(value)) throw new ProviderFailed(`its answer is nested more than ${MOST_NESTING} levels deep`);
   return value;
 }
 

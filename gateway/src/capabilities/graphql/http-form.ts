@@ -4,10 +4,10 @@
  */
 import { type Exchange, headerOf } from '../../exchange.ts';
 import { RepeatedMember } from '../../json/escaped-names.ts';
+import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { parseOnce, parseTextOnce } from '../../json/parse-once.ts';
 import { isUtf8, mediaTypeOf } from '../../validation/media-type.ts';
 import { type GraphQLRequest, memberLike, readRequest } from './graphql-request.ts';
-import { MOST_JSON_NESTING, nestsTooDeeply } from './json-nesting.ts';
 import { badRequest, Refused } from './refusal.ts';
 
 export interface BodyLimits {
@@ -59,7 +59,7 @@ function fromBody(x: Exchange, most: number): unknown {
 
 function parsed(json: Uint8Array | string): unknown {
   const value = parsedOnce(json);
-  if (nestsTooDeeply(value)) throw badRequest(`JSON is nested more than ${MOST_JSON_NESTING} levels deep.`);
+  if (nestsTooDeeply(value)) throw badRequest(`JSON is nested more than ${MOST_NESTING} levels deep.`);
   return value;
 }
 

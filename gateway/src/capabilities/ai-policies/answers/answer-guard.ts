@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../../artifact/format.ts';
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import { changeHeader, type Exchange, headerOf, type RequestPart, type ResponseSink } from '../../../exchange.ts';
+import { nestsTooDeeply } from '../../../json/nesting.ts';
 import { isObject } from '../../../spec/json.ts';
-import { isTooDeep } from '../../ai/conversation/json-depth.ts';
 import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import type { PiiAction } from '../pii/pii-rules.ts';
 import { Profiles } from '../profiles.ts';
@@ -134,7 +134,7 @@ function rewritten(text: string, guarding: Guarding): string | null {
     return null;
   }
   if (!isObject(value)) return null;
-  if (isTooDeep(value)) throw new AnswerBlocked('it is nested too deep to be checked');
+  if (nestsTooDeeply(value)) throw new AnswerBlocked('it is nested too deep to be checked');
   rewriteTexts(value, guarding.whole);
   return JSON.stringify(value);
 }

@@ -1,5 +1,6 @@
 /** The texts that a request has for a model, on every surface (docs/reference/plugins.md#ai-prompt-guard). */
 import { get, isObject, type Obj } from '../../../spec/json.ts';
+import { BESIDE, SAID } from '../../ai/request/prompt-members.ts';
 
 /** A text, and how another takes its place. */
 export interface TextPlace {
@@ -16,12 +17,6 @@ export interface Prompt {
   readonly spoken: readonly (readonly TextPlace[])[];
 }
 
-/** Lists of what was said: each element is a message. */
-const MESSAGES = ['messages', 'input'];
-const BESIDE = [
-  ...['instructions', 'system', 'prompt', 'suffix', 'prediction', 'tools', 'functions'],
-  ...['response_format', 'text', 'web_search_options'],
-];
 /** Members that say what something is, and not what the model reads as text. */
 const NO_TEXT = new Set([
   ...['type', 'role', 'id', 'call_id', 'tool_call_id', 'tool_use_id', 'name', 'status', 'detail', 'media_type'],
@@ -31,7 +26,7 @@ const NO_TEXT = new Set([
 export function promptOf(request: Obj): Prompt {
   let messages = 0;
   const spoken: TextPlace[][] = [];
-  for (const name of MESSAGES) {
+  for (const name of SAID) {
     const list = get(request, name);
     messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
     if (!Array.isArray(list)) spoken.push(placesIn(request, name));

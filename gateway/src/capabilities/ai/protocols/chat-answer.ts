@@ -2,8 +2,9 @@
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
+import { type ProviderError, StreamError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
+import { jsonOf, notValid, textOf } from './answer-parts.ts';
 
 const UNCOUNTED: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
 
@@ -169,24 +170,4 @@ function listOf(value: unknown): readonly unknown[] {
 function optionalText(object: unknown, name: string): string {
   const value = get(object, name);
   return typeof value === 'string' ? value : '';
-}
-
-function textOf(object: unknown, name: string): string {
-  const value = get(object, name);
-  if (typeof value !== 'string') throw notValid(`${name} is no string`);
-  return value;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Refused below.
-  }
-  throw notValid('an event is no JSON object');
-}
-
-function notValid(why: string): ProviderFailed {
-  return new ProviderFailed(`its answer is not valid: ${why}`);
 }

@@ -1,9 +1,10 @@
 /** Reads messages: whole, and out of the events of a stream. */
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
-import { get, isObject } from '../../../spec/json.ts';
+import { get } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
+import { type ProviderError, StreamError } from '../conversation/provider-failure.ts';
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
+import { jsonOf, notValid, textOf } from './answer-parts.ts';
 
 /** Throws ProviderFailed where it is no message. */
 export function readMessage(value: unknown): Message {
@@ -161,24 +162,4 @@ export class MessageEvents {
     this.#ended = true;
     return [{ type: 'end', stop: this.#stop, usage: totalOf(this.#counts) }];
   }
-}
-
-function textOf(object: unknown, name: string): string {
-  const value = get(object, name);
-  if (typeof value !== 'string') throw notValid(`${name} is no string`);
-  return value;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Refused below.
-  }
-  throw notValid('an event is no JSON object');
-}
-
-function notValid(why: string): ProviderFailed {
-  return new ProviderFailed(`its answer is not valid: ${why}`);
 }

@@ -1,9 +1,10 @@
 /** The JSON of a request's body: parsed once for the policies and the proxy, and counted in the memory of its client. */
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
+import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { isObject, type Obj } from '../../../spec/json.ts';
-import { isTooDeep, MAX_DEPTH } from '../conversation/json-depth.ts';
 import { AiRefused, aiProblem, refused } from '../conversation/refusal.ts';
+import { BESIDE, SAID } from './prompt-members.ts';
 
 /** Bytes that a character takes in a string, and what a value takes beside: an object without members is the dearest. */
 const [CHARACTER, VALUE] = [2, 48];
@@ -59,8 +60,9 @@ function parsedSize(body: Uint8Array): number {
  * has seen.
  */
 const KNOWN: ReadonlySet<string> = new Set([
-  ...['model', 'messages', 'input', 'instructions', 'system', 'prompt', 'suffix', 'prediction', 'tools', 'functions'],
-  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'stream', 'response_format', 'text'],
+  ...SAID,
+  ...BESIDE,
+  ...['model', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'stream'],
 ]);
 
 /** As they compare names: the long s is an s, and the sign of Kelvin a k. */
@@ -78,7 +80,7 @@ function parse(body: Uint8Array): Obj {
   if (!isObject(value)) throw badBody('The body must be a JSON object.');
   const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(lowered(name)));
   if (other !== undefined) throw badBody(`The body has ${JSON.stringify(other)}: names are written in lower case.`);
-  if (isTooDeep(value)) throw badBody(`The body must be nested at most ${MAX_DEPTH} levels deep.`);
+  if (nestsTooDeeply(value)) throw badBody(`The body must be nested at most ${MOST_NESTING} levels deep.`);
   return value;
 }
 

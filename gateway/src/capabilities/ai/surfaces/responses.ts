@@ -1,8 +1,8 @@
 /** `/v1/responses`, without state: chat providers get what the client sent, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
+import { nestsTooDeeply } from '../../../json/nesting.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
-import { isTooDeep } from '../conversation/json-depth.ts';
 import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
 import { refused } from '../conversation/refusal.ts';
 import { responseUsage, type Usage } from '../conversation/usage.ts';
@@ -97,7 +97,7 @@ class PassedEvents implements StreamedAnswer {
 function jsonOf(text: string): Obj | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && !isTooDeep(value) ? value : null;
+    return isObject(value) && !nestsTooDeeply(value) ? value : null;
   } catch {
     return null;
   }
