@@ -197,7 +197,8 @@ describe.skipIf(REDIS_URL === undefined)('two gateways on one Redis (needs REDIS
     const redis = new Redis(REDIS_URL ?? '');
     const key = `gw:{tokens|${policy.config.policy_name}|all|static=all}:budget`;
     const counted = async (name: string) => Number((await redis.hget(`${key}:amounts`, name)) ?? 0);
-    const bytes = await artifact([policy]);
+    // Streams that stall stay open until the test ends them, however slowly the others begin.
+    const bytes = await artifact([policy], { timeout: 600 });
     const args = ['--state', REDIS_URL as string, '--state-timeout-ms', '10000'];
     const [doomed, survivor] = await Promise.all([start(bytes, ...args), start(bytes, ...args)]);
     const controller = new AbortController();
