@@ -204,10 +204,14 @@ describe.skipIf(REDIS_URL === undefined)('two gateways on one Redis (needs REDIS
     const controller = new AbortController();
     const open = (gw: Gateway) =>
       post(gw, asked({ model: 'stalls', stream: true }), undefined, { signal: controller.signal });
+    const held: Response[] = [];
     const streams = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const gw = i % 2 === 0 ? doomed : survivor;
-        return { gw, status: (await open(gw)).status };
+        const answer = await open(gw);
+        // An answer that nobody holds is collected, and its stream with it.
+        held.push(answer);
+        return { gw, status: answer.status };
       }),
     );
     const admitted = streams.filter(({ status }) => status === 200);
@@ -220,6 +224,7 @@ describe.skipIf(REDIS_URL === undefined)('two gateways on one Redis (needs REDIS
     expect(lost).toBeGreaterThan(0);
     // What the killed one has reserved stays so until its leases are up; nobody else gets it.
     expect((await open(survivor)).status).toBe(429);
+    expect(held).toHaveLength(100);
     controller.abort();
     await expect.poll(() => counted('reserved')).toBe(lost * each);
     const spent = await counted('spent');
