@@ -2,10 +2,7 @@ import { defineConfig } from 'vitest/config';
 import LongestFirst from './scripts/longest-first.ts';
 import { WAIT_LIMIT_MS } from './test/wait-limit.ts';
 
-/**
- * Of one module or a few: what is imported once serves all files of a worker, which halves the CPU time that they take.
- * So none of them closes what a module keeps for all, such as the thread of the compiler.
- */
+/** Of one module or a few. */
 const UNITS = '{gateway,control,operator}/**/*.test.ts';
 /** They mostly wait for a cluster. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
@@ -14,6 +11,10 @@ const UNDER_LOAD = 'test/e2e/**/*.load.test.ts';
 const exclude = ['**/node_modules/**', 'dist/**'];
 const globalSetup = './test/e2e/shared-operator.ts';
 
+/*
+ * What is imported once serves all files of a worker, which halves the CPU time that small ones take. So none of them
+ * closes what a module keeps for all, such as the thread of the compiler, or leaves `process.env` otherwise than it was.
+ */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -46,6 +47,7 @@ export default defineConfig({
           name: 'gw',
           include: ['**/*.test.ts'],
           exclude: [...exclude, UNITS, ON_THE_CLUSTER],
+          isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
