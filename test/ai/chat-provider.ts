@@ -6,10 +6,11 @@ export const CHAT_KEY = 'sk-chat-0123456789';
 
 type Member = Readonly<Record<string, unknown>>;
 
-/** `key`: what it wants in `authorization`; null: it asks for none. */
-export function startChatProvider(key: string | null = CHAT_KEY): Promise<FakeProvider> {
+/** `key`: what it wants in `authorization`; null: it asks for none. `name`: that of models which fail here only. */
+export function startChatProvider(key: string | null = CHAT_KEY, name = 'chat'): Promise<FakeProvider> {
   return startProvider({
     ...protocol,
+    name,
     answer: (request) => answer(request, key),
     models: (request) => models(request, key),
   });

@@ -15,6 +15,15 @@ describe('the config of ai-proxy', () => {
     { provider: 'provider_local', auth: { query: 'key' }, fallback: [{ provider: 'provider_chat', deny: ['a'] }] },
     { targets: { one: target }, default_target: 'one' },
     { targets: { one: target } },
+    {
+      ...target,
+      balance: 'latency',
+      endpoints: [
+        { api_key: 'a', weight: 3 },
+        { base_url: 'https://b.example', auth: 'api_key' },
+      ],
+    },
+    { targets: { one: { ...target, balance: 'cost', endpoints: [{ price: 0 }, { price: 1.5 }] } } },
     { routes: [{ pattern: 'gpt-4.[0-9]*', ...target, allow: ['[!a-c]?'] }] },
   ])('has a provider, targets or routes: %j', async (config) => {
     (await kit.bind(config)).close();
@@ -34,6 +43,15 @@ describe('the config of ai-proxy', () => {
     { ...target, auth: { header: 'not a name' } },
     { ...target, auth: { header: 'Content-Length' } },
     { ...target, auth: 'basic' },
+    { ...target, endpoints: [] },
+    { ...target, endpoints: Array(17).fill({}) },
+    { ...target, endpoints: [{ weight: 0 }] },
+    { ...target, endpoints: [{ weight: 1.5 }] },
+    { ...target, endpoints: [{ price: -1 }] },
+    { ...target, endpoints: [{ base_url: 'ftp://models.example' }] },
+    { ...target, endpoints: [{ allow: ['a'] }] },
+    { ...target, balance: 'random' },
+    { endpoints: [{}], targets: { one: target } },
     { routes: [target] },
     { routes: [{ pattern: 'gpt-{4,5}', ...target }] },
     { routes: [{ pattern: '^gpt', ...target }] },
@@ -46,6 +64,10 @@ describe('the config of ai-proxy', () => {
 
   it('names a default target that it has', async () => {
     await expect(kit.bind({ targets: { one: target }, default_target: 'two' })).rejects.toThrow('default_target');
+  });
+
+  it('has a price of each endpoint where the cheapest is asked', async () => {
+    await expect(kit.bind({ ...target, balance: 'cost', endpoints: [{ price: 1 }, {}] })).rejects.toThrow('price');
   });
 
   it('shows nothing of a credential that cannot be sent', async () => {

@@ -5,7 +5,6 @@ import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
 import { listModels } from './model-list.ts';
-import { ProviderAttempt } from './provider-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
@@ -13,6 +12,7 @@ import { messages } from './surfaces/messages.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
+import { TargetRun } from './target-run.ts';
 import { resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
@@ -63,28 +63,23 @@ export class AiProxy implements Engine {
     if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, x);
     const { target, resolution } = resolve(this.#settings, x, model);
     metrics.resolved(resolution);
+    const asked = { x, response, surface, request, model };
     const first = surface.translate(request, target.provider, this.#settings);
-    let failed = await this.#attempt({ x, response, surface, request }, target, first);
+    let failed = await this.#ask({ ...asked, why: resolution }, target, first);
     let from = target;
     for (const next of this.#settings.fallback) {
       if (failed === null || x.closed) break;
       const translation = next.permits(model) ? this.#fallbackTranslation(surface, request, next) : null;
       if (translation === null) continue;
       metrics.fellBack(from.provider, next.provider);
-      failed = await this.#attempt({ x, response, surface, request }, next, translation);
+      failed = await this.#ask({ ...asked, why: `${from.name} failed` }, next, translation);
       from = next;
     }
     if (failed !== null) await response.whole({ problem: unanswered(failed) });
   }
 
-  /** Null where the provider answers; else why it does not, which the log has already. */
-  async #attempt(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
-    const failed = await new ProviderAttempt(asked, target, translation, this.#settings, this.#services).run();
-    const { x } = asked;
-    if (failed !== null && !x.closed) {
-      this.#services.log('warn', `${target.provider} at ${target.baseUrl}: ${failed.message}`, x);
-    }
-    return failed;
+  #ask(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
+    return new TargetRun(asked, target, translation, this.#settings, this.#services).run();
   }
 
   /** Null where that provider cannot be asked for it: what has failed is still why there is no answer. */
@@ -116,6 +111,6 @@ function unanswered({ status, retryAfter }: ProviderFailed) {
     'upstream-failed',
     null,
     detail,
-    retryAfter === null ? {} : { headers: ['retry-after', retryAfter] },
+    retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] },
   );
 }
