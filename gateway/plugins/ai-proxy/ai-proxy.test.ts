@@ -24,6 +24,8 @@ describe('the config of ai-proxy', () => {
       ],
     },
     { targets: { one: { ...target, balance: 'cost', endpoints: [{ price: 0 }, { price: 1.5 }] } } },
+    { ...target, aliases: { fast: { model: 'gpt-5', fallback: [{ model: 'b' }] } } },
+    { targets: { one: target }, aliases: { fast: { model: 'gpt-5', target: 'one' } } },
     { routes: [{ pattern: 'gpt-4.[0-9]*', ...target, allow: ['[!a-c]?'] }] },
   ])('has a provider, targets or routes: %j', async (config) => {
     (await kit.bind(config)).close();
@@ -52,6 +54,11 @@ describe('the config of ai-proxy', () => {
     { ...target, endpoints: [{ allow: ['a'] }] },
     { ...target, balance: 'random' },
     { endpoints: [{}], targets: { one: target } },
+    { ...target, aliases: { fast: 'gpt-5' } },
+    { ...target, aliases: { fast: {} } },
+    { ...target, aliases: { '': { model: 'a' } } },
+    { ...target, aliases: { fast: { model: 'a', fallback: [] } } },
+    { aliases: { fast: { model: 'a' } } },
     { routes: [target] },
     { routes: [{ pattern: 'gpt-{4,5}', ...target }] },
     { routes: [{ pattern: '^gpt', ...target }] },
@@ -64,6 +71,13 @@ describe('the config of ai-proxy', () => {
 
   it('names a default target that it has', async () => {
     await expect(kit.bind({ targets: { one: target }, default_target: 'two' })).rejects.toThrow('default_target');
+  });
+
+  it.each([
+    { fast: { model: 'a', target: 'two' } },
+    { fast: { model: 'a', fallback: [{ model: 'b', target: 'two' }] } },
+  ])('has aliases whose targets it has: %j', async (aliases) => {
+    await expect(kit.bind({ targets: { one: target }, aliases })).rejects.toThrow('targets');
   });
 
   it('has a price of each endpoint where the cheapest is asked', async () => {

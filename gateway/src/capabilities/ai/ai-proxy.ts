@@ -9,11 +9,12 @@ import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { messages } from './surfaces/messages.ts';
+import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
 import { TargetRun } from './target-run.ts';
-import { resolve, unknownTarget } from './targets/resolution.ts';
+import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
@@ -61,19 +62,23 @@ export class AiProxy implements Engine {
     const { metrics, log } = this.#services;
     const unknown = unknownTarget(this.#settings, x);
     if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, x);
-    const { target, resolution } = resolve(this.#settings, x, model);
+    const resolved = resolve(this.#settings, x, model);
+    const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
-    const asked = { x, response, surface, request, model };
-    const first = surface.translate(request, target.provider, this.#settings);
-    let failed = await this.#ask({ ...asked, why: resolution }, target, first);
+    const named = requestFor(request, resolved.model);
+    const first = surface.translate(named, target.provider, this.#settings);
+    const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
+    let failed = await this.#ask({ x, response, surface, request: named, model, why }, target, first);
     let from = target;
-    for (const next of this.#settings.fallback) {
+    for (const next of fallbacks(this.#settings, resolved)) {
       if (failed === null || x.closed) break;
-      const translation = next.permits(model) ? this.#fallbackTranslation(surface, request, next) : null;
+      const spare = requestFor(request, next.model);
+      const translation = this.#fallbackTranslation(surface, spare, next.target);
       if (translation === null) continue;
-      metrics.fellBack(from.provider, next.provider);
-      failed = await this.#ask({ ...asked, why: `${from.name} failed` }, next, translation);
-      from = next;
+      metrics.fellBack(from.provider, next.target.provider);
+      const asked = { x, response, surface, request: spare, model, why: `${from.name} failed` };
+      failed = await this.#ask(asked, next.target, translation);
+      from = next.target;
     }
     if (failed !== null) await response.whole({ problem: unanswered(failed) });
   }
@@ -103,6 +108,13 @@ function readRequest(x: Exchange): SurfaceRequest {
   if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
   if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');
   return { body: x.body ?? NO_BODY, parsed, model, stream };
+}
+
+/** The request with the model's own name, where the client asked for an alias. */
+function requestFor(request: SurfaceRequest, model: string): SurfaceRequest {
+  if (model === request.model) return request;
+  const { body, parsed } = request;
+  return { ...request, model, parsed: { ...parsed, model }, body: bodyWith(body, parsed, { model }) };
 }
 
 function unanswered({ status, retryAfter }: ProviderFailed) {

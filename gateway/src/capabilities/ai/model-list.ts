@@ -6,6 +6,7 @@ import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
+import { permittedAliases } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
@@ -14,13 +15,15 @@ const MAX_LIST = 4 << 20;
 /** The most that a page of messages providers has; none has so many models. */
 const PAGE = 'limit=1000';
 
+const aliasListed = (id: string): Model => ({ id, object: 'model', created: 0, owned_by: 'gw' });
+
 interface Model extends Obj {
   readonly id: string;
 }
 
 /** JSON text. Providers are asked one after another; one that fails is a warning. */
 export async function listModels(x: Exchange, settings: AiSettings, services: AiServices): Promise<string> {
-  const models = new Map<string, Model>();
+  const models = new Map<string, Model>(permittedAliases(settings, x).map((id) => [id, aliasListed(id)]));
   const warnings: object[] = [];
   for (const targets of settings.catalogs) {
     const [target] = targets;

@@ -1,5 +1,6 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
 import type { JsonObject } from '../../../artifact/format.ts';
+import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { Glob } from './glob.ts';
 import { baseUrlOf } from './provider.ts';
@@ -13,6 +14,8 @@ export interface Route {
 export interface AiSettings {
   readonly targets: ReadonlyMap<string, Target>;
   readonly routes: readonly Route[];
+  /** By the name that clients use. */
+  readonly aliases: ReadonlyMap<string, Alias>;
   /** Of `default_target`; null: there is none. */
   readonly fallsTo: Target | null;
   /** That of the config's own `provider`; null: there is none. */
@@ -46,6 +49,7 @@ export function aiSettings(config: JsonObject): AiSettings {
   return {
     targets,
     routes,
+    aliases: aliasesOf(config, targets),
     fallsTo,
     flat,
     catalogs: catalogsOf(listed),
