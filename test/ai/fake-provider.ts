@@ -92,8 +92,9 @@ function answer(
 ): void {
   const model = behaviourOf(protocol, String(request.body['model']));
   if (model === 'silent') return;
-  const [, status] = /^status-(\d+)$/.exec(model) ?? [];
-  if (status === '429') response.setHeader('retry-after', '7').setHeader('set-cookie', 'planted=1');
+  const [, again] = /^retry-after-(.*)$/.exec(model) ?? [];
+  const [, status] = /^status-(\d+)$/.exec(again === undefined ? model : 'status-429') ?? [];
+  if (status === '429') response.setHeader('retry-after', again ?? '7').setHeader('set-cookie', 'planted=1');
   try {
     if (status !== undefined) throw new Refusal(Number(status), 'planted', 'planted');
     if (request.method === 'GET') {
@@ -123,6 +124,18 @@ function stream(events: readonly string[], model: string, response: ServerRespon
       return void response.end('data: {"nonsense\n\ndata: <html>\n\n');
     case 'empty':
       return void response.end();
+    case 'page':
+      return void response.end('<html><body>Sign in</body></html>');
+    case 'comments':
+      return void response.end(': one\n\n: two\n\ndata: [DONE]\n\n');
+    case 'other-json':
+      return void response.end('data: {"hello":"world"}\n\ndata: {}\n\n');
+    case 'endless-comments':
+      return void response.write(`: ${'x'.repeat(1000)}\n\n`.repeat(100));
+    case 'error-at-once':
+      return void response.end('data: {"type":"error","message":"planted","error":{"message":"planted"}}\n\n');
+    case 'late':
+      return void response.end(`: wait\n\n${events.join('')}`);
     case 'cut':
       return void response.destroy();
     case 'half':

@@ -23,6 +23,8 @@ export interface WholeAnswer {
 
 /** An answer that streams. */
 export interface StreamedAnswer {
+  /** An event of the protocol has come: until then, another provider may answer. */
+  readonly begun: boolean;
   /** As counted so far. */
   readonly usage: Usage | null;
   /** What the client gets for an event. Throws ProviderFailed or StreamError. */
