@@ -94,7 +94,8 @@ function answer(
   if (model === 'silent') return;
   const [, again] = /^retry-after-(.*)$/.exec(model) ?? [];
   const [, status] = /^status-(\d+)$/.exec(again === undefined ? model : 'status-429') ?? [];
-  if (status === '429') response.setHeader('retry-after', again ?? '7').setHeader('set-cookie', 'planted=1');
+  if (status === '429') response.setHeader('set-cookie', 'planted=1');
+  if (status === '429' && again !== 'never') response.setHeader('retry-after', again ?? '7');
   try {
     if (status !== undefined) throw new Refusal(Number(status), 'planted', 'planted');
     if (request.method === 'GET') {
@@ -102,6 +103,10 @@ function answer(
       return void response.end(JSON.stringify(protocol.models(request)));
     }
     const whole = protocol.answer(request);
+    const [, left] = /^quota-(\d+)$/.exec(model) ?? [];
+    if (left !== undefined) {
+      response.setHeader('x-ratelimit-remaining-tokens', left).setHeader('x-ratelimit-limit-tokens', '100');
+    }
     if (model === 'endless') return endless(response, protocol.events(request), endlessly);
     if (request.body['stream'] === true) return stream(protocol.events(request), model, response);
     if (model === 'garbage') return void response.end('<html>');

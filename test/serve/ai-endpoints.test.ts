@@ -6,12 +6,18 @@ import { CHAT_KEY, startChatProvider } from '../ai/chat-provider.ts';
 import type { FakeProvider } from '../ai/fake-provider.ts';
 import { GW } from '../programs/gw.ts';
 import { ASKED, dataOf } from './ai-gateway.ts';
-import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
+import { compileSpec, type Gateway, jsonOf, startGateway, withGateway } from './gateway.ts';
 
 let gw: Gateway;
 let a: FakeProvider;
 let b: FakeProvider;
 let spare: FakeProvider;
+
+const operation = (config: object) => ({
+  responses: { default: { description: 'any' } },
+  requestBody: { content: { 'application/json': { schema: {} } } },
+  'x-gw-dispatch': { name: 'ai-proxy', config },
+});
 
 beforeAll(async () => {
   [a, b, spare] = await Promise.all([
@@ -39,17 +45,13 @@ beforeAll(async () => {
         { base_url: a.url, price: 1 },
       ],
     },
+    '/by-quota': { ...target, balance: 'quota', endpoints: both },
     '/half-dead': { ...target, endpoints: [{ base_url: a.url }, nowhere] },
     '/spared': { ...target, endpoints: both, fallback },
     '/limited-or-dead': { ...target, endpoints: [{ base_url: a.url }, nowhere], fallback },
     '/named': { targets: { one: { ...target, endpoints: both } }, default_target: 'one' },
     '/v1/models': { ...target, endpoints: [nowhere, ...both] },
   };
-  const operation = (config: object) => ({
-    responses: { default: { description: 'any' } },
-    requestBody: { content: { 'application/json': { schema: {} } } },
-    'x-gw-dispatch': { name: 'ai-proxy', config },
-  });
   const paths = Object.fromEntries(
     Object.entries(configs).map(([path, config]) => [
       path,
@@ -64,8 +66,8 @@ afterAll(async () => {
   await Promise.all([a, b, spare].map((each) => each.close()));
 });
 
-const post = (path: string, body: object = {}) =>
-  fetch(`${gw.url}${path}`, {
+const post = (path: string, body: object = {}, url = gw.url) =>
+  fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ...ASKED, ...body }),
@@ -103,6 +105,47 @@ describe('requests to a target with endpoints', () => {
       await askedOf([a, b], async () => expect(await times(4, '/cheap', { model })).toEqual([200, 200, 200, 200])),
     ).toEqual([1, 4]);
     expect(await askedOf([a, b], () => times(2, '/cheap'))).toEqual([2, 0]);
+  });
+
+  it('go to the one that has quota left', async () => {
+    const [ofA, ofB] = await askedOf([a, b], () => times(20, '/by-quota', { model: 'b:quota-1' }));
+    expect(ofB).toBeGreaterThan(0);
+    expect(ofA).toBeGreaterThan(17);
+  });
+
+  it('all have answers, many at once, where an endpoint goes away among them', async () => {
+    const going = await startChatProvider(CHAT_KEY, 'going');
+    const config = {
+      provider: 'provider_chat',
+      api_key: 'env://CHAT_KEY',
+      endpoints: [{ base_url: going.url }, { base_url: a.url }],
+    };
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'models', version: '1' },
+      paths: { '/': { post: operation(config) } },
+    };
+    await withGateway(
+      await compileSpec(document, ['ai-proxy']),
+      [],
+      async (other) => {
+        const ask = () =>
+          post('/', {}, other.url).then(async (response) => [response.status, (await response.text()).length > 0]);
+        let gone: Promise<void> | null = null;
+        const clients = Array.from({ length: 20 }, async () => {
+          const answers: unknown[] = [];
+          for (let i = 0; i < 20; i++) {
+            answers.push(await ask());
+            if (going.seen.length >= 50) gone ??= going.close();
+          }
+          return answers;
+        });
+        expect((await Promise.all(clients)).flat()).toEqual(Array(400).fill([200, true]));
+        expect(gone).not.toBeNull();
+        await gone;
+      },
+      { CHAT_KEY },
+    );
   });
 
   it('have the credential of their endpoint', async () => {
@@ -162,6 +205,18 @@ describe('a target whose endpoints all rest', () => {
     });
     expect(asked).toEqual([1, 1, 0]);
     expect((await post('/spared')).status).toBe(200);
+  });
+
+  it('does not rest for requests that are refused without a time to come back', async () => {
+    const model = 'retry-after-never';
+    const asked = await askedOf([a, b, spare], async () => {
+      for (let i = 0; i < 2; i++) {
+        const response = await post('/spared', { model });
+        expect([response.status, await response.json()]).toMatchObject([429, { error: { message: 'planted' } }]);
+        expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(5);
+      }
+    });
+    expect(asked).toEqual([2, 2, 0]);
   });
 
   it('has failed where one of them has, or is left out by its circuit breaker: fallback is asked', async () => {

@@ -33,21 +33,19 @@ export class Balance {
     }
   }
 
-  /** Null where none can be asked; `tried` have been, for this request. Those that have failed lately come last. */
+  /** Null where none can be asked; `tried` have been, for this request. Those that did not do well lately come last. */
   next(model: string, tried: ReadonlySet<Endpoint>): Choice | null {
     const states = this.#endpoints.map((endpoint) => [endpoint, this.stateOf(endpoint, model)] as const);
-    const of = (wanted: EndpointState) =>
-      states.filter(([endpoint, state]) => state === wanted && !tried.has(endpoint)).map(([endpoint]) => endpoint);
-    const [free, shaky] = [of('free'), of('shaky')];
-    const candidates = free.length > 0 ? free : shaky;
+    const left = states.filter(([endpoint, state]) => isAsked(state) && !tried.has(endpoint));
+    const free = left.filter(([, state]) => state === 'free');
+    const candidates = (free.length > 0 ? free : left).map(([endpoint]) => endpoint);
     const endpoint = this.#turn(this.#name === 'cost' ? cheapest(candidates) : candidates);
     return endpoint && { endpoint, why: this.#why(endpoint, candidates.length, states, tried) };
   }
 
   /** Whether `next` would have one. */
   hasNext(model: string, tried: ReadonlySet<Endpoint>): boolean {
-    const asks = (state: EndpointState) => state === 'free' || state === 'shaky';
-    return this.#endpoints.some((each) => !tried.has(each) && asks(this.stateOf(each, model)));
+    return this.#endpoints.some((each) => !tried.has(each) && isAsked(this.stateOf(each, model)));
   }
 
   /** A target's only endpoint does not rest: what it answers is the answer. */
@@ -99,9 +97,14 @@ export class Balance {
   }
 }
 
+function isAsked(state: EndpointState): boolean {
+  return state !== 'resting' && state !== 'broken';
+}
+
 const WHY_NOT: Readonly<Record<EndpointState, string>> = {
   free: 'free',
   shaky: 'failed lately',
+  limited: 'answered 429 lately',
   resting: 'rests after 429',
   broken: 'has its circuit breaker open',
 };

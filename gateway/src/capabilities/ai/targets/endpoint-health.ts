@@ -2,8 +2,8 @@
 import type { CircuitBreaker } from '../../../egress/breaker.ts';
 import { type HeaderList, headerOf } from '../../../exchange.ts';
 
-/** Milliseconds for which an endpoint that has answered 429 rests where it does not say for how long. */
-const REST = 5_000;
+/** Milliseconds behind a 429 that does not say when to come back, in which others are asked first. */
+const LIMITED = 5_000;
 /** Milliseconds; an endpoint that says more is asked again then. */
 const MOST_REST = 300_000;
 /** Milliseconds after a failure in which others are asked first. */
@@ -15,14 +15,23 @@ const NEWEST = 0.3;
 /** Milliseconds after which what it said of its quota is forgotten: quotas of providers are by the minute. */
 const QUOTA_AGE = 60_000;
 
-/** `shaky`: it has failed lately; `resting`: it has answered 429 for the model; `broken`: its circuit breaker is open. */
-export type EndpointState = 'free' | 'shaky' | 'resting' | 'broken';
+/**
+ * `shaky`: it has failed lately; `limited`: it has answered 429 for the model lately; `resting`: with a time to come back,
+ * until which it is not asked; `broken`: its circuit breaker is open.
+ */
+export type EndpointState = 'free' | 'shaky' | 'limited' | 'resting' | 'broken';
+
+interface Rest {
+  readonly until: number;
+  /** The endpoint has said so itself. */
+  readonly isSaid: boolean;
+}
 
 export class EndpointHealth {
   readonly breaker: CircuitBreaker;
   readonly #now: () => number;
   /** When the rest ends, by model: providers limit each by itself. */
-  readonly #rests = new Map<string, number>();
+  readonly #rests = new Map<string, Rest>();
   #shakyUntil = Number.NEGATIVE_INFINITY;
   #latencyMs: number | null = null;
   #quota: { readonly left: number; readonly at: number } | null = null;
@@ -35,24 +44,25 @@ export class EndpointHealth {
   state(model: string): EndpointState {
     if (this.breaker.refuses) return 'broken';
     const now = this.#now();
-    if (now < (this.#rests.get(model) ?? 0)) return 'resting';
+    const rest = this.#rests.get(model);
+    if (rest !== undefined && now < rest.until) return rest.isSaid ? 'resting' : 'limited';
     return now < this.#shakyUntil ? 'shaky' : 'free';
   }
 
   /** Seconds until it can be asked for the model, at least 1. */
   retryAfter(model: string): number {
     if (this.breaker.refuses) return this.breaker.retryAfter();
-    return Math.max(1, Math.ceil(((this.#rests.get(model) ?? 0) - this.#now()) / 1000));
+    return Math.max(1, Math.ceil(((this.#rests.get(model)?.until ?? 0) - this.#now()) / 1000));
   }
 
   /** It has answered 429; `forMs` is null where it does not say for how long. */
   limited(model: string, forMs: number | null): void {
     const now = this.#now();
-    for (const [each, until] of this.#rests) if (until <= now) this.#rests.delete(each);
+    for (const [each, { until }] of this.#rests) if (until <= now) this.#rests.delete(each);
     this.#rests.delete(model);
     const [oldest] = this.#rests.keys();
     if (this.#rests.size >= MOST_MODELS && oldest !== undefined) this.#rests.delete(oldest);
-    this.#rests.set(model, now + Math.min(forMs ?? REST, MOST_REST));
+    this.#rests.set(model, { until: now + Math.min(forMs ?? LIMITED, MOST_REST), isSaid: forMs !== null });
   }
 
   /** It has given no answer, or none that is valid. */
