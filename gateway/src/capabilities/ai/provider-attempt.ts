@@ -178,8 +178,9 @@ export class ProviderAttempt {
   }
 
   #broken(breaker: CircuitBreaker): void {
+    const wasOpen = breaker.refuses;
     breaker.failed();
-    if (breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
+    if (!wasOpen && breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
   }
 
   /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
