@@ -6,10 +6,11 @@ export const CHAT_KEY = 'sk-chat-0123456789';
 
 type Member = Readonly<Record<string, unknown>>;
 
-/** `key`: what it wants in `authorization`; null: it asks for none. */
-export function startChatProvider(key: string | null = CHAT_KEY): Promise<FakeProvider> {
+/** `key`: what it wants in `authorization`; null: it asks for none. `name`: that of models which fail here only. */
+export function startChatProvider(key: string | null = CHAT_KEY, name = 'chat'): Promise<FakeProvider> {
   return startProvider({
     ...protocol,
+    name,
     answer: (request) => answer(request, key),
     models: (request) => models(request, key),
   });
@@ -115,8 +116,16 @@ function completion(request: SeenRequest, key: string | null): object {
     object: 'chat.completion',
     model: `${String(body['model'])}-2026-01-01`,
     choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
-    usage: USAGE,
+    usage: usageOf(body),
   };
+}
+
+/** A model `usage-JSON` has both counts said to be this. */
+function usageOf({ model }: Member): object {
+  const [, lie] = /^usage-(.*)$/.exec(String(model)) ?? [];
+  if (lie === undefined) return USAGE;
+  const count: unknown = JSON.parse(lie);
+  return { prompt_tokens: count, completion_tokens: count };
 }
 
 function events({ body }: SeenRequest): readonly string[] {
@@ -146,7 +155,7 @@ function events({ body }: SeenRequest): readonly string[] {
     delta({ role: 'assistant', content: calls.length > 0 ? null : '', refusal: null }),
     ...pieces,
     delta({}, calls.length > 0 ? 'tool_calls' : 'stop'),
-    ...(counts ? [chunk([], USAGE)] : []),
+    ...(counts ? [chunk([], usageOf(body))] : []),
     'data: [DONE]\n\n',
   ];
 }

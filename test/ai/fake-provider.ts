@@ -92,8 +92,10 @@ function answer(
 ): void {
   const model = behaviourOf(protocol, String(request.body['model']));
   if (model === 'silent') return;
-  const [, status] = /^status-(\d+)$/.exec(model) ?? [];
-  if (status === '429') response.setHeader('retry-after', '7').setHeader('set-cookie', 'planted=1');
+  const [, again] = /^retry-after-(.*)$/.exec(model) ?? [];
+  const [, status] = /^status-(\d+)$/.exec(again === undefined ? model : 'status-429') ?? [];
+  if (status === '429') response.setHeader('set-cookie', 'planted=1');
+  if (status === '429' && again !== 'never') response.setHeader('retry-after', again ?? '7');
   try {
     if (status !== undefined) throw new Refusal(Number(status), 'planted', 'planted');
     if (request.method === 'GET') {
@@ -101,6 +103,10 @@ function answer(
       return void response.end(JSON.stringify(protocol.models(request)));
     }
     const whole = protocol.answer(request);
+    const [, left] = /^quota-(\d+)$/.exec(model) ?? [];
+    if (left !== undefined) {
+      response.setHeader('x-ratelimit-remaining-tokens', left).setHeader('x-ratelimit-limit-tokens', '100');
+    }
     if (model === 'endless') return endless(response, protocol.events(request), endlessly);
     if (request.body['stream'] === true) return stream(protocol.events(request), model, response);
     if (model === 'garbage') return void response.end('<html>');
@@ -123,6 +129,18 @@ function stream(events: readonly string[], model: string, response: ServerRespon
       return void response.end('data: {"nonsense\n\ndata: <html>\n\n');
     case 'empty':
       return void response.end();
+    case 'page':
+      return void response.end('<html><body>Sign in</body></html>');
+    case 'comments':
+      return void response.end(': one\n\n: two\n\ndata: [DONE]\n\n');
+    case 'other-json':
+      return void response.end('data: {"hello":"world"}\n\ndata: {}\n\n');
+    case 'endless-comments':
+      return void response.write(`: ${'x'.repeat(1000)}\n\n`.repeat(100));
+    case 'error-at-once':
+      return void response.end('data: {"type":"error","message":"planted","error":{"message":"planted"}}\n\n');
+    case 'late':
+      return void response.end(`: wait\n\n${events.join('')}`);
     case 'cut':
       return void response.destroy();
     case 'half':

@@ -19,10 +19,13 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await rig.close()).toBe(0));
 
+/** Streams with status 200 that have no event of their protocol. */
+const NO_STREAM = ['garbage', 'page', 'comments', 'other-json', 'error-at-once'];
+
 describe('a provider that fails', () => {
   it.each([
     ...['status-500', 'half', 'garbage'].map((how) => [how, false] as const),
-    ...['status-503', 'cut', 'empty', 'silent'].map((how) => [how, true] as const),
+    ...['status-503', 'cut', 'empty', 'silent', 'endless-comments', ...NO_STREAM].map((how) => [how, true] as const),
   ])('gives way to the next: %s, stream %s', async (how, stream) => {
     const response = await post('/fallback', { ...ASKED, model: `chat:${how}`, stream });
     expect(response.status).toBe(200);
@@ -38,8 +41,31 @@ describe('a provider that fails', () => {
     expect(await jsonOf(response)).toMatchObject({ type: 'urn:gw:error:upstream-failed', error: { code: null } });
   });
 
-  it.each(['cut', 'empty', 'status-529'])('is 502 where its stream never begins: %s', async (model) => {
-    expect((await post(PATH, { ...ASKED, model, stream: true })).status).toBe(502);
+  it.each(['cut', 'empty', 'status-529', ...NO_STREAM])('is 502 where its stream never begins: %s', async (model) => {
+    for (const path of [PATH, '/v1/messages', '/chat/v1/messages']) {
+      expect((await post(path, { ...ASKED, model, max_tokens: 9, stream: true })).status).toBe(502);
+    }
+  });
+
+  it('that sends nothing but comments is 502', async () => {
+    expect((await post(PATH, { ...ASKED, model: 'endless-comments', stream: true })).status).toBe(502);
+  });
+
+  it.each([
+    ['7', '7'],
+    ['1000000000000', '86400'],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', '0'],
+    ['soon', null],
+    ['-1', null],
+    ['1e9', null],
+  ])('that says when to come back is passed on where it is a time: %s', async (says, passed) => {
+    const response = await post(PATH, { ...ASKED, model: `chat:retry-after-${says}` });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, passed]);
+  });
+
+  it('has its comments passed on, once its stream has begun', async () => {
+    const response = await post(PATH, { ...ASKED, model: 'late', stream: true });
+    expect((await response.text()).startsWith(': wait\n\n: keep-alive\n\ndata: {')).toBe(true);
   });
 
   it('is 502 where nothing listens, and is given time then', async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CHAT_KEY, startChatProvider } from '../ai/chat-provider.ts';
 import type { FakeProvider } from '../ai/fake-provider.ts';
 import { MESSAGES_KEY, startMessagesProvider } from '../ai/messages-provider.ts';
-import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
 import { scrape } from './scrape.ts';
 
 const { REDIS_URL } = process.env;
@@ -110,6 +110,35 @@ describe('ai-token-limit', () => {
     const gw = await start(await artifact([limit(1_000)]));
     await (await post(gw, body, path)).arrayBuffer();
     await expect.poll(() => left(gw)).toBe(1_000);
+  });
+
+  it.each([
+    ...['1e300', '-5', '"9"', '1.5', '{}', 'null', '0', '9007199254740991'].map((lie) => [lie, false] as const),
+    ...['1e300', '-5', '"9"', '0'].map((lie) => [lie, true] as const),
+  ])('goes by the length of the texts where the provider counts %s, stream %s', async (lie, stream) => {
+    const gw = await start(await artifact([limit(1_000)]));
+    const messages = [{ role: 'user', content: 'word '.repeat(80) }];
+    await (await post(gw, asked({ model: `usage-${lie}`, stream, messages }))).text();
+    // A hundred tokens of the prompt, and those of its echo; whole answers count with their envelope.
+    await expect.poll(() => left(gw)).toBeLessThan(1_000 - 200);
+    expect(await left(gw)).toBeGreaterThan(1_000 - 400);
+  });
+
+  it.each([
+    ['max_tokens', '10'],
+    ['max_tokens', -1],
+    ['max_completion_tokens', 1.5],
+    ['max_output_tokens', 1e300],
+    ['n', '2'],
+    ['n', [2]],
+  ])('refuses %s that is %j, of which nothing could be reserved', async (name, value) => {
+    const gw = await start(await artifact([limit(1_000)]));
+    const response = await post(gw, asked({ [name]: value }));
+    expect([response.status, await jsonOf(response)]).toMatchObject([
+      400,
+      { code: 'invalid_request', error: { type: 'invalid_request_error', param: name } },
+    ]);
+    expect(await left(gw)).toBe(1_000);
   });
 
   it('gives back what was reserved where another limit refuses the request', async () => {

@@ -71,8 +71,9 @@ export async function withGateway(
   artifact: Uint8Array,
   args: readonly string[],
   work: (gw: Gateway) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gw = await startGateway(artifact, { args });
+  const gw = await startGateway(artifact, { args, env });
   let code: number | null = null;
   try {
     await work(gw);

@@ -15,6 +15,17 @@ describe('the config of ai-proxy', () => {
     { provider: 'provider_local', auth: { query: 'key' }, fallback: [{ provider: 'provider_chat', deny: ['a'] }] },
     { targets: { one: target }, default_target: 'one' },
     { targets: { one: target } },
+    {
+      ...target,
+      balance: 'latency',
+      endpoints: [
+        { api_key: 'a', weight: 3 },
+        { base_url: 'https://b.example', auth: 'api_key' },
+      ],
+    },
+    { targets: { one: { ...target, balance: 'cost', endpoints: [{ price: 0 }, { price: 1.5 }] } } },
+    { ...target, aliases: { fast: { model: 'gpt-5', fallback: [{ model: 'b' }] } } },
+    { targets: { one: target }, aliases: { fast: { model: 'gpt-5', target: 'one' } } },
     { routes: [{ pattern: 'gpt-4.[0-9]*', ...target, allow: ['[!a-c]?'] }] },
   ])('has a provider, targets or routes: %j', async (config) => {
     (await kit.bind(config)).close();
@@ -34,6 +45,20 @@ describe('the config of ai-proxy', () => {
     { ...target, auth: { header: 'not a name' } },
     { ...target, auth: { header: 'Content-Length' } },
     { ...target, auth: 'basic' },
+    { ...target, endpoints: [] },
+    { ...target, endpoints: Array(17).fill({}) },
+    { ...target, endpoints: [{ weight: 0 }] },
+    { ...target, endpoints: [{ weight: 1.5 }] },
+    { ...target, endpoints: [{ price: -1 }] },
+    { ...target, endpoints: [{ base_url: 'ftp://models.example' }] },
+    { ...target, endpoints: [{ allow: ['a'] }] },
+    { ...target, balance: 'random' },
+    { endpoints: [{}], targets: { one: target } },
+    { ...target, aliases: { fast: 'gpt-5' } },
+    { ...target, aliases: { fast: {} } },
+    { ...target, aliases: { '': { model: 'a' } } },
+    { ...target, aliases: { fast: { model: 'a', fallback: [] } } },
+    { aliases: { fast: { model: 'a' } } },
     { routes: [target] },
     { routes: [{ pattern: 'gpt-{4,5}', ...target }] },
     { routes: [{ pattern: '^gpt', ...target }] },
@@ -46,6 +71,17 @@ describe('the config of ai-proxy', () => {
 
   it('names a default target that it has', async () => {
     await expect(kit.bind({ targets: { one: target }, default_target: 'two' })).rejects.toThrow('default_target');
+  });
+
+  it.each([
+    { fast: { model: 'a', target: 'two' } },
+    { fast: { model: 'a', fallback: [{ model: 'b', target: 'two' }] } },
+  ])('has aliases whose targets it has: %j', async (aliases) => {
+    await expect(kit.bind({ targets: { one: target }, aliases })).rejects.toThrow('targets');
+  });
+
+  it('has a price of each endpoint where the cheapest is asked', async () => {
+    await expect(kit.bind({ ...target, balance: 'cost', endpoints: [{ price: 1 }, {}] })).rejects.toThrow('price');
   });
 
   it('shows nothing of a credential that cannot be sent', async () => {

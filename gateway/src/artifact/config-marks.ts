@@ -27,6 +27,8 @@ export interface Marks {
   readonly secrets: readonly string[];
   /** `x-gw-path-params: "<kind>"`, or `{kind, unless}`: what names path parameters of the operation. */
   readonly pathParams: readonly PathParamsMark[];
+  /** `x-gw-member-of: "<pointer>"`: the name of a member of the object there. */
+  readonly members: readonly MemberMark[];
   /** `x-gw-methods` of the schema itself: the methods of operations that the plugin can serve; null: any. */
   readonly methods: readonly string[] | null;
 }
@@ -39,6 +41,12 @@ export interface PathParamsMark {
   readonly kind: (typeof PATH_PARAM_KINDS)[number];
   /** Pointer of a property that takes its place. */
   readonly unless: string | null;
+}
+
+export interface MemberMark {
+  readonly pointer: string;
+  /** Pointer of the object in the config, without `*`. */
+  readonly of: string;
 }
 
 /** Levels of config that are looked into: enough for any, and an end for schemas that contain themselves. */
@@ -59,6 +67,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   const replacesExamples = new Set<string>();
   const credentials = new Map<string, CredentialsMark>();
   const pathParams = new Map<string, PathParamsMark>();
+  const members = new Map<string, MemberMark>();
   const seen = new Set<string>();
   let places = 0;
 
@@ -79,6 +88,8 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     if (credential) credentials.set(pointer, credential);
     const params = pathParamsMark(pointer, get(node, 'x-gw-path-params'));
     if (params) pathParams.set(pointer, params);
+    const of = get(node, 'x-gw-member-of');
+    if (typeof of === 'string') members.set(pointer, { pointer, of });
     const ref = get(node, '$ref');
     if (typeof ref === 'string' && ref.startsWith('#') && !seen.has(`${ref} ${pointer}`)) {
       seen.add(`${ref} ${pointer}`);
@@ -110,6 +121,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     replacesExamples: [...replacesExamples].sort(),
     secrets: [...secrets].sort(),
     pathParams: [...pathParams.values()],
+    members: [...members.values()],
     methods: methodsOf(get(schema, 'x-gw-methods')),
   };
 }

@@ -8,6 +8,8 @@ const properties = {
   template: { type: 'string', 'x-gw-path-params': 'template' },
   name: { type: 'string', 'x-gw-path-params': { kind: 'name', unless: '/fixed' } },
   fixed: { type: 'string' },
+  chosen: { type: 'string', 'x-gw-member-of': '/named' },
+  named: { type: 'object' },
   expression: { type: 'string', 'x-gw-path-params': 'expression' },
 };
 
@@ -79,4 +81,18 @@ it('serves the methods of its schema, and any where it names none', async () => 
     'E1034 x-gw-dispatch: "finder" serves POST, not GET /files/{id}/{rest+}',
   ]);
   expect(await faults({}, { 'x-gw-methods': ['GET', 'HEAD'] })).toEqual([]);
+});
+
+describe('the name of a member that a config chooses', () => {
+  it.each<readonly [Record<string, Json>, boolean]>([
+    [{ chosen: 'a', named: { a: 1 } }, true],
+    [{ chosen: 'env://NAME', named: { a: 1 } }, true],
+    [{ named: {} }, true],
+    [{ chosen: 'b', named: { a: 1 } }, false],
+    [{ chosen: 'toString', named: { a: 1 } }, false],
+    [{ chosen: 'a' }, false],
+  ])('is one that is there: %j', async (config, fits) => {
+    const message = `plugin "finder": "chosen" is ${JSON.stringify(config['chosen'])}, which is no name in "named"`;
+    expect(await faults(config)).toEqual(fits ? [] : [`E1030 chosen: ${message}`]);
+  });
 });

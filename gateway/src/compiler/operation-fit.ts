@@ -1,12 +1,13 @@
 /**
- * Whether a bound plugin fits its operation (docs/reference/plugins.md#config): the path parameters that its config
- * names exist (E1030), and it serves the method (E1034). Otherwise every request would fail.
+ * Whether a bound plugin fits its operation (docs/reference/plugins.md#config): the path parameters and the members of
+ * its config that the config names exist (E1030), and it serves the method (E1034). Otherwise every request would fail.
  */
 
 import { marked, type PathParamsMark } from '../artifact/config-marks.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
+import { isObject } from '../spec/json.ts';
 import { valueAt } from '../spec/pointer.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { isReference } from './config-schema.ts';
@@ -39,6 +40,20 @@ export function checkFit(
     const message = `plugin "${name}": "${pointer.slice(1)}" names path parameter "${param}", which ${path} does not have`;
     diagnostics.add('E1030', placeInConfig(declared, pointer), message, hintOf(names));
   }
+  for (const { pointer, value, of } of strangers(bound)) {
+    const message = `plugin "${name}": "${pointer.slice(1)}" is ${JSON.stringify(value)}, which is no name in "${of.slice(1)}"`;
+    diagnostics.add('E1030', placeInConfig(declared, pointer), message, 'Use a name that is there, or add it.');
+  }
+}
+
+/** What names a member of an object in the config that this has not. */
+function strangers({ plugin, use }: BoundUse) {
+  return plugin.marks.members
+    .flatMap(({ pointer, of }) => marked(use.config, pointer).map((place) => ({ ...place, of })))
+    .filter(({ value, of }) => {
+      const named = valueAt(use.config, of);
+      return typeof value === 'string' && !isReference(value) && !(isObject(named) && Object.hasOwn(named, value));
+    });
 }
 
 function hintOf(names: readonly string[]): string {

@@ -25,11 +25,15 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
+  /** Whether `admits` would say no. */
+  get refuses(): boolean {
+    return this.#failures >= this.#options.failures && (this.#probing || this.#now() < this.#openUntil);
+  }
+
   /** Whether a request may go; where it may, `succeeded`, `failed` or `abandoned` must follow. */
   admits(): boolean {
-    if (this.#failures < this.#options.failures) return true;
-    if (this.#probing || this.#now() < this.#openUntil) return false;
-    this.#probing = true;
+    if (this.refuses) return false;
+    this.#probing = this.#failures >= this.#options.failures;
     return true;
   }
 

@@ -61,6 +61,8 @@ export interface HttpAnswer {
 export type HttpStreamCall = Pick<HttpCall, 'method' | 'url' | 'headers' | 'passing' | 'body' | 'exchange'> & {
   /** Milliseconds until the head of the answer is there, and then between pieces of its body. */
   readonly timeoutMs: number;
+  /** Milliseconds until the head, where it has less. Default: `timeoutMs`. */
+  readonly headTimeoutMs?: number;
 };
 
 export interface HttpStream {
@@ -159,7 +161,7 @@ export class HttpClient {
     try {
       const response = await this.#agent.request(this.#requestOf(call, url, under.span, under.signal));
       under.span?.received(response.statusCode);
-      under.progressed();
+      under.headed();
       return {
         status: response.statusCode,
         headers: headerList(response.headers),
@@ -246,13 +248,15 @@ export class HttpClient {
 class CallUnderWay implements Stallable {
   span: Span | null = null;
   readonly #ended = new AbortController();
-  readonly #timer: StallTimer;
+  #timer: StallTimer;
+  readonly #timeoutMs: number;
   readonly #withdraw: () => void;
   readonly #url: URL;
 
-  constructor({ timeoutMs, exchange }: HttpStreamCall, url: URL) {
+  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange }: HttpStreamCall, url: URL) {
     this.#url = url;
-    this.#timer = new StallTimer(timeoutMs, this);
+    this.#timeoutMs = timeoutMs;
+    this.#timer = new StallTimer(headTimeoutMs, this);
     this.#withdraw =
       exchange?.onClose(() => this.#ended.abort(new HttpCallError('failed', 'the client has gone'))) ?? (() => {});
   }
@@ -263,6 +267,12 @@ class CallUnderWay implements Stallable {
 
   stalled(timeoutMs: number): void {
     this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
+  }
+
+  /** The head of the answer is there. */
+  headed(): void {
+    this.#timer.stop();
+    this.#timer = new StallTimer(this.#timeoutMs, this);
   }
 
   progressed(): void {

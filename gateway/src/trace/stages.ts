@@ -47,7 +47,8 @@ export class StageRecorder implements SpanSink {
     const why = answered && x.answer !== null ? answerText(x.answer) : '';
     const changed = span.name.startsWith('middleware') && this.#before ? changes(this.#before, after) : '';
     this.#before = after;
-    this.#spans.push({ span, detail: [why, changed].filter(Boolean).join('; ') });
+    const said = String(span.attributes['gw.detail'] ?? '');
+    this.#spans.push({ span, detail: [said, why, changed].filter(Boolean).join('; ') });
   }
 
   stages(): readonly TraceStage[] {

@@ -136,6 +136,12 @@ const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       series('Tokens', 'short', [
         { expr: rate('gw_plugin_ai_proxy_tokens_total', 'provider, type'), legend: '{{provider}} {{type}} a second' },
       ]),
+      series('AI endpoints that fail or are limited', 'reqps', [
+        {
+          expr: 'sum by (endpoint, outcome) (rate(gw_plugin_ai_proxy_endpoint_requests_total{SERIES, outcome!="answered"}[RATE]))',
+          legend: '{{endpoint}} {{outcome}}',
+        },
+      ]),
       series('Refused by policies, and fallbacks', 'reqps', [
         { expr: 'sum(rate(gw_plugin_ai_cost_tracker_refused_total{SERIES}[RATE]))', legend: 'budget' },
         { expr: 'sum(rate(gw_plugin_ai_token_limit_refused_total{SERIES}[RATE]))', legend: 'token limit' },

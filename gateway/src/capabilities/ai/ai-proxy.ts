@@ -5,15 +5,16 @@ import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
 import { listModels } from './model-list.ts';
-import { ProviderAttempt } from './provider-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { messages } from './surfaces/messages.ts';
+import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import { resolve, unknownTarget } from './targets/resolution.ts';
+import { TargetRun } from './target-run.ts';
+import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
@@ -61,30 +62,29 @@ export class AiProxy implements Engine {
     const { metrics, log } = this.#services;
     const unknown = unknownTarget(this.#settings, x);
     if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, x);
-    const { target, resolution } = resolve(this.#settings, x, model);
+    const resolved = resolve(this.#settings, x, model);
+    const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
-    const first = surface.translate(request, target.provider, this.#settings);
-    let failed = await this.#attempt({ x, response, surface, request }, target, first);
+    const named = requestFor(request, resolved.model);
+    const first = surface.translate(named, target.provider, this.#settings);
+    const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
+    let failed = await this.#ask({ x, response, surface, request: named, model, why }, target, first);
     let from = target;
-    for (const next of this.#settings.fallback) {
+    for (const next of fallbacks(this.#settings, resolved)) {
       if (failed === null || x.closed) break;
-      const translation = next.permits(model) ? this.#fallbackTranslation(surface, request, next) : null;
+      const spare = requestFor(request, next.model);
+      const translation = this.#fallbackTranslation(surface, spare, next.target);
       if (translation === null) continue;
-      metrics.fellBack(from.provider, next.provider);
-      failed = await this.#attempt({ x, response, surface, request }, next, translation);
-      from = next;
+      metrics.fellBack(from.provider, next.target.provider);
+      const asked = { x, response, surface, request: spare, model, why: `${from.name} failed` };
+      failed = await this.#ask(asked, next.target, translation);
+      from = next.target;
     }
     if (failed !== null) await response.whole({ problem: unanswered(failed) });
   }
 
-  /** Null where the provider answers; else why it does not, which the log has already. */
-  async #attempt(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
-    const failed = await new ProviderAttempt(asked, target, translation, this.#settings, this.#services).run();
-    const { x } = asked;
-    if (failed !== null && !x.closed) {
-      this.#services.log('warn', `${target.provider} at ${target.baseUrl}: ${failed.message}`, x);
-    }
-    return failed;
+  #ask(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
+    return new TargetRun(asked, target, translation, this.#settings, this.#services).run();
   }
 
   /** Null where that provider cannot be asked for it: what has failed is still why there is no answer. */
@@ -110,12 +110,19 @@ function readRequest(x: Exchange): SurfaceRequest {
   return { body: x.body ?? NO_BODY, parsed, model, stream };
 }
 
+/** The request with the model's own name, where the client asked for an alias. */
+function requestFor(request: SurfaceRequest, model: string): SurfaceRequest {
+  if (model === request.model) return request;
+  const { body, parsed } = request;
+  return { ...request, model, parsed: { ...parsed, model }, body: bodyWith(body, parsed, { model }) };
+}
+
 function unanswered({ status, retryAfter }: ProviderFailed) {
   const detail = status === 504 ? 'No provider answered in time.' : 'No provider of this model could answer.';
   return aiProblem(
     'upstream-failed',
     null,
     detail,
-    retryAfter === null ? {} : { headers: ['retry-after', retryAfter] },
+    retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] },
   );
 }

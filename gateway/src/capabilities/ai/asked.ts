@@ -16,5 +16,10 @@ export interface Asked {
   readonly x: Exchange;
   readonly response: EngineResponse;
   readonly surface: Surface;
+  /** As it goes to the target: with the model's own name. */
   readonly request: SurfaceRequest;
+  /** The model as the client names it. */
+  readonly model: string;
+  /** What has led to the target, for the trace. */
+  readonly why: string;
 }

@@ -4,8 +4,8 @@ import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import type { CounterInfo, HistogramInfo } from '../../telemetry/metric-table.ts';
 import type { Usage } from './conversation/usage.ts';
 import type { Warning } from './surfaces/surface.ts';
+import { PROVIDERS, type Provider } from './targets/provider.ts';
 import { RESOLUTIONS } from './targets/resolution.ts';
-import { PROVIDERS, type Provider } from './targets/targets.ts';
 
 /** Seconds: models take from tenths of one to minutes. */
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
@@ -39,6 +39,23 @@ export const RESOLVED: CounterInfo = {
   labels: { resolution: `what led to a target of ai-proxy: ${code(RESOLUTIONS)}` },
 };
 
+export const ENDPOINT_OUTCOMES = ['answered', 'limited', 'failed'] as const;
+export type EndpointOutcome = (typeof ENDPOINT_OUTCOMES)[number];
+
+const endpoint = 'name of the host in its base URL';
+
+export const ENDPOINTS: CounterInfo = {
+  help: 'Requests to endpoints of AI providers, by what became of them',
+  labels: {
+    endpoint,
+    outcome: `${code(ENDPOINT_OUTCOMES)}; \`limited\` is a status 429`,
+  },
+};
+export const BREAKERS: CounterInfo = {
+  help: 'Times that the circuit breaker of an endpoint of an AI provider has opened',
+  labels: { endpoint },
+};
+
 export const CATALOG_FAILURES: CounterInfo = {
   help: 'AI providers that did not answer when their models were listed',
   labels: { provider },
@@ -60,6 +77,8 @@ export const AI_METRICS = {
   gw_plugin_ai_proxy_token_details_total: DETAILS,
   gw_plugin_ai_proxy_fallback_total: FALLBACKS,
   gw_plugin_ai_proxy_resolution_total: RESOLVED,
+  gw_plugin_ai_proxy_endpoint_requests_total: ENDPOINTS,
+  gw_plugin_ai_proxy_endpoint_breaker_opened_total: BREAKERS,
   gw_plugin_ai_proxy_responses_store_downgrades_total: STORE_DOWNGRADES,
   gw_plugin_ai_proxy_responses_reasoning_dropped_total: REASONING_DROPPED,
   gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
@@ -74,6 +93,8 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
   const details = counter('gw_plugin_ai_proxy_token_details_total', DETAILS);
   const fallbacks = counter('gw_plugin_ai_proxy_fallback_total', FALLBACKS);
   const resolved = counter('gw_plugin_ai_proxy_resolution_total', RESOLVED);
+  const endpoints = counter('gw_plugin_ai_proxy_endpoint_requests_total', ENDPOINTS);
+  const breakers = counter('gw_plugin_ai_proxy_endpoint_breaker_opened_total', BREAKERS);
   const catalogFailures = counter('gw_plugin_ai_proxy_models_provider_failures_total', CATALOG_FAILURES);
   const warnings: Readonly<Record<Warning, LabelledCounter>> = {
     store: counter('gw_plugin_ai_proxy_responses_store_downgrades_total', STORE_DOWNGRADES),
@@ -91,6 +112,8 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
       details.add(reasoning, from, 'reasoning');
     },
     fellBack: (from: Provider, to: Provider) => fallbacks.count(from, to),
+    asked: (endpoint: string, outcome: EndpointOutcome) => endpoints.count(endpoint, outcome),
+    broke: (endpoint: string) => breakers.count(endpoint),
     resolved: (by: string) => resolved.count(by),
     warned: (of: Warning, by: Provider) => warnings[of].count(by),
     catalogFailed: (from: Provider) => catalogFailures.count(from),

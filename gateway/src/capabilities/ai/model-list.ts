@@ -4,13 +4,18 @@ import type { Exchange } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
+import type { Endpoint } from './targets/endpoint.ts';
+import type { Provider } from './targets/provider.ts';
+import { permittedAliases } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
-import type { Provider, Target } from './targets/targets.ts';
+import type { Target } from './targets/targets.ts';
 
 /** Bytes of one provider's list. */
 const MAX_LIST = 4 << 20;
 /** The most that a page of messages providers has; none has so many models. */
 const PAGE = 'limit=1000';
+
+const aliasListed = (id: string): Model => ({ id, object: 'model', created: 0, owned_by: 'gw' });
 
 interface Model extends Obj {
   readonly id: string;
@@ -18,7 +23,7 @@ interface Model extends Obj {
 
 /** JSON text. Providers are asked one after another; one that fails is a warning. */
 export async function listModels(x: Exchange, settings: AiSettings, services: AiServices): Promise<string> {
-  const models = new Map<string, Model>();
+  const models = new Map<string, Model>(permittedAliases(settings, x).map((id) => [id, aliasListed(id)]));
   const warnings: object[] = [];
   for (const targets of settings.catalogs) {
     const [target] = targets;
@@ -31,7 +36,7 @@ export async function listModels(x: Exchange, settings: AiSettings, services: Ai
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       if (x.closed) break;
-      services.log('warn', `models of ${provider} at ${target.baseUrl}: ${error.message}`, x);
+      services.log('warn', `models of ${provider}, ${target.name}: ${error.message}`, x);
       services.metrics.catalogFailed(provider);
       warnings.push({ provider, status: error.status, detail: detailOf(error.status) });
     }
@@ -46,15 +51,42 @@ function detailOf(status: number): string {
   return status === 502 ? 'The provider could not be reached, or its answer was not valid.' : `It answered ${status}.`;
 }
 
+/** Its endpoints have the same models: the first that answers within the time says which. */
 async function modelsOf(
   x: Exchange,
-  target: Target,
+  { provider, endpoints }: Target,
   timeoutMs: number,
+  services: AiServices,
+): Promise<readonly Model[]> {
+  const until = performance.now() + timeoutMs;
+  let failed: ProviderFailed | null = null;
+  for (const endpoint of endpoints) {
+    const leftMs = Math.ceil(until - performance.now());
+    if (failed !== null && (leftMs <= 0 || x.closed)) break;
+    try {
+      return await modelsAt(x, { provider, endpoint, timeoutMs: leftMs }, services);
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      failed = error;
+    }
+  }
+  throw failed ?? new ProviderFailed('it has no endpoint');
+}
+
+interface Listing {
+  readonly provider: Provider;
+  readonly endpoint: Endpoint;
+  readonly timeoutMs: number;
+}
+
+async function modelsAt(
+  x: Exchange,
+  { provider, endpoint, timeoutMs }: Listing,
   { http }: AiServices,
 ): Promise<readonly Model[]> {
-  const { provider } = target;
-  const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'gw', ...target.headers];
-  const url = target.url('/models', provider === 'provider_messages' ? PAGE : '');
+  const own = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'gw'];
+  const headers = [...own, ...endpoint.headers];
+  const url = endpoint.url('/models', provider === 'provider_messages' ? PAGE : '');
   try {
     const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange: x });
     if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);

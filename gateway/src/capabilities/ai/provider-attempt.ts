@@ -1,17 +1,21 @@
-/** One request to one provider, and its answer on the way to the client. */
+/** One request to one endpoint of a provider, and its answer on the way to the client. */
+import type { CircuitBreaker } from '../../egress/breaker.ts';
 import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '../../egress/http-client.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
 import { readWhole } from '../../read-whole.ts';
+import { retryAfterMs } from '../../retry-after.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import { passedHeaders, warningHeaders } from './provider-headers.ts';
+import type { EndpointOutcome } from './metrics.ts';
+import { passedHeaders, warningHeaders, withRetryAfter } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
 import type { Translation } from './surfaces/surface.ts';
+import type { Endpoint } from './targets/endpoint.ts';
+import type { Provider } from './targets/provider.ts';
 import type { AiSettings } from './targets/settings.ts';
-import type { Target } from './targets/targets.ts';
 import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
@@ -23,9 +27,23 @@ const PARSED = 3;
 const COUNTED: readonly string[] = ['failed', 'timeout'];
 const NO_ANSWER = 502;
 
+/** Whom an attempt asks, and what becomes of a 429. */
+export interface AttemptAt {
+  readonly provider: Provider;
+  readonly endpoint: Endpoint;
+  /** Milliseconds for the whole answer; of a stream, until its head is there. */
+  readonly headMs: number;
+  /** The target has other endpoints: then this one rests after a 429. */
+  readonly isShared: boolean;
+  /** Seconds until one of them can be asked; null where it has one. */
+  retryAfter(): number | null;
+  /** Whether another one of them would be asked now. */
+  movesOn(): boolean;
+}
+
 export class ProviderAttempt {
   readonly #asked: Asked;
-  readonly #target: Target;
+  readonly #at: AttemptAt;
   readonly #translation: Translation;
   readonly #settings: AiSettings;
   readonly #services: AiServices;
@@ -33,19 +51,21 @@ export class ProviderAttempt {
   /** Of the provider's answer. */
   #status = NO_ANSWER;
 
-  constructor(asked: Asked, target: Target, translation: Translation, settings: AiSettings, services: AiServices) {
+  constructor(asked: Asked, at: AttemptAt, translation: Translation, settings: AiSettings, services: AiServices) {
     this.#asked = asked;
-    this.#target = target;
+    this.#at = at;
     this.#translation = translation;
     this.#settings = settings;
     this.#services = services;
-    this.#count = new TokenCount(asked.x, target.provider, asked.request.model);
+    this.#count = new TokenCount(asked.x, at.provider, asked.model);
   }
 
   /** Null where the client has an answer, or has gone; else nothing was sent to it. */
   async run(): Promise<ProviderFailed | null> {
-    const { breaker, provider } = this.#target;
-    if (!breaker.admits()) return new ProviderFailed('circuit breaker open', 503, String(breaker.retryAfter()));
+    const { provider, endpoint } = this.#at;
+    const { health } = endpoint;
+    const { breaker } = health;
+    if (!breaker.admits()) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter());
     const { x, request } = this.#asked;
     const from = performance.now();
     let failed: ProviderFailed | null = null;
@@ -55,12 +75,18 @@ export class ProviderAttempt {
     } catch (error) {
       failed = await this.#failure(error);
     }
-    if (failed !== null && !x.closed) this.#count.failed();
+    if (failed !== null && !x.closed) this.#failed(failed);
     const { metrics } = this.#services;
     const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
     metrics.answered(provider, status, (performance.now() - from) / 1000);
+    if (!x.closed) metrics.asked(endpoint.host, outcomeOf(this.#status, failed));
     if (this.#count.usage !== null) metrics.counted(provider, this.#count.usage);
     return failed;
+  }
+
+  #failed(failed: ProviderFailed): void {
+    this.#count.failed();
+    if (!(failed instanceof EndpointLimited)) this.#at.endpoint.health.failed();
   }
 
   async #whole(): Promise<void> {
@@ -91,7 +117,7 @@ export class ProviderAttempt {
       throw new ProviderFailed('it answered without a stream, which was asked for');
     }
     const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#count, (why) =>
-      this.#services.log('warn', `${this.#target.provider} at ${this.#target.baseUrl}: ${why}`, this.#asked.x),
+      this.#services.log('warn', `${this.#at.provider} at ${this.#at.endpoint.host}: ${why}`, this.#asked.x),
     );
     await streamed.run({
       ...answer,
@@ -102,56 +128,77 @@ export class ProviderAttempt {
   /** Counted with each answer. */
   #warnings(): HeaderList {
     const { warnings } = this.#translation;
-    for (const each of warnings) this.#services.metrics.warned(each, this.#target.provider);
+    for (const each of warnings) this.#services.metrics.warned(each, this.#at.provider);
     return warningHeaders(warnings);
   }
 
-  #call(): HttpCall {
-    const { headers } = this.#target;
+  #call(): HttpCall & { readonly headTimeoutMs?: number } {
+    const { endpoint, headMs } = this.#at;
     const { stream } = this.#asked.request;
     return {
       method: 'POST',
-      url: this.#target.url(this.#translation.path),
+      url: endpoint.url(this.#translation.path),
       headers: [
         ...['content-type', 'application/json', 'accept', stream ? 'text/event-stream' : 'application/json'],
-        ...['accept-encoding', 'identity', 'user-agent', 'gw', ...headers],
+        ...['accept-encoding', 'identity', 'user-agent', 'gw', ...endpoint.headers],
       ],
       body: this.#translation.body,
-      timeoutMs: this.#settings.timeoutMs,
+      ...(stream ? { timeoutMs: this.#settings.timeoutMs, headTimeoutMs: headMs } : { timeoutMs: headMs }),
       exchange: this.#asked.x,
     };
   }
 
   /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
   async #settled<A extends HttpAnswer | HttpStream>(answering: Promise<A>): Promise<A> {
-    const { breaker } = this.#target;
+    const { health } = this.#at.endpoint;
+    const { breaker } = health;
+    const from = performance.now();
     let answer: A;
     try {
       answer = await answering;
     } catch (error) {
       const counts = error instanceof HttpCallError && COUNTED.includes(error.failure) && !this.#asked.x.closed;
-      if (counts) breaker.failed();
+      if (counts) this.#broken(breaker);
       else breaker.abandoned();
       throw error;
     }
     breaker.succeeded();
     this.#status = answer.status;
+    health.told(answer.headers);
+    const waitMs = retryAfterMs(headerOf(answer.headers, 'retry-after'));
+    if (answer.status === 429 && this.#limited(waitMs)) {
+      leave(answer);
+      throw new EndpointLimited(null);
+    }
+    if (answer.status < 300) health.answered(performance.now() - from);
     if (answer.status < 300 || (answer.status >= 400 && answer.status < 500)) return answer;
     leave(answer);
-    throw new ProviderFailed(
-      `it answered ${answer.status}`,
-      answer.status,
-      headerOf(answer.headers, 'retry-after') ?? null,
-    );
+    const seconds = waitMs === null ? null : Math.ceil(waitMs / 1000);
+    throw new ProviderFailed(`it answered ${answer.status}`, answer.status, seconds);
+  }
+
+  #broken(breaker: CircuitBreaker): void {
+    const wasOpen = breaker.refuses;
+    breaker.failed();
+    if (!wasOpen && breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
+  }
+
+  /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
+  #limited(waitMs: number | null): boolean {
+    const { endpoint, isShared, movesOn } = this.#at;
+    if (isShared) endpoint.health.limited(this.#asked.request.model, waitMs);
+    return movesOn();
   }
 
   /** The provider refuses the request: the client is told so in the form of its surface. */
   #refused(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
     this.#count.failed();
     const error = this.#translation.error(parsedBody(body), status);
+    const passed = passedHeaders(headers, 'application/json', error === null);
+    const seconds = status === 429 ? this.#at.retryAfter() : null;
     return this.#asked.response.whole({
       status,
-      headers: passedHeaders(headers, 'application/json', error === null),
+      headers: seconds === null ? passed : withRetryAfter(passed, seconds),
       body: error === null ? body : JSON.stringify(error),
     });
   }
@@ -162,6 +209,7 @@ export class ProviderAttempt {
     if (error instanceof StreamError) {
       const { status, message } = error.error;
       this.#status = status;
+      if (status === 429 && this.#limited(null)) return new EndpointLimited(null);
       if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
       this.#count.failed();
       await this.#asked.response.whole({
@@ -176,6 +224,11 @@ export class ProviderAttempt {
     }
     throw error;
   }
+}
+
+function outcomeOf(status: number, failed: ProviderFailed | null): EndpointOutcome {
+  if (status === 429) return 'limited';
+  return failed === null ? 'answered' : 'failed';
 }
 
 function leave(answer: HttpAnswer | HttpStream): void {

@@ -1,15 +1,35 @@
 /** Headers of a provider's answer that a client gets: none that name the account, or that are cookies of the provider. */
 import { type HeaderList, headerOf } from '../../exchange.ts';
+import { retryAfterMs } from '../../retry-after.ts';
 import type { Warning } from './surfaces/surface.ts';
 
-const PASSED = new Set(['retry-after', 'retry-after-ms', 'x-should-retry']);
+/** What clients act on, where it is what it must be. */
+const READ: Readonly<Record<string, (value: string) => string | null>> = {
+  'retry-after': (value) => secondsOf(retryAfterMs(value)),
+  'retry-after-ms': (value) => (/^\d{1,8}(\.\d{1,9})?$/.test(value) ? value : null),
+  'x-should-retry': (value) => (/^(true|false)$/.test(value) ? value : null),
+};
 const PREFIXES = ['x-ratelimit-', 'anthropic-ratelimit-'];
 
 /** `type`: of the answer, unless it is `asItIs` and the provider says another. */
 export function passedHeaders(headers: HeaderList, type: string, asItIs = false): HeaderList {
   const sent = asItIs ? headerOf(headers, 'content-type') : undefined;
-  const passed = headers.filter((_, i) => isPassed(headers[i - (i % 2)] ?? ''));
+  const passed = headers.flatMap((name, i) => {
+    const value = i % 2 === 0 ? passedValue(name, headers[i + 1] ?? '') : null;
+    return value === null ? [] : [name, value];
+  });
   return ['content-type', sent ?? type, ...passed];
+}
+
+/** The same headers with this time to wait, in seconds. */
+export function withRetryAfter(headers: HeaderList, seconds: number): HeaderList {
+  const others = headers.filter((_, i) => !/^retry-after(-ms)?$/.test(headers[i - (i % 2)] ?? ''));
+  return [...others, 'retry-after', String(seconds)];
+}
+
+/** Seconds, for `Retry-After`. */
+export function secondsOf(ms: number | null): string | null {
+  return ms === null ? null : String(Math.ceil(ms / 1000));
 }
 
 const TEXTS: Readonly<Record<Warning, string>> = {
@@ -22,6 +42,9 @@ export function warningHeaders(warnings: readonly Warning[]): HeaderList {
   return warnings.flatMap((each) => ['warning', `299 gw "${TEXTS[each]}"`]);
 }
 
-function isPassed(name: string): boolean {
-  return PASSED.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix));
+/** Null where a client does not get it. */
+function passedValue(name: string, value: string): string | null {
+  const read = Object.hasOwn(READ, name) ? READ[name] : undefined;
+  if (read) return read(value);
+  return PREFIXES.some((prefix) => name.startsWith(prefix)) ? value : null;
 }

@@ -11,6 +11,10 @@ import { TokenEstimate } from './token-estimate.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
+/** Bytes that a stream has before its first event, such as comments that keep its connection. */
+const MAX_BEFORE = 64 << 10;
+/** Milliseconds for which they are held: behind that, the client's connection is kept by them. */
+const HELD = 10_000;
 
 export class StreamedResponse {
   readonly #asked: Asked;
@@ -25,6 +29,7 @@ export class StreamedResponse {
   /** Undefined until the head was sent; null where a response hook answered in its place. */
   #sink: ResponseSink | null | undefined;
   #bytes = 0;
+  readonly #from = performance.now();
 
   constructor(asked: Asked, answer: StreamedAnswer, count: TokenCount, log: (why: string) => void) {
     this.#asked = asked;
@@ -45,6 +50,7 @@ export class StreamedResponse {
       }
       if (this.#asked.x.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
       if (!this.#asked.x.closed && this.#sink !== null) {
+        if (!this.#answer.begun) throw new ProviderFailed('its stream ended before its first event');
         this.#add(this.#answer.end(this.#events.rest));
         await this.#write(provider);
         if (this.#sink === undefined) throw new ProviderFailed('its stream ended before its first event');
@@ -76,8 +82,16 @@ export class StreamedResponse {
     if (piece.length > 0) this.#pieces.push(Buffer.from(piece));
   }
 
+  /** Another provider can still answer in place of this one, which has sent no event of its protocol. */
+  #holds(): boolean {
+    if (this.#answer.begun || this.#sink !== undefined) return false;
+    const held = this.#pieces.reduce((sum, { length }) => sum + length, 0);
+    if (held > MAX_BEFORE) throw new ProviderFailed('its stream does not begin');
+    return performance.now() - this.#from < HELD;
+  }
+
   async #write(provider: HttpStream): Promise<void> {
-    if (this.#pieces.length === 0) return;
+    if (this.#pieces.length === 0 || this.#holds()) return;
     const bytes = Buffer.concat(this.#pieces);
     this.#pieces = [];
     if (this.#sink === undefined) this.#sink = await this.#head(provider);
@@ -95,7 +109,7 @@ export class StreamedResponse {
   /** Behind the head, the stream ends with an error in the form of its surface. */
   async #broken(error: unknown, provider: HttpStream): Promise<void> {
     const { x } = this.#asked;
-    if (this.#pieces.length > 0) await this.#write(provider);
+    if (this.#answer.begun && this.#pieces.length > 0) await this.#write(provider);
     if (this.#sink === undefined) throw error;
     if (x.closed || this.#sink === null) return;
     this.#log(messageOf(error));

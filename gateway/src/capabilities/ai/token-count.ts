@@ -2,7 +2,7 @@
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
 import type { Usage } from './conversation/usage.ts';
-import type { Provider } from './targets/targets.ts';
+import type { Provider } from './targets/provider.ts';
 
 const slot = new RequestSlot<TokenCount>();
 

@@ -4,6 +4,7 @@ import { Outage } from '../../capability/outage.ts';
 import { type HttpCall, HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
 import { headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
+import { retryAfterMs } from '../../retry-after.ts';
 import type { Delivered } from './figures.ts';
 
 export type DeliveryLog = (level: 'info' | 'error', message: string) => void;
@@ -70,7 +71,7 @@ export class Target {
       const reason = `it answered with status ${status}`;
       if (status >= 200 && status < 300) return { outcome: 'sent', waitMs: 0, reason };
       if (status < 500 && !LATER.has(status)) return { outcome: 'failed', waitMs: 0, reason };
-      return { outcome: null, waitMs: retryAfter(headerOf(headers, 'retry-after')), reason };
+      return { outcome: null, waitMs: retryAfterMs(headerOf(headers, 'retry-after')) ?? 0, reason };
     } catch (error) {
       const isRefused = error instanceof HttpCallError && error.failure === 'refused';
       return { outcome: isRefused ? 'failed' : null, waitMs: 0, reason: reasonOf(error, this.#url) };
@@ -91,12 +92,4 @@ async function slept(ms: number, signal: AbortSignal): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Milliseconds (RFC 9110, section 10.2.3); 0 where it says nothing. */
-function retryAfter(value: string | undefined): number {
-  if (value === undefined) return 0;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
 }

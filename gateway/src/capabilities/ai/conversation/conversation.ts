@@ -81,7 +81,8 @@ export interface Message {
   readonly model: string;
   readonly blocks: readonly Block[];
   readonly stop: StopReason;
-  readonly usage: Usage;
+  /** Null where the provider has counted nothing. */
+  readonly usage: Usage | null;
 }
 
 /** An answer as it comes. Blocks follow one another: each begins, has its pieces and ends before the next begins. */
@@ -93,4 +94,4 @@ export type MessageEvent =
   /** A piece of the text, or of the call's input as JSON text. */
   | { readonly type: 'piece'; readonly text: string }
   | { readonly type: 'block-end' }
-  | { readonly type: 'end'; readonly stop: StopReason; readonly usage: Usage };
+  | { readonly type: 'end'; readonly stop: StopReason; readonly usage: Usage | null };

@@ -13,13 +13,20 @@ export interface ProviderError {
 export class ProviderFailed extends Error {
   /** Of the answer; 502 where there is none. */
   readonly status: number;
-  /** Seconds or a date, as the provider says; null where it does not. */
-  readonly retryAfter: string | null;
+  /** Seconds until it may be asked again; null where nobody says. */
+  readonly retryAfter: number | null;
 
-  constructor(message: string, status = 502, retryAfter: string | null = null) {
+  constructor(message: string, status = 502, retryAfter: number | null = null) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
+  }
+}
+
+/** The endpoint has answered 429, and another one of its target can be asked. */
+export class EndpointLimited extends ProviderFailed {
+  constructor(retryAfter: number | null) {
+    super('it answered 429', 429, retryAfter);
   }
 }
 

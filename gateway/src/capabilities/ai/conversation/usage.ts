@@ -10,6 +10,9 @@ export interface Usage {
   readonly reasoning: number;
 }
 
+/** As clients are told where the provider has counted nothing, and the form has a place for it. */
+export const UNCOUNTED: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
+
 /** `usage` of a chat completion, or of one of its chunks; null where it is none. */
 export function chatUsage(usage: unknown): Usage | null {
   return usageOf(usage, 'prompt', 'completion');
@@ -23,12 +26,18 @@ export function responseUsage(usage: unknown): Usage | null {
 function usageOf(usage: unknown, prompt: string, completion: string): Usage | null {
   const [sent, received] = [tokens(usage, `${prompt}_tokens`), tokens(usage, `${completion}_tokens`)];
   if (sent === null && received === null) return null;
-  return {
+  return sane({
     prompt: sent ?? 0,
     completion: received ?? 0,
     cached: tokens(get(usage, `${prompt}_tokens_details`), 'cached_tokens') ?? 0,
     reasoning: tokens(get(usage, `${completion}_tokens_details`), 'reasoning_tokens') ?? 0,
-  };
+  });
+}
+
+/** A provider that says what cannot be has counted nothing: then the length of the texts counts. */
+function sane(usage: Usage): Usage | null {
+  const isCounted = usage.prompt + usage.completion > 0;
+  return isCounted && Object.values(usage).every((each) => each <= MOST_TOKENS) ? usage : null;
 }
 
 /**
@@ -55,11 +64,17 @@ export interface MessageCounts {
 
 export const NO_COUNTS: MessageCounts = { input: 0, created: 0, read: 0, output: 0, thinking: 0 };
 
-export function totalOf({ input, created, read, output, thinking }: MessageCounts): Usage {
-  return { prompt: input + created + read, completion: output, cached: read, reasoning: thinking };
+/** Null where the provider has counted nothing, or what cannot be. */
+export function totalOf({ input, created, read, output, thinking }: MessageCounts): Usage | null {
+  return sane({ prompt: input + created + read, completion: output, cached: read, reasoning: thinking });
 }
 
+/** Of one request; no model reads or writes so many. */
+const MOST_TOKENS = 1e9;
+
+/** Null where it says nothing; NaN where what it says is no count, with which nothing is sane. */
 function tokens(object: unknown, name: string): number | null {
-  const value = get(object, name);
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  const value = get(object, name) ?? null;
+  if (value === null) return null;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
 }

@@ -6,10 +6,8 @@ import { type ProviderError, StreamError } from '../conversation/provider-failur
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, textOf } from './answer-parts.ts';
 
-const UNCOUNTED: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
-
 /** Throws ProviderFailed where it is no completion. */
-export function readCompletion(value: unknown): Message & { readonly counted: boolean } {
+export function readCompletion(value: unknown): Message {
   const choice = firstOf(get(value, 'choices'));
   const message = get(choice, 'message');
   if (!isObject(message)) throw notValid('it has no message');
@@ -23,8 +21,7 @@ export function readCompletion(value: unknown): Message & { readonly counted: bo
     model: textOf(value, 'model'),
     blocks: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls],
     stop,
-    usage: usage ?? UNCOUNTED,
-    counted: usage !== null,
+    usage,
   };
 }
 
@@ -155,7 +152,7 @@ export class CompletionChunks {
     if (!this.#started || this.#stop === null) throw notValid('it ends where it cannot');
     this.#ended = true;
     const stop = this.#refused ? 'refusal' : this.#stop;
-    return [...this.#close(), { type: 'end', stop, usage: this.#usage ?? UNCOUNTED }];
+    return [...this.#close(), { type: 'end', stop, usage: this.#usage }];
   }
 }
 

@@ -86,6 +86,11 @@ export class MessageEvents {
     return this.#started ? totalOf(this.#counts) : null;
   }
 
+  /** The message has begun. */
+  get started(): boolean {
+    return this.#started;
+  }
+
   /** The stream has come to its end. */
   get ended(): boolean {
     return this.#ended;

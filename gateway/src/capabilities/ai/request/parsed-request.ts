@@ -2,8 +2,8 @@
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
-import { isObject, type Obj } from '../../../spec/json.ts';
-import { AiRefused, aiProblem, refused } from '../conversation/refusal.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
+import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
 import { BESIDE, SAID } from './prompt-members.ts';
 
 /** Bytes that a character takes in a string, and what a value takes beside: an object without members is the dearest. */
@@ -65,6 +65,9 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['model', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'stream'],
 ]);
 
+/** What reservations go by: one that cannot be read would be reserved as if it were not there. */
+const COUNTS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n'];
+
 /** As they compare names: the long s is an s, and the sign of Kelvin a k. */
 function lowered(name: string): string {
   return name.toUpperCase().toLowerCase();
@@ -81,7 +84,13 @@ function parse(body: Uint8Array): Obj {
   const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(lowered(name)));
   if (other !== undefined) throw badBody(`The body has ${JSON.stringify(other)}: names are written in lower case.`);
   if (nestsTooDeeply(value)) throw badBody(`The body must be nested at most ${MOST_NESTING} levels deep.`);
+  const odd = COUNTS.find((name) => !isCountOrNone(get(value, name)));
+  if (odd !== undefined) throw invalid(odd, 'a whole number');
   return value;
+}
+
+function isCountOrNone(value: unknown): boolean {
+  return value === undefined || value === null || (Number.isSafeInteger(value) && Number(value) >= 0);
 }
 
 function badBody(detail: string): AiRefused {

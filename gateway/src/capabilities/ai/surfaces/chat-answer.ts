@@ -2,7 +2,7 @@
 import type { Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { errorType } from '../conversation/refusal.ts';
-import type { Usage } from '../conversation/usage.ts';
+import { UNCOUNTED, type Usage } from '../conversation/usage.ts';
 import type { EventWriter } from './translated-stream.ts';
 
 const FINISH: Readonly<Record<StopReason, string>> = {
@@ -42,7 +42,8 @@ function callOf({ id, name, input }: { readonly id: string; readonly name: strin
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
-function chatUsageOf({ prompt, completion, cached, reasoning }: Usage): object {
+function chatUsageOf(usage: Usage | null): object {
+  const { prompt, completion, cached, reasoning } = usage ?? UNCOUNTED;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -108,7 +109,7 @@ export class ChatChunks implements EventWriter {
     return `data: ${JSON.stringify({ ...head, ...members })}\n\n`;
   }
 
-  #end(stop: StopReason, usage: Usage): string {
+  #end(stop: StopReason, usage: Usage | null): string {
     const counted = this.#withUsage ? this.#chunk({ choices: [], usage: chatUsageOf(usage) }) : '';
     return `${this.#delta({}, FINISH[stop])}${counted}data: [DONE]\n\n`;
   }

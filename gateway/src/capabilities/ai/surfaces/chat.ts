@@ -2,8 +2,9 @@
 
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
-import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
+import { completionError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
 import type { AiSettings } from '../targets/settings.ts';
@@ -57,7 +58,7 @@ const COUNTED = /"usage"\s*:\s*\{/;
 /** Chunks of the same protocol: they pass as they come, except for a count of tokens that the client did not ask for. */
 class PassedChunks implements StreamedAnswer {
   readonly #hidesCount: boolean;
-  #begun = false;
+  begun = false;
   usage: Usage | null = null;
 
   constructor(hidesCount: boolean) {
@@ -67,16 +68,20 @@ class PassedChunks implements StreamedAnswer {
   push({ data, raw }: ServerSentEvent): Uint8Array {
     const bytes = Buffer.from(raw, 'latin1');
     if (data === null) return bytes;
-    if (!this.#begun && data !== DONE && !isObject(jsonOf(data)))
-      throw new ProviderFailed('its stream is none of chunks');
-    this.#begun = true;
+    if (!this.begun) this.#begin(data);
     if (!COUNTED.test(data)) return bytes;
     const chunk = jsonOf(data);
-    const usage = chatUsage(get(chunk, 'usage'));
-    if (usage === null) return bytes;
-    this.usage = usage;
+    this.usage = chatUsage(get(chunk, 'usage')) ?? this.usage;
     const choices = get(chunk, 'choices');
     return this.#hidesCount && Array.isArray(choices) && choices.length === 0 ? NOTHING : bytes;
+  }
+
+  #begin(data: string): void {
+    if (data.trim() === DONE) return;
+    const value = jsonOf(data);
+    if (!isObject(value)) throw new ProviderFailed('its stream is none of chunks');
+    if (get(value, 'error')) throw new StreamError(completionError(value, 500));
+    this.begun = Array.isArray(get(value, 'choices'));
   }
 
   end(rest: string): Uint8Array {

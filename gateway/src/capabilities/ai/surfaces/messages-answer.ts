@@ -2,7 +2,7 @@
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { errorType } from '../conversation/refusal.ts';
-import type { Usage } from '../conversation/usage.ts';
+import { UNCOUNTED, type Usage } from '../conversation/usage.ts';
 import type { EventWriter } from './translated-stream.ts';
 
 const STOPS: Readonly<Record<StopReason, string>> = {
@@ -29,7 +29,8 @@ function contentOf(block: Block): readonly object[] {
 }
 
 /** There, tokens out of the cache are not among those of the input. */
-function usageOf({ prompt, completion, cached, reasoning }: Usage): object {
+function usageOf(usage: Usage | null): object {
+  const { prompt, completion, cached, reasoning } = usage ?? UNCOUNTED;
   return {
     input_tokens: Math.max(0, prompt - cached),
     cache_creation_input_tokens: 0,

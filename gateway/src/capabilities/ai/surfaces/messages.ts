@@ -7,8 +7,8 @@ import type { Usage } from '../conversation/usage.ts';
 import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
 import { chatRequest } from '../protocols/chat-request.ts';
 import { MessageEvents, readMessage } from '../protocols/messages-answer.ts';
+import type { Provider } from '../targets/provider.ts';
 import type { AiSettings } from '../targets/settings.ts';
-import type { Provider } from '../targets/targets.ts';
 import { MessageEventWriter, messageErrorBody, messageErrorEvent, wholeMessage } from './messages-answer.ts';
 import { readMessagesRequest } from './messages-request.ts';
 import { bodyWith } from './request-body.ts';
@@ -44,8 +44,8 @@ function toChat({ parsed }: SurfaceRequest, provider: Provider, settings: AiSett
     body: JSON.stringify(asked),
     warnings: [],
     whole: (value) => {
-      const { counted, ...message } = readCompletion(value);
-      return { body: JSON.stringify(wholeMessage(message)), usage: counted ? message.usage : null };
+      const message = readCompletion(value);
+      return { body: JSON.stringify(wholeMessage(message)), usage: message.usage };
     },
     error: (value, status) => messageErrorBody(completionError(value, status)),
     streamed: () => new TranslatedStream(new MessageEventWriter(), new CompletionChunks()),
@@ -58,6 +58,10 @@ class PassedMessage implements StreamedAnswer {
 
   get usage(): Usage | null {
     return this.#events.usage;
+  }
+
+  get begun(): boolean {
+    return this.#events.started;
   }
 
   push(event: ServerSentEvent): Uint8Array {

@@ -2,7 +2,7 @@
 import { get, type Obj } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
-import type { Usage } from '../conversation/usage.ts';
+import { UNCOUNTED, type Usage } from '../conversation/usage.ts';
 import type { EventWriter } from './translated-stream.ts';
 
 /** What a response says of itself from its beginning. */
@@ -92,7 +92,8 @@ function summaryPart(text: string): object {
   return { type: 'summary_text', text };
 }
 
-function responseUsageOf({ prompt, completion, cached, reasoning }: Usage): object {
+function responseUsageOf(usage: Usage | null): object {
+  const { prompt, completion, cached, reasoning } = usage ?? UNCOUNTED;
   return {
     input_tokens: prompt,
     input_tokens_details: { cached_tokens: cached },
@@ -227,7 +228,7 @@ export class ResponseEvents implements EventWriter {
     );
   }
 
-  #end(stop: StopReason, usage: Usage): string {
+  #end(stop: StopReason, usage: Usage | null): string {
     const state = { ...ending(stop), output: ended(this.#output, stop), usage: responseUsageOf(usage) };
     const type = isCut(stop) ? 'response.incomplete' : 'response.completed';
     return this.#event(type, { response: responseOf(this.#head, this.#model, state) });

@@ -3,9 +3,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
-import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
 import { refused } from '../conversation/refusal.ts';
 import { responseUsage, type Usage } from '../conversation/usage.ts';
+import { completionError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
 import type { AiSettings } from '../targets/settings.ts';
@@ -62,7 +63,7 @@ const WHOLE = /"response"\s*:\s*\{/;
 /** Events of the same protocol: they pass as they come, but for the id of the response. */
 class PassedEvents implements StreamedAnswer {
   readonly #id: string;
-  #begun = false;
+  begun = false;
   #sequence = -1;
   usage: Usage | null = null;
 
@@ -74,14 +75,20 @@ class PassedEvents implements StreamedAnswer {
     const bytes = Buffer.from(raw, 'latin1');
     if (data === null) return bytes;
     this.#sequence = Number(/"sequence_number"\s*:\s*(\d{1,15})/.exec(data)?.[1] ?? this.#sequence);
-    if (this.#begun && !WHOLE.test(data)) return bytes;
+    if (this.begun && !WHOLE.test(data)) return bytes;
     const value = jsonOf(Buffer.from(data, 'latin1').toString());
-    if (value === null && !this.#begun) throw new ProviderFailed('its stream is none of a response');
-    this.#begun = true;
+    if (!this.begun) this.#begin(value);
     const response = get(value, 'response');
     if (value === null || !isObject(response)) return bytes;
     this.usage = responseUsage(get(response, 'usage')) ?? this.usage;
     return `event: ${event}\ndata: ${JSON.stringify({ ...value, response: { ...response, id: this.#id } })}\n\n`;
+  }
+
+  #begin(value: Obj | null): void {
+    const type = get(value, 'type');
+    if (type === 'error') throw new StreamError(completionError({ error: value }, 500));
+    if (value === null) throw new ProviderFailed('its stream is none of a response');
+    this.begun = typeof type === 'string' && type.startsWith('response.');
   }
 
   end(rest: string): Uint8Array {

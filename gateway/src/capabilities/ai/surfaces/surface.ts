@@ -3,8 +3,8 @@ import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import type { Obj } from '../../../spec/json.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
+import type { Provider } from '../targets/provider.ts';
 import type { AiSettings } from '../targets/settings.ts';
-import type { Provider } from '../targets/targets.ts';
 
 /** The request as a client sent it. */
 export interface SurfaceRequest {
@@ -23,6 +23,8 @@ export interface WholeAnswer {
 
 /** An answer that streams. */
 export interface StreamedAnswer {
+  /** An event of the protocol has come: until then, another provider may answer. */
+  readonly begun: boolean;
   /** As counted so far. */
   readonly usage: Usage | null;
   /** What the client gets for an event. Throws ProviderFailed or StreamError. */

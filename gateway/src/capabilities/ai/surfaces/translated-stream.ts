@@ -25,6 +25,9 @@ export class TranslatedStream implements StreamedAnswer {
   readonly #events: EventReader;
   readonly #writer: EventWriter;
 
+  /** What is no event of the protocol is not written. */
+  readonly begun = true;
+
   constructor(writer: EventWriter, events: EventReader = new MessageEvents()) {
     this.#events = events;
     this.#writer = writer;

@@ -1,28 +1,58 @@
 /** Which target a request goes to, and why (docs/reference/plugins.md#ai-resolution). */
 import type { Exchange } from '../../../exchange.ts';
 import { refused } from '../conversation/refusal.ts';
+import type { Alias, AliasedModel } from './aliases.ts';
 import type { AiSettings } from './settings.ts';
 import type { Target } from './targets.ts';
 
 /** What has led to it; values of a metric's label. */
-export const RESOLUTIONS = ['context', 'routes', 'default', 'flat'] as const;
+export const RESOLUTIONS = ['context', 'alias', 'routes', 'default', 'flat'] as const;
 
 export interface Resolved {
   readonly target: Target;
+  /** The model's own name, where the client asked for an alias. */
+  readonly model: string;
+  /** Null where the client named a model. */
+  readonly alias: Alias | null;
   readonly resolution: (typeof RESOLUTIONS)[number];
 }
 
 const TARGET_KEY = 'ai.target';
 
 /** Throws AiRefused where nothing leads to a target, and where the target's catalog has not the model. */
-export function resolve(settings: AiSettings, x: Exchange, model: string): Resolved {
-  const resolved = find(settings, x, model);
+export function resolve(settings: AiSettings, x: Exchange, asked: string): Resolved {
+  const resolved = find(settings, x, asked);
   if (resolved === null) {
-    const detail = `No target is configured for the model ${quoted(model)}.`;
+    const detail = `No target is configured for the model ${quoted(asked)}.`;
     throw refused('validation-failed', 'no_route', detail, { param: 'model' });
   }
-  if (!resolved.target.permits(model)) throw notPermitted(model);
+  if (!resolved.target.permits(resolved.model)) throw notPermitted(asked);
   return resolved;
+}
+
+/** Aliases that a request would be let through with. */
+export function permittedAliases(settings: AiSettings, x: Exchange): readonly string[] {
+  return [...settings.aliases.keys()].filter((name) => {
+    const resolved = find(settings, x, name);
+    return resolved?.target.permits(resolved.model);
+  });
+}
+
+/** What is asked in turn where the target fails, as far as each permits its model. */
+export function fallbacks(settings: AiSettings, { alias, model }: Resolved): readonly Spare[] {
+  const same = settings.fallback.map((target) => ({ target, model }));
+  const spares = alias?.fallback?.flatMap((each) => spareOf(settings, each)) ?? same;
+  return spares.filter((each) => each.target.permits(each.model));
+}
+
+export interface Spare {
+  readonly target: Target;
+  readonly model: string;
+}
+
+function spareOf(settings: AiSettings, { model, target }: AliasedModel): readonly Spare[] {
+  const found = target ?? byModel(settings, model)?.target;
+  return found ? [{ target: found, model }] : [];
 }
 
 /** Name of a target that a policy has chosen, and that the config does not have; null where there is no such. */
@@ -31,9 +61,18 @@ export function unknownTarget({ targets }: AiSettings, x: Exchange): string | nu
   return chosen === undefined || targets.has(chosen) ? null : chosen;
 }
 
-function find({ targets, routes, fallsTo, flat }: AiSettings, x: Exchange, model: string): Resolved | null {
-  const chosen = targets.get(x.context?.get(TARGET_KEY) ?? '');
-  if (chosen) return { target: chosen, resolution: 'context' };
+function find(settings: AiSettings, x: Exchange, asked: string): Resolved | null {
+  const alias = settings.aliases.get(asked) ?? null;
+  const named = { alias, model: alias?.model ?? asked };
+  const chosen = settings.targets.get(x.context?.get(TARGET_KEY) ?? '');
+  if (chosen) return { ...named, target: chosen, resolution: 'context' };
+  if (alias?.target) return { ...named, target: alias.target, resolution: 'alias' };
+  const found = byModel(settings, named.model);
+  return found && { ...named, ...found };
+}
+
+/** By what the config says of the model's own name. */
+function byModel({ routes, fallsTo, flat }: AiSettings, model: string): Pick<Resolved, 'target' | 'resolution'> | null {
   const route = routes.find(({ pattern }) => pattern.matches(model));
   if (route) return { target: route.target, resolution: 'routes' };
   if (fallsTo) return { target: fallsTo, resolution: 'default' };

@@ -1,9 +1,10 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
-import type { Json, JsonObject } from '../../../artifact/format.ts';
-import type { CircuitBreaker } from '../../../egress/breaker.ts';
-import { isList } from '../../../spec/json.ts';
+import type { JsonObject } from '../../../artifact/format.ts';
+import { type Alias, aliasesOf } from './aliases.ts';
+import { KnownEndpoints } from './endpoint.ts';
 import { Glob } from './glob.ts';
-import { baseUrlOf, Target } from './targets.ts';
+import { baseUrlOf } from './provider.ts';
+import { endpointConfigs, objectOf, objectsOf, Target } from './targets.ts';
 
 export interface Route {
   readonly pattern: Glob;
@@ -13,6 +14,8 @@ export interface Route {
 export interface AiSettings {
   readonly targets: ReadonlyMap<string, Target>;
   readonly routes: readonly Route[];
+  /** By the name that clients use. */
+  readonly aliases: ReadonlyMap<string, Alias>;
   /** Of `default_target`; null: there is none. */
   readonly fallsTo: Target | null;
   /** That of the config's own `provider`; null: there is none. */
@@ -21,7 +24,7 @@ export interface AiSettings {
   readonly timeoutMs: number;
   /** Of each provider in the list of models. */
   readonly modelsTimeoutMs: number;
-  /** Whose models are listed: one for each provider and base URL, with all targets that go there. */
+  /** Whose models are listed: one for each provider and its base URLs, with all targets that go there. */
   readonly catalogs: readonly (readonly [Target, ...Target[]])[];
   /** Of requests that name none; null: they go without. */
   readonly maxTokens: number | null;
@@ -31,26 +34,27 @@ export interface AiSettings {
 
 /** Throws where the config cannot be used. */
 export function aiSettings(config: JsonObject): AiSettings {
-  const breakers = new Map<string, CircuitBreaker>();
-  const target = (each: JsonObject) => new Target(each, breakers);
-  const targets = new Map(namedTargets(config).map(([name, each]) => [name, target(each)]));
+  const known = new KnownEndpoints();
+  const target = (name: string, each: JsonObject) => new Target(name, each, known);
+  const targets = new Map(namedTargets(config).map(([name, each]) => [name, target(`target ${name}`, each)]));
   const { default_target: named, max_tokens: maxTokens } = config;
   const fallsTo = typeof named === 'string' ? targets.get(named) : null;
   if (fallsTo === undefined) throw new Error('default_target must be one of the names in targets');
   const routes = objectsOf(config['routes']).map((each) => ({
     pattern: new Glob(String(each['pattern'])),
-    target: target(each),
+    target: target(`route ${String(each['pattern'])}`, each),
   }));
-  const flat = config['provider'] === undefined ? null : target(config);
+  const flat = config['provider'] === undefined ? null : target('provider', config);
   const listed = [...routes.map((route) => route.target), ...targets.values(), ...(flat === null ? [] : [flat])];
   return {
     targets,
     routes,
+    aliases: aliasesOf(config, targets),
     fallsTo,
     flat,
     catalogs: catalogsOf(listed),
     modelsTimeoutMs: Number(config['models_timeout_ms']),
-    fallback: objectsOf(config['fallback']).map(target),
+    fallback: objectsOf(config['fallback']).map((each, i) => target(`fallback ${i + 1}`, each)),
     timeoutMs: Math.max(1, Number(config['timeout']) * 1000),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
     streamUsage: config['stream_usage'] !== false,
@@ -60,7 +64,7 @@ export function aiSettings(config: JsonObject): AiSettings {
 function catalogsOf(targets: readonly Target[]): AiSettings['catalogs'] {
   const catalogs = new Map<string, [Target, ...Target[]]>();
   for (const target of targets) {
-    const key = `${target.provider} ${target.baseUrl}`;
+    const key = [target.provider, ...target.endpoints.map(({ baseUrl }) => baseUrl).toSorted()].join(' ');
     const catalog = catalogs.get(key);
     if (catalog) catalog.push(target);
     else catalogs.set(key, [target]);
@@ -73,7 +77,8 @@ export function impliedUrls(config: JsonObject): readonly string[] {
   const named = namedTargets(config).map(([, each]) => each);
   const all = [...objectsOf(config['routes']), ...objectsOf(config['fallback']), ...named];
   const flat = config['provider'] === undefined ? [] : [config];
-  return [...new Set([...all, ...flat].filter((each) => each['base_url'] === undefined).map(baseUrlOf))];
+  const endpoints = [...all, ...flat].flatMap(endpointConfigs);
+  return [...new Set(endpoints.filter((each) => each['base_url'] === undefined).map(baseUrlOf))];
 }
 
 function namedTargets(config: JsonObject): readonly (readonly [name: string, target: JsonObject])[] {
@@ -81,13 +86,4 @@ function namedTargets(config: JsonObject): readonly (readonly [name: string, tar
     const target = objectOf(each);
     return target === null ? [] : [[name, target] as const];
   });
-}
-
-function objectsOf(value: Json | undefined): readonly JsonObject[] {
-  const objects = isList(value) ? value.map(objectOf) : [];
-  return objects.filter((each) => each !== null);
-}
-
-function objectOf(value: Json | undefined): JsonObject | null {
-  return typeof value !== 'object' || isList(value) ? null : value;
 }

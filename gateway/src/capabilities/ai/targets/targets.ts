@@ -1,46 +1,30 @@
 /** Where requests can go: what the config says of a provider, ready to be called. */
-import type { JsonObject } from '../../../artifact/format.ts';
-import { CircuitBreaker } from '../../../egress/breaker.ts';
-import type { HeaderList } from '../../../exchange.ts';
-import { get } from '../../../spec/json.ts';
+import type { Json, JsonObject } from '../../../artifact/format.ts';
+import { isList } from '../../../spec/json.ts';
+import { Balance } from './balance.ts';
+import { Endpoint, type KnownEndpoints } from './endpoint.ts';
 import { Glob } from './glob.ts';
-
-export const PROVIDERS = ['provider_chat', 'provider_messages', 'provider_local'] as const;
-export type Provider = (typeof PROVIDERS)[number];
-
-const BASE_URLS: Readonly<Record<Provider, string>> = {
-  provider_chat: 'https://api.openai.com',
-  provider_messages: 'https://api.anthropic.com',
-  provider_local: 'http://localhost:11434',
-};
-const CONVENTIONS = { provider_chat: 'bearer', provider_messages: 'api_key', provider_local: 'bearer' } as const;
-/** The revision of the messages protocol that is spoken here. */
-const MESSAGES_VERSION = '2023-06-01';
+import { type Provider, providerOf } from './provider.ts';
 
 export class Target {
+  /** As the config has it: for the trace. */
+  readonly name: string;
   readonly provider: Provider;
-  readonly baseUrl: string;
-  /** Requests carry them, credentials among them. */
-  readonly headers: HeaderList;
-  readonly breaker: CircuitBreaker;
-  /** Name and value, encoded, or empty. */
-  readonly #query: string;
-  readonly #prefix: string;
+  readonly endpoints: readonly [Endpoint, ...Endpoint[]];
+  readonly balance: Balance;
   readonly #allow: readonly Glob[] | null;
   readonly #deny: readonly Glob[];
 
-  constructor(config: JsonObject, breakers: Map<string, CircuitBreaker>) {
+  /** Throws where the config cannot be used. */
+  constructor(name: string, config: JsonObject, known: KnownEndpoints) {
+    this.name = name;
     this.provider = providerOf(config);
-    this.baseUrl = baseUrlOf(config);
-    this.#prefix = versioned(this.baseUrl);
-    const { headers, query } = credentialsOf(config, this.provider);
-    this.headers =
-      this.provider === 'provider_messages' ? ['anthropic-version', MESSAGES_VERSION, ...headers] : headers;
-    this.#query = query;
+    const [first, ...others] = endpointConfigs(config).map((each) => new Endpoint(each, known));
+    if (first === undefined) throw new Error('a target needs an endpoint');
+    this.endpoints = [first, ...others];
+    this.balance = new Balance(config, this.endpoints);
     this.#allow = globsOf(config['allow']);
     this.#deny = globsOf(config['deny']) ?? [];
-    this.breaker = breakers.get(this.baseUrl) ?? new CircuitBreaker();
-    breakers.set(this.baseUrl, this.breaker);
   }
 
   /** Whether its catalog has the model. */
@@ -49,42 +33,30 @@ export class Target {
     return this.#allow === null || this.#allow.some((glob) => glob.matches(model));
   }
 
-  /** `path`: behind the version, such as `/chat/completions`, without a query; `query`: encoded, or empty. */
-  url(path: string, query = ''): string {
-    const queries = [query, this.#query].filter((each) => each !== '').join('&');
-    return `${this.#prefix}${path}${queries === '' ? '' : `?${queries}`}`;
+  /** Seconds until the first of its endpoints can be asked for the model. */
+  retryAfter(model: string): number {
+    return Math.min(...this.endpoints.map(({ health }) => health.retryAfter(model)));
   }
 }
 
-export function providerOf(config: JsonObject): Provider {
-  const provider = PROVIDERS.find((each) => each === config['provider']);
-  if (provider === undefined) throw new Error('provider is none that is known');
-  return provider;
+/** Endpoints have what the target says, but for what they say themselves; without a list, the target is its only one. */
+export function endpointConfigs(config: JsonObject): readonly JsonObject[] {
+  const { provider, base_url, api_key, auth, endpoints } = config;
+  const said = { provider, base_url, api_key, auth };
+  const own = objectsOf(endpoints);
+  const named = Object.fromEntries(
+    Object.entries(said).flatMap(([name, each]) => (each === undefined ? [] : [[name, each]])),
+  );
+  return own.length === 0 ? [named] : own.map((each) => ({ ...named, ...each }));
 }
 
-export function baseUrlOf(config: JsonObject): string {
-  const { base_url: url } = config;
-  return typeof url === 'string' ? url : BASE_URLS[providerOf(config)];
+export function objectsOf(value: Json | undefined): readonly JsonObject[] {
+  const objects = isList(value) ? value.map(objectOf) : [];
+  return objects.filter((each) => each !== null);
 }
 
-/** A base URL names its version, or means the first (docs/decisions.md#ai-targets). */
-function versioned(baseUrl: string): string {
-  const base = baseUrl.replace(/\/+$/, '');
-  return /\/v\d[^/]*(\/|$)/.test(URL.parse(base)?.pathname ?? '') ? base : `${base}/v1`;
-}
-
-/** What a header can have; a secret that is none is not quoted. */
-const KEY = /^[\x21-\x7e]+$/;
-
-function credentialsOf(config: JsonObject, provider: Provider): { headers: HeaderList; query: string } {
-  const { api_key: key, auth = CONVENTIONS[provider] } = config;
-  if (typeof key !== 'string' || key === '') return { headers: [], query: '' };
-  if (!KEY.test(key)) throw new Error('api_key has characters that no key has');
-  if (auth === 'bearer') return { headers: ['authorization', `Bearer ${key}`], query: '' };
-  if (auth === 'api_key') return { headers: ['x-api-key', key], query: '' };
-  const [header, parameter] = [get(auth, 'header'), get(auth, 'query')];
-  if (typeof header === 'string') return { headers: [header.toLowerCase(), key], query: '' };
-  return { headers: [], query: `${encodeURIComponent(String(parameter))}=${encodeURIComponent(key)}` };
+export function objectOf(value: Json | undefined): JsonObject | null {
+  return typeof value !== 'object' || isList(value) ? null : value;
 }
 
 /** Null where there are none. */

@@ -1,0 +1,118 @@
+/** One request to one target: its endpoints are asked one after another, until one answers. */
+import type { AiServices, Asked } from './asked.ts';
+import { EndpointLimited, ProviderFailed } from './conversation/provider-failure.ts';
+import { aiProblem } from './conversation/refusal.ts';
+import { ProviderAttempt } from './provider-attempt.ts';
+import type { Translation } from './surfaces/surface.ts';
+import type { Choice } from './targets/balance.ts';
+import type { Endpoint } from './targets/endpoint.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
+
+/** Of one request; the others of a long list are for other requests. */
+const MOST_ATTEMPTS = 4;
+/** Milliseconds. */
+const ROUNDED = 100;
+
+export class TargetRun {
+  readonly #asked: Asked;
+  readonly #target: Target;
+  readonly #translation: Translation;
+  readonly #settings: AiSettings;
+  readonly #services: AiServices;
+  readonly #tried = new Set<Endpoint>();
+  readonly #until: number;
+  /** Why the last endpoint that has failed did; a 429 is no failure. */
+  #failed: ProviderFailed | null = null;
+
+  constructor(asked: Asked, target: Target, translation: Translation, settings: AiSettings, services: AiServices) {
+    this.#asked = asked;
+    this.#target = target;
+    this.#translation = translation;
+    this.#settings = settings;
+    this.#services = services;
+    this.#until = performance.now() + settings.timeoutMs;
+  }
+
+  /** Null where the client has an answer, or has gone; else nothing was sent to it. */
+  async run(): Promise<ProviderFailed | null> {
+    const { x, request } = this.#asked;
+    while (!x.closed && this.#mayAsk()) {
+      const choice = this.#target.balance.next(request.model, this.#tried);
+      if (choice === null) break;
+      const failed = await this.#attempt(choice);
+      if (failed === null) return null;
+      if (!(failed instanceof EndpointLimited)) this.#failed = failed;
+    }
+    if (x.closed) return this.#failed ?? new ProviderFailed('the client has gone');
+    if (this.#failed !== null) return this.#failed;
+    if (this.#isBroken())
+      return new ProviderFailed('circuit breaker open', 503, this.#target.retryAfter(request.model));
+    return this.#answerLimited();
+  }
+
+  async #attempt(choice: Choice): Promise<ProviderFailed | null> {
+    const { x } = this.#asked;
+    const { provider, name } = this.#target;
+    const { endpoint } = choice;
+    this.#tried.add(endpoint);
+    this.#trace(choice);
+    const at = {
+      provider,
+      endpoint,
+      headMs: this.#leftMs(),
+      isShared: this.#target.endpoints.length > 1,
+      retryAfter: () => this.#retryAfter(),
+      movesOn: () => this.#movesOn(),
+    };
+    const failed = await new ProviderAttempt(this.#asked, at, this.#translation, this.#settings, this.#services).run();
+    if (failed !== null && !x.closed) {
+      this.#services.log('warn', `${name}, ${provider} at ${endpoint.host}: ${failed.message}`, x);
+    }
+    return failed;
+  }
+
+  #mayAsk(): boolean {
+    return this.#tried.size === 0 || (this.#tried.size < MOST_ATTEMPTS && performance.now() < this.#until);
+  }
+
+  /** Milliseconds; rounded, since each length of time has a timer of its own. */
+  #leftMs(): number {
+    const { timeoutMs } = this.#settings;
+    if (this.#tried.size === 1) return timeoutMs;
+    return Math.min(timeoutMs, Math.max(1, Math.ceil((this.#until - performance.now()) / ROUNDED)) * ROUNDED);
+  }
+
+  /** Behind a 429: to another endpoint, or to `fallback` where one of them has failed. */
+  #movesOn(): boolean {
+    if (this.#failed !== null || this.#isBroken()) return true;
+    return this.#mayAsk() && this.#target.balance.hasNext(this.#asked.request.model, this.#tried);
+  }
+
+  #isBroken(): boolean {
+    return this.#target.endpoints.some(({ health }) => health.breaker.refuses);
+  }
+
+  /** Seconds; null where the target has one endpoint, which says itself. */
+  #retryAfter(): number | null {
+    return this.#target.endpoints.length === 1 ? null : this.#target.retryAfter(this.#asked.request.model);
+  }
+
+  /** All rest. A limit is no failure: `fallback` is not asked. */
+  async #answerLimited(): Promise<null> {
+    const { request, response } = this.#asked;
+    const detail = 'The quotas of the providers of this model are used up; Retry-After says when to try again.';
+    const headers = ['retry-after', String(this.#target.retryAfter(request.model))];
+    await response.whole({ problem: aiProblem('rate-limited', 'provider_rate_limited', detail, { headers }) });
+    return null;
+  }
+
+  /** No address: base URLs may come from secrets. */
+  #trace({ endpoint, why }: Choice): void {
+    const span = this.#asked.x.trace?.child('ai endpoint');
+    if (!span) return;
+    span.attributes['gw.outcome'] = endpoint.host;
+    span.attributes['gw.detail'] = `${this.#asked.why}: ${this.#target.name}, ${why}`;
+    span.end();
+  }
+}
