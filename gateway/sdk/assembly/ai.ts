@@ -64,3 +64,21 @@ export namespace AiAnswers {
     return host.host_ai_answers_check() != 0;
   }
 }
+
+/** Stored answers; declare `host_ai_cache_open`, `host_ai_cache_lookup` and `host_ai_cache_settle`, and `request_body = "buffer"`. */
+export namespace AiCache {
+  /** In `init`: reads the whole config as `ai-cache` has it. */
+  export function open(): void {
+    host.host_ai_cache_open();
+  }
+
+  /** In `on_request`: whether a stored answer is the response; return `ANSWERED` then. May wait. */
+  export function lookup(): bool {
+    return host.host_ai_cache_lookup() != 0;
+  }
+
+  /** In `on_response`, always: stores the answer where it may be stored. */
+  export function settle(): void {
+    host.host_ai_cache_settle();
+  }
+}

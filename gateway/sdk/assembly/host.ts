@@ -114,4 +114,7 @@
 @external("gw_abi_1", "host_ai_costs_reserve") export declare function host_ai_costs_reserve(): i32;
 @external("gw_abi_1", "host_ai_answers_open") export declare function host_ai_answers_open(): i32;
 @external("gw_abi_1", "host_ai_answers_check") export declare function host_ai_answers_check(): i32;
+@external("gw_abi_1", "host_ai_cache_open") export declare function host_ai_cache_open(): i32;
+@external("gw_abi_1", "host_ai_cache_lookup") export declare function host_ai_cache_lookup(): i32;
+@external("gw_abi_1", "host_ai_cache_settle") export declare function host_ai_cache_settle(): i32;
 // end of capabilities
