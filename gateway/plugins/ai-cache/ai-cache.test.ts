@@ -35,12 +35,16 @@ describe('ai-cache', () => {
     expect(outcome).toBe('continue');
   });
 
-  it.each([{ share: 'nobody' }, { ttl: 0 }, { max_entry_bytes: 0 }, { other: 1 }])(
-    'rejects the config %j',
-    async (config) => {
-      await expect(ask(asked, {}, config)).rejects.toThrow();
-    },
-  );
+  it.each([
+    { share: 'nobody' },
+    { ttl: 0 },
+    { max_entry_bytes: 0 },
+    { other: 1 },
+    { semantic: {} },
+    { semantic: { embedding: { model: 'm' }, threshold: 0.1 } },
+  ])('rejects the config %j', async (config) => {
+    await expect(ask(asked, {}, config)).rejects.toThrow();
+  });
 });
 
 it('asks the provider where the state is away', async () => {

@@ -3,9 +3,10 @@ import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { RequestPart, ResponseSink } from '../../../exchange.ts';
 import { type Recording, RecordingSink } from '../../cache/recording.ts';
 import type { Question } from './question.ts';
+import type { Meaning } from './similar-questions.ts';
 
-/** What became of a request; `request`: it does not want what is stored, or that its answer is; `bypass`: it is none that is cached. */
-export const CACHE_RESULTS = ['hit', 'miss', 'request', 'bypass'] as const;
+/** What became of a request; `similar`: it has the answer to a question that means the same, `request`: it does not want what is stored, or that its answer is; `bypass`: it is none that is cached. */
+export const CACHE_RESULTS = ['hit', 'similar', 'miss', 'request', 'bypass'] as const;
 export type CacheResult = (typeof CACHE_RESULTS)[number];
 
 export class CachedRequest implements RequestPart {
@@ -14,6 +15,8 @@ export class CachedRequest implements RequestPart {
   /** Null where its answer is not stored. */
   question: Question | null = null;
   key = '';
+  /** Null where it is not known. */
+  meaning: Meaning | null = null;
   result: CacheResult = 'bypass';
   /** A token for `Cache-Status`; empty: nothing. */
   detail = '';

@@ -4,12 +4,21 @@ import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { decide } from '../decide.ts';
 import { AiCache } from './ai-cache.ts';
+import { impliedUrl } from './cache-settings.ts';
 import { CACHE_RESULTS } from './cached-request.ts';
+import { EMBEDDING_RESULTS } from './embedder.ts';
 
 const REQUESTS: CounterInfo = {
   help: 'Requests that ai-cache has seen',
   labels: {
-    result: `what became of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`request\`: it did not want what is stored, or that its answer is; \`bypass\`: it is none that is cached)`,
+    result: `what became of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`similar\`: it got the answer to a question that means the same; \`request\`: it did not want what is stored, or that its answer is; \`bypass\`: it is none that is cached)`,
+  },
+};
+
+const EMBEDDINGS: CounterInfo = {
+  help: 'Embeddings that ai-cache has asked for',
+  labels: {
+    result: `what came of it: ${EMBEDDING_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`rejected\`: the provider answered with something else; \`resting\`: it failed repeatedly, and is left alone for a while)`,
   },
 };
 
@@ -24,10 +33,12 @@ function opened({ cache }: Bound, name: string): AiCache {
 }
 
 export const aiCaching = capability({
-  metrics: { gw_plugin_ai_cache_requests_total: REQUESTS },
-  open: ({ state, counter }) => ({
+  metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
+  open: ({ state, http, counter }) => ({
     store: state.cache,
+    http,
     requests: counter('gw_plugin_ai_cache_requests_total', REQUESTS),
+    embeddings: counter('gw_plugin_ai_cache_embeddings_total', EMBEDDINGS),
   }),
   bind: (): Bound => ({ cache: null }),
   functions: {
@@ -43,10 +54,15 @@ export const aiCaching = capability({
         () => {
           if (call.hook !== 'init') throw new HostCallError('host_ai_cache_open is for init');
           const { config, services, name } = call.binding;
+          const implied = impliedUrl(config.whole);
+          // One that the config names was opened by its mark: what cannot be reached is refused at load.
+          if (implied !== null) services.openUpstream(implied, config.whole);
           bound().cache = new AiCache(config.whole, {
             store: loaded.store,
+            http: loaded.http,
             count: (result) => loaded.requests.count(result),
-            log: (message) => services.log('error', name, message, null),
+            embedded: (result) => loaded.embeddings.count(result),
+            log: (level, message, x) => services.log(level, name, message, x),
           });
           call.bodyNeed = 'any';
           return 0;

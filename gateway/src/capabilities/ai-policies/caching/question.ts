@@ -45,9 +45,19 @@ export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings)
   return { surface, isStream: get(request, 'stream') === true, partition, request, place };
 }
 
-export function keyOf({ surface, isStream, request, place }: Question): string {
+/** Of its answer. */
+export function keyOf(question: Question): string {
+  return `ai-cache:${VERSION}:${digestOf(question, question.request)}`;
+}
+
+/** Of the questions whose requests are the same but for the words of the last message: `rest` is the request without them. */
+export function indexKeyOf(question: Question, rest: Obj): string {
+  return `ai-cache:${VERSION}:index:${digestOf(question, rest)}`;
+}
+
+function digestOf({ surface, isStream, place }: Question, request: Obj): string {
   const asked = Object.fromEntries(Object.entries(request).filter(([name]) => counts(name, surface, isStream)));
-  return `ai-cache:${VERSION}:${digest(JSON.stringify([...place, isStream, canonicalJson(asked)]))}`;
+  return digest(JSON.stringify([...place, isStream, canonicalJson(asked)]));
 }
 
 function counts(name: string, surface: SurfaceName, isStream: boolean): boolean {
