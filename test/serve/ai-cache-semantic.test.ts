@@ -23,6 +23,15 @@ const CHAT = '/v1/chat/completions';
 const SIMILAR = expect.stringMatching(/^gw;hit;ttl=\d+;detail="similarity 0\.[89]\d\d"$/);
 const STORED = 'gw;fwd=miss;stored';
 
+const restores = {
+  name: 'ai-prompt-guard',
+  config: {
+    default_profile: 'all',
+    profiles: { all: { pii: { email: 'redact' }, restore: ['email'] } },
+    hash_key: 'env://HASH_KEY',
+  },
+};
+
 let gw: Gateway;
 let providers: CachedProviders;
 let embeddings: EmbeddingProvider;
@@ -44,7 +53,7 @@ beforeAll(async () => {
     '/exact/v1/chat/completions': operation(chat, [auth, semantic({ threshold: 1 })]),
     '/few/v1/chat/completions': operation(chat, [auth, semantic({ max_entries: 2 })]),
     '/nowhere/v1/chat/completions': operation(chat, [auth, semantic({}, { base_url: 'http://127.0.0.1:1' })]),
-    '/moody/v1/chat/completions': operation(chat, [auth, semantic()]),
+    '/restored/v1/chat/completions': operation(chat, [auth, restores, semantic()]),
   });
   gw = await startGateway(artifact, { env: { ...ENV, EMBEDDING_KEY: 'sk-embedding' } });
 });
@@ -162,6 +171,17 @@ describe('a question that means the same', () => {
       (await post(gw, CHAT, ask('', { user: city, messages: [{ role: 'user', content }], seed: Math.random() })))
         .status,
     ).toBe(200);
+    expect(embeddings.seen.length).toBe(before);
+  });
+
+  it('is not looked for where personal data are put back into the answer', async () => {
+    const before = embeddings.seen.length;
+    const path = '/restored/v1/chat/completions';
+    for (const name of ['ann', 'bob']) {
+      const content = `${question()} Ask ${name}@example.com`;
+      const { text, says } = await post(gw, path, ask(content));
+      expect([says, text]).toEqual([STORED, expect.stringContaining(content)]);
+    }
     expect(embeddings.seen.length).toBe(before);
   });
 

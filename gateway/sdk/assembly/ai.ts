@@ -24,6 +24,14 @@ export namespace AiPrompts {
   export function check(): bool {
     return host.host_ai_prompt_check() != 0;
   }
+
+  /**
+   * In `on_response`, where the config puts personal data back: whether there is no room for the answer then, with
+   * another in its place; return `ANSWERED` then. Declare `host_ai_prompt_restore`.
+   */
+  export function restore(): bool {
+    return host.host_ai_prompt_restore() != 0;
+  }
 }
 
 /** Quotas of tokens; declare `host_ai_tokens_open` and `host_ai_tokens_reserve`, and `request_body = "buffer"`. */

@@ -108,6 +108,7 @@
 @external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
 @external("gw_abi_1", "host_ai_prompt_open") export declare function host_ai_prompt_open(): i32;
 @external("gw_abi_1", "host_ai_prompt_check") export declare function host_ai_prompt_check(): i32;
+@external("gw_abi_1", "host_ai_prompt_restore") export declare function host_ai_prompt_restore(): i32;
 @external("gw_abi_1", "host_ai_tokens_open") export declare function host_ai_tokens_open(): i32;
 @external("gw_abi_1", "host_ai_tokens_reserve") export declare function host_ai_tokens_reserve(): i32;
 @external("gw_abi_1", "host_ai_costs_open") export declare function host_ai_costs_open(): i32;

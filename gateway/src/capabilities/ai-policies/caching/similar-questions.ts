@@ -2,6 +2,7 @@
 import type { Exchange } from '../../../exchange.ts';
 import { KeyedMutex } from '../../../keyed-mutex.ts';
 import type { CacheStore } from '../../../state/cache-store.ts';
+import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
 import { Embedder, type EmbedderDeps, type EmbeddingSettings } from './embedder.ts';
 import { saidLast } from './last-text.ts';
 import { indexKeyOf, type Question } from './question.ts';
@@ -40,7 +41,8 @@ export class SimilarQuestions {
 
   /** Null where it has no text, or there is no vector of it. Rejects with StateUnavailable. */
   async find(x: Exchange, question: Question): Promise<Meaning | null> {
-    const said = saidLast(question);
+    // An answer with the placeholders of another question could not be put right.
+    const said = RESTORED_PROMPT.of(x) === null ? saidLast(question) : null;
     const vector = said === null ? null : await this.#embedder.vectorOf(said.text, x);
     if (said === null || vector === null) return null;
     const indexKey = indexKeyOf(question, said.rest);
