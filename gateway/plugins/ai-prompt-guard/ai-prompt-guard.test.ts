@@ -169,3 +169,20 @@ describe('ai-prompt-guard', () => {
     }
   });
 });
+
+describe('restore', () => {
+  const key = { hash_key: 'a key of sixteen characters' };
+  const config = (pii: Record<string, string>, restore: string[]) => ({
+    default_profile: 'a',
+    profiles: { a: { pii, restore } },
+  });
+  it.each([
+    ['a kind that is masked', { ...config({ email: 'mask' }, ['email']), ...key }, 'redacts or hashes'],
+    ['a kind that is blocked', { ...config({ email: 'block' }, ['email']), ...key }, 'redacts or hashes'],
+    ['a kind that passes', { ...config({}, ['email']), ...key }, 'redacts or hashes'],
+    ['a kind that there is not', { ...config({ email: 'redact' }, ['name']), ...key }, 'schema'],
+    ['no key', config({ email: 'redact' }, ['email']), 'hash_key is required'],
+  ])('rejects %s', async (_what, wrong, why) => {
+    await expect(kit.bind(wrong)).rejects.toThrow(why);
+  });
+});

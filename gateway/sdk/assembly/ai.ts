@@ -24,6 +24,14 @@ export namespace AiPrompts {
   export function check(): bool {
     return host.host_ai_prompt_check() != 0;
   }
+
+  /**
+   * In `on_response`, where the config puts personal data back: whether there is no room for the answer then, with
+   * another in its place; return `ANSWERED` then. Declare `host_ai_prompt_restore`.
+   */
+  export function restore(): bool {
+    return host.host_ai_prompt_restore() != 0;
+  }
 }
 
 /** Quotas of tokens; declare `host_ai_tokens_open` and `host_ai_tokens_reserve`, and `request_body = "buffer"`. */
@@ -62,5 +70,23 @@ export namespace AiAnswers {
   /** In `on_response`: whether the answer is withheld, with another in its place; return `ANSWERED` then. */
   export function withheld(): bool {
     return host.host_ai_answers_check() != 0;
+  }
+}
+
+/** Stored answers; declare `host_ai_cache_open`, `host_ai_cache_lookup` and `host_ai_cache_settle`, and `request_body = "buffer"`. */
+export namespace AiCache {
+  /** In `init`: reads the whole config as `ai-cache` has it. */
+  export function open(): void {
+    host.host_ai_cache_open();
+  }
+
+  /** In `on_request`: whether a stored answer is the response; return `ANSWERED` then. May wait. */
+  export function lookup(): bool {
+    return host.host_ai_cache_lookup() != 0;
+  }
+
+  /** In `on_response`, always: stores the answer where it may be stored. */
+  export function settle(): void {
+    host.host_ai_cache_settle();
   }
 }

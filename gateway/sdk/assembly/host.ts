@@ -108,10 +108,14 @@
 @external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
 @external("gw_abi_1", "host_ai_prompt_open") export declare function host_ai_prompt_open(): i32;
 @external("gw_abi_1", "host_ai_prompt_check") export declare function host_ai_prompt_check(): i32;
+@external("gw_abi_1", "host_ai_prompt_restore") export declare function host_ai_prompt_restore(): i32;
 @external("gw_abi_1", "host_ai_tokens_open") export declare function host_ai_tokens_open(): i32;
 @external("gw_abi_1", "host_ai_tokens_reserve") export declare function host_ai_tokens_reserve(): i32;
 @external("gw_abi_1", "host_ai_costs_open") export declare function host_ai_costs_open(): i32;
 @external("gw_abi_1", "host_ai_costs_reserve") export declare function host_ai_costs_reserve(): i32;
 @external("gw_abi_1", "host_ai_answers_open") export declare function host_ai_answers_open(): i32;
 @external("gw_abi_1", "host_ai_answers_check") export declare function host_ai_answers_check(): i32;
+@external("gw_abi_1", "host_ai_cache_open") export declare function host_ai_cache_open(): i32;
+@external("gw_abi_1", "host_ai_cache_lookup") export declare function host_ai_cache_lookup(): i32;
+@external("gw_abi_1", "host_ai_cache_settle") export declare function host_ai_cache_settle(): i32;
 // end of capabilities

@@ -3,6 +3,7 @@
 import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { ai } from './ai/capability.ts';
 import { aiAnswers } from './ai-policies/answers/capability.ts';
+import { aiCaching } from './ai-policies/caching/capability.ts';
 import { aiPrompts } from './ai-policies/prompts/capability.ts';
 import { aiSpending } from './ai-policies/spending/capability.ts';
 import { cache } from './cache/capability.ts';
@@ -57,6 +58,7 @@ export const CAPABILITIES: readonly Capability[] = [
   aiPrompts,
   aiSpending,
   aiAnswers,
+  aiCaching,
 ];
 
 /** Those of a process, open until it ends. */

@@ -8,3 +8,7 @@ export function init(): i32 {
 export function on_request(): i32 {
   return AiPrompts.check() ? ANSWERED : CONTINUE;
 }
+
+export function on_response(): i32 {
+  return AiPrompts.restore() ? ANSWERED : CONTINUE;
+}

@@ -1,5 +1,5 @@
 /** How a policy decides on a request: with its body, and with an answer that clients of the AI gateway understand. */
-import { type Exchange, Interrupted } from '../../exchange.ts';
+import { type Answer, type Exchange, Interrupted } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { answerWith } from '../../wasm/host/response.ts';
 import { AiRefused } from '../ai/conversation/refusal.ts';
@@ -7,18 +7,18 @@ import { AiRefused } from '../ai/conversation/refusal.ts';
 /** Slow senders have limits of their own, and so has whatever else is waited for. */
 const DEADLINE_MS = 86_400_000;
 const PASSES = 0;
-const REFUSED = 1;
+const ANSWERS = 1;
 
-/** Why it is refused; null: it is not. */
-export type Decision = AiRefused | null;
+/** What the request gets: why it is refused, or an answer; null: it goes on. */
+export type Decision = AiRefused | Answer | null;
 
-/** 1 where the request is refused, and has its answer. What has no body passes. */
+/** 1 where the request has its answer. What has no body passes. */
 export function decide(call: Call, rule: (x: Exchange) => Decision | Promise<Decision>): number | Promise<number> {
   const x = call.request();
   const settle = (decision: Decision) => {
     if (decision === null) return PASSES;
-    answerWith(call, { problem: decision.problem });
-    return REFUSED;
+    answerWith(call, decision instanceof AiRefused ? { problem: decision.problem } : decision);
+    return ANSWERS;
   };
   const decision = x.body === null ? read(call, x).then(() => ruled(x, rule)) : ruled(x, rule);
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);

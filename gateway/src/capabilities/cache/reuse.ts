@@ -16,7 +16,7 @@ export function isFresh(
   age: number,
   request: HeaderList,
   directives: Directives,
-  { clientControl }: CacheRules,
+  { clientControl }: Pick<CacheRules, 'clientControl'>,
 ): boolean {
   const left = stored.lifetime - age;
   if (!clientControl) return left > 0;

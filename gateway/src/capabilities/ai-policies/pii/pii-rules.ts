@@ -12,9 +12,16 @@ const SHOWN = 4;
 /** Hexadecimal digits of a hash: one in a trillion is another's. */
 const HASH_LENGTH = 12;
 
-export class PiiRules {
+/** Which kinds are looked for, and what takes the place of what is found. */
+export interface PiiReplacing {
   /** In the order in which detectors are asked. */
   readonly kinds: readonly (readonly [kind: PiiKind, action: PiiAction])[];
+  /** No quotes, backslashes or ends of lines are in it. */
+  replacement(kind: PiiKind, action: PiiAction, found: string): string;
+}
+
+export class PiiRules implements PiiReplacing {
+  readonly kinds: PiiReplacing['kinds'];
   readonly #hashKey: string;
 
   /** Throws where something is to be hashed, and there is no key. */
@@ -35,7 +42,6 @@ export class PiiRules {
     return this.kinds.length === 0;
   }
 
-  /** What stands in the place of `found`; no quotes, backslashes or ends of lines are in it. */
   replacement(kind: PiiKind, action: PiiAction, found: string): string {
     const name = kind.toUpperCase();
     if (action === 'mask') return masked(kind, found);

@@ -4,7 +4,7 @@
  */
 import { NONE, UNDECIDED } from './detector.ts';
 import { DETECTORS, type PiiKind } from './kinds.ts';
-import type { PiiAction, PiiRules } from './pii-rules.ts';
+import type { PiiAction, PiiReplacing } from './pii-rules.ts';
 
 export interface PiiFound {
   readonly kind: PiiKind;
@@ -14,7 +14,7 @@ export interface PiiFound {
 type Match = PiiFound & { readonly length: number };
 
 export class PiiScanner {
-  readonly #rules: PiiRules;
+  readonly #rules: PiiReplacing;
   readonly #found: (found: PiiFound) => void;
   readonly #isJson: boolean;
   #pending = '';
@@ -23,14 +23,14 @@ export class PiiScanner {
   #inString = false;
 
   /** `isJson`: the text is JSON, and stays so. `found` may throw, which ends it. */
-  constructor(rules: PiiRules, isJson: boolean, found: (found: PiiFound) => void) {
+  constructor(rules: PiiReplacing, isJson: boolean, found: (found: PiiFound) => void) {
     this.#rules = rules;
     this.#isJson = isJson;
     this.#found = found;
   }
 
   /** All of a text at once. */
-  static whole(rules: PiiRules, text: string, isJson: boolean, found: (found: PiiFound) => void): string {
+  static whole(rules: PiiReplacing, text: string, isJson: boolean, found: (found: PiiFound) => void): string {
     const scanner = new PiiScanner(rules, isJson, found);
     return scanner.push(text) + scanner.end();
   }

@@ -1,7 +1,8 @@
-/** `host_ai_prompt_open` and `host_ai_prompt_check`: what may be asked of AI providers. */
+/** `host_ai_prompt_*`: what may be asked of AI providers, and what they are not told although their answers have it. */
 import { capability } from '../../../capability/capability.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { HostCallError } from '../../../wasm/call/host-call-error.ts';
+import { answerWith } from '../../../wasm/host/response.ts';
 import { decide } from '../decide.ts';
 import { inTurns } from '../in-turns.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
@@ -57,7 +58,25 @@ export const aiPrompts = capability({
           if (call.hook !== 'on_request') throw new HostCallError('host_ai_prompt_check is for on_request');
           const { guard } = bound();
           if (guard === null) throw new HostCallError('host_ai_prompt_check: call host_ai_prompt_open in init');
-          return decide(call, (x) => inTurns(guard.check(x), () => !x.closed));
+          return decide(call, (x) => inTurns(guard.check(x, call.binding.owner), () => !x.closed));
+        },
+    },
+    host_ai_prompt_restore: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_response`: puts back into the answer what `host_ai_prompt_check` has taken out of the prompt, also where it streams. 1: there is no room for it, and a problem document has taken its place',
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          const { guard } = bound();
+          if (guard === null) throw new HostCallError('host_ai_prompt_restore: call host_ai_prompt_open in init');
+          const x = call.response();
+          const refusal = guard.restore(x, call.binding.owner);
+          if (refusal === null) return 0;
+          answerWith(call, { problem: refusal.problem });
+          return 1;
         },
     },
   },

@@ -1,15 +1,19 @@
 /** What a prompt may be: how long, and with what in it. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
-import type { Exchange } from '../../../exchange.ts';
-import type { AiRefused } from '../../ai/conversation/refusal.ts';
-import { refused } from '../../ai/conversation/refusal.ts';
+import { changeHeader, type Exchange, headerOf } from '../../../exchange.ts';
+import { AiRefused, aiProblem, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
+import { AnswerBlocked } from '../answers/answer-rules.ts';
+import type { Guarding } from '../answers/guarded-events.ts';
+import { type AnswerForm, formOf, rewriteWhole, rewritingTap } from '../answers/rewritten-answer.ts';
 import { BlockedPatterns } from '../blocked-patterns.ts';
-import type { PiiKind } from '../pii/kinds.ts';
-import { PiiRules } from '../pii/pii-rules.ts';
+import { PII_KINDS, type PiiKind } from '../pii/kinds.ts';
+import { type PiiReplacing, PiiRules } from '../pii/pii-rules.ts';
 import { PiiScanner } from '../pii/pii-scanner.ts';
 import { numberOf, type Profile, Profiles, textsOf } from '../profiles.ts';
 import { type Prompt, promptOf, type TextPlace } from './prompt.ts';
+import { RESTORED_PROMPT, RestorableRules, RestoredPrompt, type Restoring } from './restored-prompt.ts';
+import { restoring } from './restored-text.ts';
 
 /** Why a prompt was refused; values of a metric's label. */
 export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps'] as const;
@@ -20,6 +24,8 @@ interface PromptLimits {
   readonly maxCharacters: number | null;
   readonly blocked: BlockedPatterns;
   readonly pii: PiiRules;
+  /** Null: nothing is put back. */
+  readonly restoring: Restoring | null;
 }
 
 export interface GuardEvents {
@@ -41,19 +47,36 @@ export class PromptGuard {
     this.#events = events;
   }
 
-  /** Null where the prompt passes. Throws AiRefused where the body is none. Yields where it can pause. */
-  *check(x: Exchange): Generator<undefined, AiRefused | null> {
+  /** Null where the prompt passes. `owner`: whose place in the chain the guard has. Throws AiRefused where the body is none. Yields where it can pause. */
+  *check(x: Exchange, owner: object | null): Generator<undefined, AiRefused | null> {
     const profile = this.#profiles.of(x);
     const request = parsedRequest(x);
     const prompt = promptOf(request);
     const refusal = this.#tooLong(x, profile, prompt) ?? (yield* this.#blocked(x, profile, prompt));
     if (refusal !== null || profile.settings.pii.isEmpty) return refusal;
-    const { isChanged, blocked } = yield* rewritten(prompt, profile.settings.pii);
+    const { pii, restoring: restored } = profile.settings;
+    const restorable = restored && new RestorableRules(pii, restored, headerOf(x.headers, 'x-auth-consumer') ?? '');
+    const { isChanged, blocked } = yield* rewritten(prompt, restorable ?? pii);
     if (blocked !== null) {
       const detail = 'The prompt has personal data that a policy does not allow.';
       return this.#refuse(x, profile, { reason: 'pii', code: 'prompt_blocked', detail, where: `pii.${blocked}` });
     }
     if (isChanged) rewriteRequest(x, request);
+    if (restorable !== null && restorable.values.size > 0) keep(x, owner, restorable.values);
+    return null;
+  }
+
+  /** In the response hook: what was taken out of the prompt is put back, for the client who sent it. Null where it goes on. */
+  restore(x: Exchange, owner: object | null): AiRefused | null {
+    const kept = RESTORED_PROMPT.of(x);
+    const form = kept === null || kept.owner !== owner ? null : formOf(x);
+    const isPlain = (headerOf(x.responseHeaders, 'content-encoding') ?? 'identity') === 'identity';
+    if (kept === null || form === null || !isPlain) return null;
+    changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+    const guarding = restoring(kept.values);
+    const unread = (why: string) => this.#events.log('warn', `nothing more is put back into the answer: ${why}`, x);
+    if (x.responseStreams) kept.tap = rewritingTap(x, form, guarding, unread);
+    else return restoreWhole(x, form, guarding, unread);
     return null;
   }
 
@@ -96,6 +119,33 @@ export class PromptGuard {
   }
 }
 
+/** Of several guards of a chain, the first puts back what all of them have taken out. */
+function keep(x: Exchange, owner: object | null, values: Map<string, string>): void {
+  const kept = RESTORED_PROMPT.of(x);
+  if (kept === null) RESTORED_PROMPT.set(x, new RestoredPrompt(owner, values));
+  else
+    for (const [placeholder, value] of values) if (!kept.values.has(placeholder)) kept.values.set(placeholder, value);
+}
+
+/** A value can be longer than its placeholder, and an answer can repeat it. */
+function restoreWhole(
+  x: Exchange,
+  form: AnswerForm,
+  guarding: Guarding,
+  unread: (why: string) => void,
+): AiRefused | null {
+  const before = x.responseBody?.length ?? 0;
+  try {
+    rewriteWhole(x, form, guarding, unread);
+  } catch (error) {
+    if (!(error instanceof AnswerBlocked)) throw error;
+    unread(error.message);
+  }
+  const more = (x.responseBody?.length ?? 0) - before;
+  if (more <= 0 || x.holdMore(more)) return null;
+  return new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the answer. Try again.'));
+}
+
 interface Block {
   readonly reason: BlockReason;
   readonly code: string;
@@ -116,7 +166,7 @@ const PIECE = 16_384;
 /** Puts what the rules say in the place of personal data; `blocked`: the kind for which the prompt is refused. */
 function* rewritten(
   { spoken }: Prompt,
-  rules: PiiRules,
+  rules: PiiReplacing,
 ): Generator<undefined, { readonly isChanged: boolean; readonly blocked: PiiKind | null }> {
   let [isChanged, blocked]: [boolean, PiiKind | null] = [false, null];
   for (const place of spoken.flat()) {
@@ -139,10 +189,25 @@ function* rewritten(
 }
 
 function limitsOf(settings: JsonObject, hashKey: Json | undefined): PromptLimits {
+  const pii = new PiiRules(settings['pii'], hashKey);
   return {
     maxMessages: numberOf(settings['max_messages']),
     maxCharacters: numberOf(settings['max_characters']),
     blocked: new BlockedPatterns(textsOf(settings['blocked_patterns'])),
-    pii: new PiiRules(settings['pii'], hashKey),
+    pii,
+    restoring: restoringOf(textsOf(settings['restore']), pii, hashKey),
   };
+}
+
+/** Null: nothing is put back. Throws where what is to be put back is not taken out, or not so that it can be told from others. */
+function restoringOf(names: readonly string[], pii: PiiRules, key: Json | undefined): Restoring | null {
+  if (names.length === 0) return null;
+  for (const name of names) {
+    const action = pii.kinds.find(([kind]) => kind === name)?.[1];
+    if (action !== 'redact' && action !== 'hash') {
+      throw new Error(`restore: ${name} can be put back only where pii redacts or hashes it`);
+    }
+  }
+  if (typeof key !== 'string') throw new Error('hash_key is required where a kind is put back');
+  return { kinds: new Set(PII_KINDS.filter((kind) => names.includes(kind))), key };
 }

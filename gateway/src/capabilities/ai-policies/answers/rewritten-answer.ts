@@ -1,0 +1,66 @@
+/** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
+import { type Exchange, headerOf, type ResponseSink } from '../../../exchange.ts';
+import { nestsTooDeeply } from '../../../json/nesting.ts';
+import { isObject } from '../../../spec/json.ts';
+import { AnswerBlocked } from './answer-rules.ts';
+import { rewriteTexts } from './answer-texts.ts';
+import { eventsTap, GuardedStream, jsonTap } from './guarded-body.ts';
+import type { Guarding } from './guarded-events.ts';
+
+export type AnswerForm = 'events' | 'json';
+/** Puts itself before the sink of a body. */
+export type AnswerSink = (sink: ResponseSink) => ResponseSink;
+
+const EVENTS = /^text\/event-stream\s*(;|$)/i;
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(;|$)/i;
+
+/** Null where it is no answer of a model: an error, or another type. */
+export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerForm | null {
+  const type = headerOf(responseHeaders, 'content-type') ?? '';
+  if (responseStatus >= 300) return null;
+  if (EVENTS.test(type)) return 'events';
+  return JSON_TYPE.test(type) ? 'json' : null;
+}
+
+/** Of an answer in memory. `blocked`: a stream ends, with an error event. Throws AnswerBlocked for JSON. */
+export function rewriteWhole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): void {
+  const text = textOf(x);
+  if (form === 'json') {
+    x.responseBody = rewritten(text, guarding) ?? x.responseBody;
+    return;
+  }
+  const stream = new GuardedStream(guarding, blocked);
+  x.responseBody = stream.push(text) + stream.end();
+}
+
+/** Of an answer that streams. */
+export function rewritingTap(
+  x: Exchange,
+  form: AnswerForm,
+  guarding: Guarding,
+  blocked: (why: string) => void,
+): AnswerSink {
+  return (sink) => {
+    if (form === 'events') return eventsTap(x, new GuardedStream(guarding, blocked), sink);
+    return jsonTap(x, (body) => rewritten(body.toString(), guarding) ?? body.toString(), sink);
+  };
+}
+
+function textOf({ responseBody: body }: Exchange): string {
+  if (typeof body === 'string') return body;
+  return body === null ? '' : Buffer.from(body).toString();
+}
+
+/** Null where it is no object of JSON. Throws AnswerBlocked. */
+function rewritten(text: string, guarding: Guarding): string | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(value)) return null;
+  if (nestsTooDeeply(value)) throw new AnswerBlocked('it is nested too deep to be checked');
+  rewriteTexts(value, guarding.whole);
+  return JSON.stringify(value);
+}

@@ -1,0 +1,198 @@
+/** Answers of AI providers to questions that were asked before (docs/reference/plugins.md#ai-cache). */
+import type { JsonObject } from '../../../artifact/format.ts';
+import type { HttpCaller } from '../../../egress/http-client.ts';
+import { type Answer, type Exchange, type HeaderList, headerOf } from '../../../exchange.ts';
+import { messageOf } from '../../../message-of.ts';
+import { problem } from '../../../problems.ts';
+import type { CacheStore } from '../../../state/cache-store.ts';
+import { StateUnavailable } from '../../../state/state.ts';
+import { parsedRequest } from '../../ai/request/parsed-request.ts';
+import { TokenCount } from '../../ai/token-count.ts';
+import { directivesOf } from '../../cache/cache-control.ts';
+import { Recording } from '../../cache/recording.ts';
+import { ageOf, isFresh } from '../../cache/reuse.ts';
+import { isIdentified } from '../../cache/storable.ts';
+import { decodeStored, encodeStored, type StoredResponse } from '../../cache/stored-response.ts';
+import { type AiCacheSettings, cacheSettings } from './cache-settings.ts';
+import { CACHED_REQUEST, CachedRequest, type CacheResult } from './cached-request.ts';
+import type { EmbeddingResult } from './embedder.ts';
+import { keyOf, type Question, questionOf } from './question.ts';
+import { type Meaning, SimilarQuestions } from './similar-questions.ts';
+import { isWholeAnswer } from './whole-answer.ts';
+
+export interface AiCacheDeps {
+  readonly store: CacheStore;
+  readonly http: HttpCaller;
+  /** A request has ended that the cache has seen. */
+  count(result: CacheResult): void;
+  /** An embedding was asked for. */
+  embedded(result: EmbeddingResult): void;
+  /** `x`: the request that it is about; null: something that must not fail has failed. */
+  log(level: 'warn' | 'error', message: string, x: Exchange | null): void;
+}
+
+interface Found {
+  readonly stored: StoredResponse;
+  /** Null where it is the answer to the same question. */
+  readonly similarity: number | null;
+}
+
+/** Answers that are looked for: those of a store with little room may be gone before their vectors are. */
+const MOST_TRIED = 3;
+
+/** What is true of every answer to the question: others, such as limits of rates, are of the request that got them. */
+const STORED_HEADERS = ['content-type', 'warning'];
+
+export class AiCache {
+  readonly #settings: AiCacheSettings;
+  readonly #deps: AiCacheDeps;
+  readonly #similar: SimilarQuestions | null;
+
+  /** Throws where the config cannot be used. */
+  constructor(config: JsonObject, deps: AiCacheDeps) {
+    this.#settings = cacheSettings(config);
+    this.#deps = deps;
+    const { semantic, ttl } = this.#settings;
+    this.#similar =
+      semantic === null
+        ? null
+        : new SimilarQuestions(semantic, ttl, { ...deps, log: (message, x) => deps.log('warn', message, x) });
+  }
+
+  /** Null where the request goes on. `owner`: whose place in the chain the cache has. Throws AiRefused where the body is none. */
+  async answer(x: Exchange, owner: object | null): Promise<Answer | null> {
+    if (CACHED_REQUEST.of(x) !== null) return null;
+    const cached = new CachedRequest(owner, isIdentified(x.headers), this.#deps.count);
+    CACHED_REQUEST.set(x, cached);
+    const question = questionOf(x, parsedRequest(x), this.#settings);
+    if (typeof question === 'string') {
+      cached.detail = question;
+      return null;
+    }
+    cached.question = question;
+    cached.key = keyOf(question);
+    const found = await this.#find(x, cached, question);
+    if (x.closed) return null;
+    if (found !== null) return this.#hit(cached, found);
+    if (!directivesOf(x.headers).has('only-if-cached')) return null;
+    cached.settled = true;
+    return { problem: problem('upstream-timeout', 'Nothing that is stored satisfies only-if-cached.') };
+  }
+
+  /** In the response hook: stores the answer where it may be stored, its body as it passes. */
+  settle(x: Exchange): void {
+    const cached = CACHED_REQUEST.of(x);
+    if (cached === null || cached.settled) return;
+    cached.settled = true;
+    const stores = this.#stores(x, cached);
+    if (this.#settings.statusHeader) x.responseHeaders.push('cache-status', missed(cached, stores));
+  }
+
+  async #find(x: Exchange, cached: CachedRequest, question: Question): Promise<Found | null> {
+    const isFreshHere = (stored: StoredResponse) =>
+      isFresh(stored, ageOf(stored, Date.now()), x.headers, directives, this.#settings);
+    const directives = directivesOf(x.headers);
+    try {
+      const stored = await this.#stored(cached.key);
+      if (stored !== null && isFreshHere(stored)) return { stored, similarity: null };
+      cached.result = stored !== null || directives.has('no-store') ? 'request' : 'miss';
+      if (directives.has('no-store')) cached.question = null;
+      return cached.result === 'miss' ? await this.#similarTo(x, cached, question, isFreshHere) : null;
+    } catch (error) {
+      if (!(error instanceof StateUnavailable)) throw error;
+      cached.question = null;
+      cached.result = 'bypass';
+      cached.detail = 'state-unavailable';
+      return null;
+    }
+  }
+
+  async #stored(key: string): Promise<StoredResponse | null> {
+    const stored = decodeStored(await this.#deps.store.get(key));
+    return stored?.kind === 'response' ? stored : null;
+  }
+
+  async #similarTo(
+    x: Exchange,
+    cached: CachedRequest,
+    question: Question,
+    isUsable: (stored: StoredResponse) => boolean,
+  ): Promise<Found | null> {
+    cached.meaning = (await this.#similar?.find(x, question)) ?? null;
+    for (const { key, similarity } of cached.meaning?.similar.slice(0, MOST_TRIED) ?? []) {
+      const stored = await this.#stored(key);
+      if (stored !== null && isUsable(stored)) return { stored, similarity };
+    }
+    return null;
+  }
+
+  #hit(cached: CachedRequest, { stored, similarity }: Found): Answer {
+    cached.result = similarity === null ? 'hit' : 'similar';
+    cached.settled = true;
+    cached.stored = stored.body;
+    const age = Math.floor(ageOf(stored, Date.now()));
+    const headers = [...stored.headers, 'age', String(age)];
+    const detail = similarity === null ? '' : `;detail="similarity ${similarity.toFixed(3)}"`;
+    if (this.#settings.statusHeader) headers.push('cache-status', `gw;hit;ttl=${stored.lifetime - age}${detail}`);
+    return { status: stored.status, headers, body: stored.body };
+  }
+
+  /** Whether it is stored as far as is known before its body has passed; else `CachedRequest.detail` says why not. */
+  #stores(x: Exchange, cached: CachedRequest): boolean {
+    if (cached.question === null) return false;
+    cached.detail = this.#unstorable(x, cached) ?? '';
+    if (cached.detail !== '') return false;
+    const headers = STORED_HEADERS.flatMap((name) => valuesOf(x.responseHeaders, name));
+    if (cached.question.isStream) headers.push('cache-control', 'no-cache');
+    const whole = (body: Uint8Array) => this.#put(x, cached, headers, body);
+    if (x.responseStreams) record(x, cached, this.#settings.maxEntryBytes, whole);
+    else whole(bodyOf(x));
+    return true;
+  }
+
+  #unstorable(x: Exchange, cached: CachedRequest): string | null {
+    if (x.responseStatus !== 200) return 'status';
+    // Of other dispatchers it is not known what their answer depends on.
+    if (TokenCount.of(x) === null) return 'not-of-ai-proxy';
+    if (isIdentified(x.headers) && !cached.isIdentified) return 'authenticated-later';
+    if (headerOf(x.responseHeaders, 'set-cookie') !== undefined) return 'set-cookie';
+    return !x.responseStreams && bodyOf(x).length > this.#settings.maxEntryBytes ? 'too-large' : null;
+  }
+
+  #put(x: Exchange, { key, question, meaning }: CachedRequest, headers: HeaderList, body: Uint8Array): void {
+    if (question === null || TokenCount.of(x)?.outcome !== 'complete' || !isWholeAnswer(question, body)) return;
+    const { ttl } = this.#settings;
+    const stored = encodeStored({
+      ...{ kind: 'response', status: 200, headers, body, receivedAt: Date.now(), epoch: '' },
+      ...{ lifetime: ttl, initialAge: 0, whileRevalidating: 0, ifError: 0 },
+    });
+    this.#set(key, stored, meaning).catch((error: unknown) => {
+      if (!(error instanceof StateUnavailable))
+        this.#deps.log('error', `an answer could not be stored: ${messageOf(error)}`, null);
+    });
+  }
+
+  async #set(key: string, stored: Uint8Array, meaning: Meaning | null): Promise<void> {
+    await this.#deps.store.set(key, stored, this.#settings.ttl);
+    if (meaning !== null) await this.#similar?.remember(meaning, key);
+  }
+}
+
+function record(x: Exchange, cached: CachedRequest, most: number, whole: (body: Uint8Array) => void): void {
+  const recording = new Recording(most, whole, () => {});
+  cached.recording = recording;
+  // What is not whole by then never will be.
+  x.onClose(() => recording.drop());
+}
+
+function missed({ result, detail }: CachedRequest, stores: boolean): string {
+  return `gw;fwd=${result}${stores ? ';stored' : ''}${detail === '' ? '' : `;detail=${detail}`}`;
+}
+
+function valuesOf(headers: HeaderList, name: string): HeaderList {
+  return headers.flatMap((each, i) => (i % 2 === 0 && each === name ? [name, headers[i + 1] ?? ''] : []));
+}
+
+function bodyOf({ responseBody: body }: Exchange): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array(0));
+}

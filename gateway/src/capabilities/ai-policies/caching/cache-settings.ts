@@ -1,0 +1,66 @@
+/** The config of `ai-cache`, whose schema has checked types. */
+import type { JsonObject } from '../../../artifact/format.ts';
+import { baseUrlOf, Target } from '../../ai/targets/targets.ts';
+import { digest } from '../../cache/cache-key.ts';
+import { numberOf, objectOf } from '../profiles.ts';
+import { canonicalJson } from './canonical-json.ts';
+import type { SimilaritySettings } from './similar-questions.ts';
+
+export interface AiCacheSettings {
+  /** Of the config: another has other answers. */
+  readonly id: string;
+  /** Who gets an answer that is stored: the consumer who asked, or everyone. */
+  readonly share: 'consumer' | 'all';
+  /** Seconds. */
+  readonly ttl: number;
+  readonly maxEntryBytes: number;
+  /** Requests with a temperature above 0 count, too. */
+  readonly sampled: boolean;
+  /** `no-cache` of a request asks for an answer that is new. */
+  readonly clientControl: boolean;
+  readonly statusHeader: boolean;
+  /** Null: a question is found by its words alone. */
+  readonly semantic: SimilaritySettings | null;
+}
+
+/** Throws where the config cannot be used. */
+export function cacheSettings(config: JsonObject): AiCacheSettings {
+  return {
+    id: digest(canonicalJson(withoutKey(config))),
+    share: config['share'] === 'all' ? 'all' : 'consumer',
+    ttl: Number(config['ttl']),
+    maxEntryBytes: Number(config['max_entry_bytes']),
+    sampled: config['sampled'] === true,
+    clientControl: config['client_control'] === true,
+    statusHeader: config['status_header'] !== false,
+    semantic: config['semantic'] === undefined ? null : similarity(objectOf(config['semantic'])),
+  };
+}
+
+/** Where embeddings are asked for, unless the config names it; null: it does, or there are none. */
+export function impliedUrl({ semantic }: JsonObject): string | null {
+  const embedding = objectOf(objectOf(semantic)['embedding']);
+  return semantic === undefined || embedding['base_url'] !== undefined ? null : baseUrlOf(embedding);
+}
+
+function similarity(semantic: JsonObject): SimilaritySettings {
+  const embedding = objectOf(semantic['embedding']);
+  return {
+    threshold: Number(semantic['threshold']),
+    maxEntries: Number(semantic['max_entries']),
+    embedding: {
+      target: new Target(embedding, new Map()),
+      model: String(embedding['model']),
+      dimensions: numberOf(embedding['dimensions']),
+      timeoutMs: Number(embedding['timeout']) * 1000,
+    },
+  };
+}
+
+/** A key that is changed leaves what is stored. */
+function withoutKey(config: JsonObject): JsonObject {
+  if (config['semantic'] === undefined) return config;
+  const semantic = objectOf(config['semantic']);
+  const { api_key: _, ...embedding } = objectOf(semantic['embedding']);
+  return { ...config, semantic: { ...semantic, embedding } };
+}

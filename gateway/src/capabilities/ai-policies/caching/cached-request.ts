@@ -1,0 +1,52 @@
+/** What the cache knows of one request between its request hook and its response hook. */
+import { RequestSlot } from '../../../capability/request-slot.ts';
+import type { RequestPart, ResponseSink } from '../../../exchange.ts';
+import { type Recording, RecordingSink } from '../../cache/recording.ts';
+import type { Question } from './question.ts';
+import type { Meaning } from './similar-questions.ts';
+
+/** What became of a request; `similar`: it has the answer to a question that means the same, `request`: it does not want what is stored, or that its answer is; `bypass`: it is none that is cached. */
+export const CACHE_RESULTS = ['hit', 'similar', 'miss', 'request', 'bypass'] as const;
+export type CacheResult = (typeof CACHE_RESULTS)[number];
+
+export class CachedRequest implements RequestPart {
+  /** Where in the chain the cache stands. */
+  readonly owner: object | null;
+  /** Null where its answer is not stored. */
+  question: Question | null = null;
+  key = '';
+  /** Null where it is not known. */
+  meaning: Meaning | null = null;
+  result: CacheResult = 'bypass';
+  /** A token for `Cache-Status`; empty: nothing. */
+  detail = '';
+  /** A plugin had said who asks when the cache was asked. */
+  readonly isIdentified: boolean;
+  /** Its response hook has run, or there is nothing for it to do. */
+  settled = false;
+  stored: Uint8Array | null = null;
+  recording: Recording | null = null;
+  readonly #count: (result: CacheResult) => void;
+
+  constructor(owner: object | null, isIdentified: boolean, count: (result: CacheResult) => void) {
+    this.owner = owner;
+    this.isIdentified = isIdentified;
+    this.#count = count;
+  }
+
+  get logged(): string {
+    return `,"ai_cache":"${this.result}"`;
+  }
+
+  get tap(): ((sink: ResponseSink) => ResponseSink) | null {
+    const { recording } = this;
+    return recording && ((sink) => new RecordingSink(sink, recording));
+  }
+
+  finished(): void {
+    this.#count(this.result);
+  }
+}
+
+/** Of the first cache in the chain. */
+export const CACHED_REQUEST = new RequestSlot<CachedRequest>();

@@ -1,0 +1,99 @@
+/** `host_ai_cache_*`: answers of AI providers that are stored as they pass, and given to who asks the same. */
+import { capability } from '../../../capability/capability.ts';
+import type { CounterInfo } from '../../../telemetry/metric-table.ts';
+import { HostCallError } from '../../../wasm/call/host-call-error.ts';
+import { decide } from '../decide.ts';
+import { AiCache } from './ai-cache.ts';
+import { impliedUrl } from './cache-settings.ts';
+import { CACHE_RESULTS } from './cached-request.ts';
+import { EMBEDDING_RESULTS } from './embedder.ts';
+
+const REQUESTS: CounterInfo = {
+  help: 'Requests that ai-cache has seen',
+  labels: {
+    result: `what became of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`similar\`: it got the answer to a question that means the same; \`request\`: it did not want what is stored, or that its answer is; \`bypass\`: it is none that is cached)`,
+  },
+};
+
+const EMBEDDINGS: CounterInfo = {
+  help: 'Embeddings that ai-cache has asked for',
+  labels: {
+    result: `what came of it: ${EMBEDDING_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`rejected\`: the provider answered with something else; \`resting\`: it failed repeatedly, and is left alone for a while)`,
+  },
+};
+
+/** What `init` has opened. */
+interface Bound {
+  cache: AiCache | null;
+}
+
+function opened({ cache }: Bound, name: string): AiCache {
+  if (cache === null) throw new HostCallError(`${name}: call host_ai_cache_open in init`);
+  return cache;
+}
+
+export const aiCaching = capability({
+  metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
+  open: ({ state, http, counter }) => ({
+    store: state.cache,
+    http,
+    requests: counter('gw_plugin_ai_cache_requests_total', REQUESTS),
+    embeddings: counter('gw_plugin_ai_cache_embeddings_total', EMBEDDINGS),
+  }),
+  bind: (): Bound => ({ cache: null }),
+  functions: {
+    host_ai_cache_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens a cache as the whole config has it, with the properties of `ai-cache`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_cache_open is for init');
+          const { config, services, name } = call.binding;
+          const implied = impliedUrl(config.whole);
+          // One that the config names was opened by its mark: what cannot be reached is refused at load.
+          if (implied !== null) services.openUpstream(implied, config.whole);
+          bound().cache = new AiCache(config.whole, {
+            store: loaded.store,
+            http: loaded.http,
+            count: (result) => loaded.requests.count(result),
+            embedded: (result) => loaded.embeddings.count(result),
+            log: (level, message, x) => services.log(level, name, message, x),
+          });
+          call.bodyNeed = 'any';
+          return 0;
+        },
+    },
+    host_ai_cache_lookup: {
+      signature: ':i',
+      parameters: '() -> answered',
+      meaning: 'in `on_request`: 1: a stored answer is the response; 0: the request goes on',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { bound }) =>
+        () => {
+          if (call.hook !== 'on_request') throw new HostCallError('host_ai_cache_lookup is for on_request');
+          const cache = opened(bound(), 'host_ai_cache_lookup');
+          return decide(call, (x) => cache.answer(x, call.binding.owner));
+        },
+    },
+    host_ai_cache_settle: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning: 'in `on_response`, always: stores the answer where it may be stored, its body as it passes',
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          opened(bound(), 'host_ai_cache_settle').settle(call.response());
+          return 0;
+        },
+    },
+  },
+});

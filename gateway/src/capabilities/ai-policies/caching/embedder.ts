@@ -1,0 +1,109 @@
+/** Asks a provider for the vector of a text; without an answer in time there is none. */
+import { HttpCallError, type HttpCaller } from '../../../egress/http-client.ts';
+import type { Exchange } from '../../../exchange.ts';
+import { messageOf } from '../../../message-of.ts';
+import { get } from '../../../spec/json.ts';
+import type { Target } from '../../ai/targets/targets.ts';
+import { normalised } from './vector-index.ts';
+
+export interface EmbeddingSettings {
+  readonly target: Target;
+  readonly model: string;
+  /** Numbers of a vector; null: as many as the model has. */
+  readonly dimensions: number | null;
+  readonly timeoutMs: number;
+}
+
+/** `rejected`: it answered with something else; `resting`: it failed repeatedly, and is left alone for a while. */
+export const EMBEDDING_RESULTS = ['embedded', 'failed', 'timeout', 'rejected', 'resting'] as const;
+export type EmbeddingResult = (typeof EMBEDDING_RESULTS)[number];
+
+export interface EmbedderDeps {
+  readonly http: HttpCaller;
+  embedded(result: EmbeddingResult): void;
+  log(message: string, x: Exchange): void;
+}
+
+/** Bytes of an answer: vectors have up to some 4000 numbers. */
+const MOST_BYTES = 1 << 20;
+const MOST_DIMENSIONS = 8_192;
+
+export class Embedder {
+  readonly #settings: EmbeddingSettings;
+  readonly #deps: EmbedderDeps;
+
+  constructor(settings: EmbeddingSettings, deps: EmbedderDeps) {
+    this.#settings = settings;
+    this.#deps = deps;
+  }
+
+  /** Null where there is none. */
+  async vectorOf(text: string, x: Exchange): Promise<Float32Array | null> {
+    const { breaker, baseUrl } = this.#settings.target;
+    if (!breaker.admits()) {
+      this.#deps.embedded('resting');
+      return null;
+    }
+    try {
+      const vector = await this.#ask(text, x);
+      breaker.succeeded();
+      this.#deps.embedded('embedded');
+      return vector;
+    } catch (error) {
+      if (x.closed) {
+        breaker.abandoned();
+        return null;
+      }
+      breaker.failed();
+      this.#deps.embedded(resultOf(error));
+      this.#deps.log(`no embedding of ${baseUrl}: ${messageOf(error)}`, x);
+      return null;
+    }
+  }
+
+  async #ask(text: string, x: Exchange): Promise<Float32Array> {
+    const { target, model, dimensions, timeoutMs } = this.#settings;
+    const asked = { model, input: text, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
+    const { status, body } = await this.#deps.http.call({
+      method: 'POST',
+      url: target.url('/embeddings'),
+      headers: [
+        ...['content-type', 'application/json', 'accept', 'application/json', 'accept-encoding', 'identity'],
+        ...['user-agent', 'gw', ...target.headers],
+      ],
+      body: JSON.stringify(asked),
+      maxBytes: MOST_BYTES,
+      timeoutMs,
+      exchange: x,
+    });
+    if (status !== 200) throw new EmbeddingRejected(`it answered ${status}`);
+    return vectorIn(body);
+  }
+}
+
+/** It has answered, but not with a vector. */
+class EmbeddingRejected extends Error {}
+
+function vectorIn(body: Buffer): Float32Array {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(body.toString());
+  } catch {
+    // Rejected below.
+  }
+  const data = get(answer, 'data');
+  const numbers = Array.isArray(data) ? get(data[0], 'embedding') : undefined;
+  const isVector = Array.isArray(numbers) && numbers.length <= MOST_DIMENSIONS && numbers.every(isNumber);
+  const vector = isVector ? normalised(numbers) : null;
+  if (vector === null) throw new EmbeddingRejected('its answer has no vector');
+  return vector;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function resultOf(error: unknown): EmbeddingResult {
+  if (error instanceof EmbeddingRejected) return 'rejected';
+  return error instanceof HttpCallError && error.failure === 'timeout' ? 'timeout' : 'failed';
+}
