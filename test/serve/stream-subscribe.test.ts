@@ -1,12 +1,12 @@
 /** stream-subscribe through a real `gw serve`, from a real broker. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { zstdCompressSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { load } from 'js-yaml';
 import kafkajs from 'kafkajs';
 import lz4 from 'lz4js';
 import snappy from 'snappyjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../eventually.ts';
 import type { StreamEvent } from './event-source.ts';
 import { compileSpec, startGateway } from './gateway.ts';
@@ -245,6 +245,9 @@ describe.skipIf(brokers === '')('stream-subscribe (needs KAFKA_BROKERS)', () => 
       compress: async ({ buffer }: { readonly buffer: Buffer }) => compress(buffer),
       decompress: async (bytes: Buffer) => bytes,
     });
+    const before = { ...codecs };
+    onTestFinished(() => void Object.assign(codecs, before));
+    codecs[types.GZIP] = codec(gzipSync);
     codecs[types.Snappy] = codec(snappy.compress);
     codecs[types.LZ4] = codec(independentBlocks);
     codecs[types.ZSTD] = codec(zstdCompressSync);

@@ -1,8 +1,9 @@
 /** The title of the window, which browsers keep in their history. */
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 export function useTitle(title: string): void {
-  useEffect(() => {
+  // Before the page is seen.
+  useLayoutEffect(() => {
     document.title = `${title} · gw console`;
   }, [title]);
 }

@@ -89,6 +89,20 @@ function asHost(source: string): RegExp | null {
   return null;
 }
 
+/**
+ * As the language has it: a pattern with the flag u begins between characters. The host's own search begins in the middle
+ * of one, too, where /\B/u finds something in 'a😀a'.
+ */
+function hostTest(host: RegExp, given: string): boolean {
+  if (!host.unicode) return host.test(given);
+  const sticky = new RegExp(host.source, 'uy');
+  const characters = [...given];
+  return [...characters, ''].some((_, i) => {
+    sticky.lastIndex = characters.slice(0, i).join('').length;
+    return sticky.test(given);
+  });
+}
+
 /** The answer, or null where it took too many steps. */
 function within<T>(run: (budget: StepBudget) => T): T | null {
   const budget = new StepBudget(DEFAULT_STEPS);
@@ -124,7 +138,7 @@ describe('a pattern', () => {
           const found = within((budget) => countedTest(program, given, budget));
           if (found === null) continue;
           compared++;
-          expect(found, `/${source}/${host.flags} ${JSON.stringify(given)}`).toBe(host.test(given));
+          expect(found, `/${source}/${host.flags} ${JSON.stringify(given)}`).toBe(hostTest(host, given));
         }
       }),
       propertyRuns(5000),
@@ -146,7 +160,7 @@ describe('a pattern', () => {
           const found = within((budget) => compilePattern(source, budget).test(given));
           if (matched === null || found === null) continue;
           compared++;
-          expect(found, `/${source}/u ${JSON.stringify(given)}`).toBe(host.test(given));
+          expect(found, `/${source}/u ${JSON.stringify(given)}`).toBe(hostTest(host, given));
         }
       }),
       propertyRuns(1000),

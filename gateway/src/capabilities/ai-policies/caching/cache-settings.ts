@@ -1,6 +1,7 @@
 /** The config of `ai-cache`, whose schema has checked types. */
 import type { JsonObject } from '../../../artifact/format.ts';
-import { baseUrlOf, Target } from '../../ai/targets/targets.ts';
+import { Endpoint, KnownEndpoints } from '../../ai/targets/endpoint.ts';
+import { baseUrlOf } from '../../ai/targets/provider.ts';
 import { digest } from '../../cache/cache-key.ts';
 import { numberOf, objectOf } from '../profiles.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -49,7 +50,7 @@ function similarity(semantic: JsonObject): SimilaritySettings {
     threshold: Number(semantic['threshold']),
     maxEntries: Number(semantic['max_entries']),
     embedding: {
-      target: new Target(embedding, new Map()),
+      endpoint: new Endpoint(embedding, new KnownEndpoints()),
       model: String(embedding['model']),
       dimensions: numberOf(embedding['dimensions']),
       timeoutMs: Number(embedding['timeout']) * 1000,

@@ -3,11 +3,11 @@ import { HttpCallError, type HttpCaller } from '../../../egress/http-client.ts';
 import type { Exchange } from '../../../exchange.ts';
 import { messageOf } from '../../../message-of.ts';
 import { get } from '../../../spec/json.ts';
-import type { Target } from '../../ai/targets/targets.ts';
+import type { Endpoint } from '../../ai/targets/endpoint.ts';
 import { normalised } from './vector-index.ts';
 
 export interface EmbeddingSettings {
-  readonly target: Target;
+  readonly endpoint: Endpoint;
   readonly model: string;
   /** Numbers of a vector; null: as many as the model has. */
   readonly dimensions: number | null;
@@ -39,7 +39,8 @@ export class Embedder {
 
   /** Null where there is none. */
   async vectorOf(text: string, x: Exchange): Promise<Float32Array | null> {
-    const { breaker, baseUrl } = this.#settings.target;
+    const { health, host } = this.#settings.endpoint;
+    const { breaker } = health;
     if (!breaker.admits()) {
       this.#deps.embedded('resting');
       return null;
@@ -56,20 +57,20 @@ export class Embedder {
       }
       breaker.failed();
       this.#deps.embedded(resultOf(error));
-      this.#deps.log(`no embedding of ${baseUrl}: ${messageOf(error)}`, x);
+      this.#deps.log(`no embedding of ${host}: ${messageOf(error)}`, x);
       return null;
     }
   }
 
   async #ask(text: string, x: Exchange): Promise<Float32Array> {
-    const { target, model, dimensions, timeoutMs } = this.#settings;
+    const { endpoint, model, dimensions, timeoutMs } = this.#settings;
     const asked = { model, input: text, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
     const { status, body } = await this.#deps.http.call({
       method: 'POST',
-      url: target.url('/embeddings'),
+      url: endpoint.url('/embeddings'),
       headers: [
         ...['content-type', 'application/json', 'accept', 'application/json', 'accept-encoding', 'identity'],
-        ...['user-agent', 'gw', ...target.headers],
+        ...['user-agent', 'gw', ...endpoint.headers],
       ],
       body: JSON.stringify(asked),
       maxBytes: MOST_BYTES,
