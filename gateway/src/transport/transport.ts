@@ -103,7 +103,8 @@ export function createTransport(
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
-  dispatchByProtocol(server, tls !== null, http2, { detector, begunLines });
+  let closing = false;
+  dispatchByProtocol(server, tls !== null, http2, { detector, begunLines, isClosing: () => closing });
   admitConnections(server, slots, events);
 
   const sweeping = setInterval(() => {
@@ -130,6 +131,7 @@ export function createTransport(
     closeKept: (withinMs) => drain.closeKept(withinMs),
     close: (timeoutMs) =>
       new Promise((resolve) => {
+        closing = true;
         drain.begin();
         const cut = setTimeout(() => {
           upgraded.cut();
@@ -149,6 +151,16 @@ export function createTransport(
   };
 }
 
+interface Dispatching {
+  readonly detector: ProtocolDetector;
+  readonly begunLines: WeakSet<Socket>;
+  /**
+   * True once no more is accepted. What becomes a connection then has waited for its slot or its handshake: of one that
+   * says nothing, nobody else would see the end.
+   */
+  isClosing(): boolean;
+}
+
 /**
  * Puts a switch before the server's own listener, so that the one server that listens also counts, limits and closes
  * connections of both protocols. `connection` comes before the TLS handshake, `secureConnection` after it.
@@ -157,7 +169,7 @@ function dispatchByProtocol(
   server: HttpServer | HttpsServer,
   secure: boolean,
   http2: Http2Connections,
-  { detector, begunLines }: { readonly detector: ProtocolDetector; readonly begunLines: WeakSet<Socket> },
+  { detector, begunLines, isClosing }: Dispatching,
 ): void {
   const event = secure ? 'secureConnection' : 'connection';
   const [http1] = server.listeners(event);
@@ -165,11 +177,13 @@ function dispatchByProtocol(
   server.removeAllListeners(event);
   if (secure) {
     server.on(event, (socket: TLSSocket) => {
-      if (socket.alpnProtocol === 'h2') http2.accept(socket, 'https');
+      if (isClosing()) socket.destroy();
+      else if (socket.alpnProtocol === 'h2') http2.accept(socket, 'https');
       else http1.call(server, socket);
     });
   } else {
     server.on(event, (socket: Socket) => {
+      if (isClosing()) return void socket.destroy();
       detector.decide(socket, (isHttp2, first) => {
         if (first.includes('\n')) begunLines.add(socket);
         if (isHttp2) http2.accept(socket, 'http');
