@@ -9,6 +9,7 @@ import type { Exchange, HeaderList, ResponseSink } from '../exchange.ts';
 import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
+import { streamed } from '../streamed-bytes.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import {
   type ParsedHeaders,
@@ -261,6 +262,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#discards) return this.#discard(chunk, controller);
     this.#bytes += chunk.length;
+    streamed(chunk.length);
     const sink = this.#sink;
     if (sink === null) return;
     if (this.#bytes !== this.#expected) this.#timer.progressed();

@@ -1,6 +1,7 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
 import type { BodyCopy } from '../exchange.ts';
+import { streamed } from '../streamed-bytes.ts';
 import type { StallDetector, WatchedClient } from './stall-detector.ts';
 
 /** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
@@ -85,6 +86,7 @@ export class IncomingBody extends Readable implements WatchedClient {
     source.on('data', (chunk: Buffer) => {
       this.progressAt = performance.now();
       this.received += chunk.length;
+      streamed(chunk.length);
       if (this.received > Math.min(this.limit, this.#limits.maxBodySize)) {
         source.pause();
         const ours = this.received > this.#limits.maxBodySize;
