@@ -56,14 +56,17 @@ async function run(path: string, { format }: Flags, program: Program): Promise<v
   }
   const tools = toolsOf(artifact);
   const tokens = tools.reduce((sum, each) => sum + each.tokens, 0);
+  const upstreams = (artifact.tools.upstreams ?? []).map(({ name }) => name);
   const warnings = warningsOf(tools.length);
-  if (format === 'json') program.stdout(`${JSON.stringify({ tools, count: tools.length, tokens, warnings })}\n`);
+  if (format === 'json')
+    program.stdout(`${JSON.stringify({ tools, count: tools.length, tokens, upstreams, warnings })}\n`);
   else {
     const rows = tools.map(({ definition, method, path: route, tokens: size }) => [
       ...[definition.name, `${method} ${route}`, String(size), definition.title ?? '-'],
     ]);
     program.stdout(table([['TOOL', 'OPERATION', 'TOKENS', 'TITLE'], ...rows]));
-    program.stdout(`${tools.length} tools, about ${tokens} tokens\n`);
+    const more = upstreams.length === 0 ? '' : `, and those of MCP upstreams: ${upstreams.join(', ')}`;
+    program.stdout(`${tools.length} tools, about ${tokens} tokens${more}\n`);
     for (const warning of warnings) program.stderr(`warning: ${warning}\n`);
   }
   program.exit(0);

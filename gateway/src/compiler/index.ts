@@ -15,6 +15,12 @@ export {
   type SpecResult,
   specsAmong,
 } from './describe.ts';
+export {
+  type McpSettings,
+  type McpUpstreamSettings,
+  mcpUpstreamName,
+  mcpUpstreamSchema,
+} from './mcp-upstream-schema.ts';
 export type {
   CompileFlags,
   PluginManifest,

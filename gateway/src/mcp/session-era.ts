@@ -11,12 +11,15 @@ import {
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
   RpcError,
+  type RpcId,
   type RpcMessage,
   type RpcNotification,
   type RpcRequest,
   resultText,
 } from './json-rpc.ts';
-import { listTools, type McpRequest, runTool } from './tool-methods.ts';
+import { calledTool, listTools, type McpRequest, runTool, type STREAMS } from './tool-methods.ts';
+import { type ClientSide, withoutProtocolMeta } from './upstreams/pass-on.ts';
+import { callUpstreamTool } from './upstreams/upstream-tool.ts';
 
 const SESSION = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
@@ -33,7 +36,7 @@ export class SessionEra {
   }
 
   /** Throws RpcError. */
-  async answer(request: McpRequest, message: RpcMessage): Promise<Answer> {
+  async answer(request: McpRequest, message: RpcMessage): Promise<Answer | null | typeof STREAMS> {
     if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(request, message);
     const version = headerOf(request.x.headers, VERSION);
     if (version !== undefined && !SESSION_REVISIONS.includes(version)) {
@@ -46,9 +49,10 @@ export class SessionEra {
   }
 
   /** `DELETE`: the client needs the session no more. Throws RpcError. */
-  async end({ x }: Pick<McpRequest, 'x'>): Promise<Answer> {
+  async end({ x, toolbox }: Pick<McpRequest, 'x' | 'toolbox'>): Promise<Answer> {
     const id = idOf(x.headers);
     if (!(await this.#sessions.end(id))) throw noSession();
+    toolbox.upstreams?.endSession(id);
     return { status: 204, body: null };
   }
 
@@ -78,7 +82,7 @@ export class SessionEra {
     return ACCEPTED;
   }
 
-  async #answer(request: McpRequest, session: string, message: RpcRequest): Promise<Answer> {
+  async #answer(request: McpRequest, session: string, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { id, method, params } = message;
     switch (method) {
       case 'ping':
@@ -86,18 +90,33 @@ export class SessionEra {
       case 'tools/list':
         return json(resultText(id, `{${listTools(request, params, 'sessions')}}`));
       case 'tools/call':
-        return this.#call(request, session, id, params);
+        return this.#call(request, session, message);
       default:
         throw new RpcError(METHOD_NOT_FOUND, `There is no method ${JSON.stringify(method.slice(0, 100))}.`);
     }
   }
 
-  async #call(request: McpRequest, session: string, id: RpcRequest['id'], params: Obj): Promise<Answer> {
-    const outcome = await runTool(request, params, 'sessions', (cancel) => this.#calls.add(session, id, cancel));
+  async #call(request: McpRequest, session: string, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
+    const { id } = message;
+    const called = calledTool(request, message.params);
+    const cancellable = (cancel: () => void) => this.#calls.add(session, id, cancel);
+    if ('upstream' in called) return callUpstreamTool(request, message, called, clientSide(id, session, cancellable));
+    const outcome = await runTool(request, called, 'sessions', cancellable);
     // What was cancelled gets no response; the HTTP request must have one.
     if (outcome === null) return ACCEPTED;
     return 'answer' in outcome ? outcome.answer : json(resultText(id, JSON.stringify(outcome.result)));
   }
+}
+
+function clientSide(id: RpcId, session: string, cancellable: ClientSide['cancellable']): ClientSide {
+  const render = (result: Obj) => resultText(id, JSON.stringify(resultOfSession(result)));
+  return { era: 'sessions', session, logLevel: null, render, cancellable, cancelled: ACCEPTED };
+}
+
+/** A result of an upstream without what only the later revision has. */
+function resultOfSession(result: Obj): Obj {
+  const { resultType: _, ttlMs: __, cacheScope: ___, structuredContent, ...rest } = withoutProtocolMeta(result);
+  return isObject(structuredContent) ? { ...rest, structuredContent } : rest;
 }
 
 /** Throws RpcError where there is none. */

@@ -15,6 +15,9 @@ import {
 import { mustMatch } from './request-headers.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
+import { mustMatchArguments } from './upstreams/parameter-headers.ts';
+import { type ClientSide, withoutProtocolMeta } from './upstreams/pass-on.ts';
+import { callUpstreamTool } from './upstreams/upstream-tool.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
@@ -59,12 +62,18 @@ export class StatelessEra {
     }
   }
 
-  async #call(request: McpRequest, message: RpcRequest): Promise<Answer | null> {
+  async #call(request: McpRequest, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { params } = message;
+    const { headers } = request.x;
     const name = get(params, 'name');
-    if (typeof name === 'string') mustMatch(request.x.headers, 'Mcp-Name', name);
-    calledTool(request, params);
-    const outcome = await runTool(request, params, 'stateless', () => () => {});
+    if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
+    const called = calledTool(request, params);
+    if ('upstream' in called) {
+      // Repeated by who calls the tool by its own name; search mode's arguments are others.
+      if (called.upstream.tool.name === name) mustMatchArguments(headers, called.upstream.tool.headers, called.args);
+      return callUpstreamTool(request, message, called, clientSide(request, message));
+    }
+    const outcome = await runTool(request, called, 'stateless', () => () => {});
     if (outcome === null) return null;
     if ('answer' in outcome) return outcome.answer;
     const { _meta, ...members } = outcome.result;
@@ -89,6 +98,24 @@ export class StatelessEra {
     if (stays) sink.once('close', stays);
     return STREAMS;
   }
+}
+
+function clientSide(request: McpRequest, message: RpcRequest): ClientSide {
+  const logLevel = get(get(message.params, '_meta'), `${PREFIX}logLevel`);
+  return {
+    era: 'stateless',
+    session: null,
+    logLevel: typeof logLevel === 'string' ? logLevel : null,
+    render: (result) => rendered(request, message, withoutProtocolMeta(result)),
+    cancellable: () => () => {},
+    cancelled: null,
+  };
+}
+
+/** A result of an upstream, in whose era there may be no types of results. */
+function rendered(request: McpRequest, { id }: RpcRequest, result: Obj): string {
+  const _meta = { ...(get(result, '_meta') as Obj | undefined), ...serverInfo(request) };
+  return resultText(id, JSON.stringify({ resultType: 'complete', ...result, _meta }));
 }
 
 /** Throws RpcError where what each request must say is missing, of another revision, or not that of the header. */

@@ -1,0 +1,60 @@
+/** The answer to a request whose server says something before it: a stream from the first such message on, else JSON. */
+import { type Answer, type HeaderList, joinedHeader, type ResponseSink } from '../exchange.ts';
+import { type McpRequest, STREAMS } from './tool-methods.ts';
+
+const HEADERS: HeaderList = [
+  'content-type',
+  'text/event-stream',
+  'cache-control',
+  'no-cache',
+  'x-accel-buffering',
+  'no',
+];
+
+export class ReplyStream {
+  readonly #request: McpRequest;
+  /** Undefined: nothing has been said yet. Null: the client has gone. */
+  #sink: ResponseSink | null | undefined;
+
+  constructor(request: McpRequest) {
+    this.#request = request;
+  }
+
+  /** Resolves when the client takes more. Nothing happens where it takes no streams. */
+  async say(message: object): Promise<void> {
+    if (this.#sink === undefined) {
+      if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return;
+      this.#sink = this.#request.stream([...HEADERS]);
+      this.#sink?.on('error', () => {});
+    }
+    const sink = this.#sink;
+    if (sink === null || sink.destroyed) return;
+    if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink);
+  }
+
+  /** `text`: the message that answers the request, or null: there is none. */
+  end(text: string | null, plain: () => Answer | null): Answer | null | typeof STREAMS {
+    const sink = this.#sink;
+    if (sink === undefined) return plain();
+    if (sink !== null && !sink.destroyed) {
+      if (text === null) sink.end();
+      else sink.end(eventOf(text));
+    }
+    return STREAMS;
+  }
+}
+
+function drained(sink: ResponseSink): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      sink.off('drain', done).off('close', done);
+      resolve();
+    };
+    sink.on('drain', done).on('close', done);
+  });
+}
+
+/** `message`: JSON. */
+function eventOf(message: string): string {
+  return `event: message\ndata: ${message}\n\n`;
+}

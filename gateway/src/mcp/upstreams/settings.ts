@@ -1,0 +1,51 @@
+/** Settings of an upstream as a process goes by them: secrets resolved, names of headers in lower case. */
+import type { JsonObject } from '../../artifact/format.ts';
+import type { McpUpstream } from '../../artifact/tools.ts';
+import { UpstreamError } from '../../egress/upstream.ts';
+import type { HeaderList } from '../../exchange.ts';
+import type { Secrets } from '../../secrets/secrets.ts';
+
+export interface UpstreamSettings extends Omit<McpUpstream, 'headers'> {
+  /** Of each request. */
+  readonly headers: HeaderList;
+}
+
+/** Throws SecretError, and UpstreamError where it is plaintext and that is not allowed. */
+export function resolvedUpstream(upstream: McpUpstream, secrets: Secrets, allowPlaintext: boolean): UpstreamSettings {
+  const { headers: given = {}, ...rest } = upstream;
+  const { protocol, origin } = new URL(upstream.url);
+  if (protocol !== 'https:' && !(protocol === 'http:' && allowPlaintext)) {
+    const hint = 'use https://, or allow it with --allow-plaintext-upstream';
+    throw new UpstreamError(`MCP upstream "${upstream.name}", ${origin}, is plaintext: ${hint}`);
+  }
+  const resolved = secrets.resolve(given as JsonObject);
+  const headers = Object.entries(resolved).flatMap(([name, value]) => {
+    if (/[\r\n\0]/.test(String(value)) || !/^[\x20-\x7e\x80-\xff\t]*$/.test(String(value))) {
+      throw new UpstreamError(
+        `header "${name}" of MCP upstream "${upstream.name}" has characters that headers cannot have`,
+      );
+    }
+    return [name.toLowerCase(), String(value)];
+  });
+  return { ...rest, headers };
+}
+
+/** Whether the name of a tool, without prefix, is one of those that are offered. */
+export function allows({ allow }: Pick<McpUpstream, 'allow'>, name: string): boolean {
+  return allow === undefined || allow.some((pattern) => matches(pattern.split('*'), name));
+}
+
+/** `parts`: what stands between the asterisks. */
+function matches(parts: readonly string[], name: string): boolean {
+  const [first = '', ...rest] = parts;
+  const last = rest.pop();
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - at >= last.length && name.endsWith(last);
+}
