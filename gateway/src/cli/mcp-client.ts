@@ -1,5 +1,5 @@
-/** Calls one tool of a running server: in revision 2026-07-28 where it speaks it, else in a session (docs/mcp.md#calls). */
-import { type Asking, McpClient, statelessMeta } from '../mcp/client/client.ts';
+/** Asks a running server: in revision 2026-07-28 where it speaks it, else in a session (docs/mcp.md#calls). */
+import { type Asking, McpClient, type Session, type Stateless, statelessMeta } from '../mcp/client/client.ts';
 import type { McpTransport } from '../mcp/client/transport.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
@@ -16,17 +16,25 @@ export interface McpServer {
 }
 
 /** The result of the tool. Throws McpRefusal, and errors of the connection. */
-export async function callRemoteTool({ url, headers, signal }: McpServer, name: string, args: Obj): Promise<Obj> {
+export function callRemoteTool(server: McpServer, name: string, args: Obj): Promise<Obj> {
+  const question = { method: 'tools/call', name, params: { name, arguments: args } };
+  return withServer(server, (client, link, asking) => client.ask(question, link, asking));
+}
+
+/** In a session where the server speaks earlier revisions only, which ends afterwards. */
+export async function withServer<T>(
+  { url, headers, signal }: McpServer,
+  use: (client: McpClient, link: Stateless | Session, asking: Asking) => Promise<T>,
+): Promise<T> {
   const client = new McpClient(transportTo(url));
   const given = headers.flatMap(([header, value]) => [header.toLowerCase(), value]);
   const asking: Asking = { headers: given, signal, most: MOST_ANSWER };
-  const question = { method: 'tools/call', name, params: { name, arguments: args } };
   if ((await client.discover(asking)) !== null) {
-    return client.ask(question, { era: 'stateless', meta: statelessMeta() }, asking);
+    return use(client, { era: 'stateless', meta: statelessMeta() }, asking);
   }
   const session = await client.openSession(asking);
   try {
-    return await client.ask(question, session, asking);
+    return await use(client, session, asking);
   } finally {
     await client.endSession(session, asking);
   }

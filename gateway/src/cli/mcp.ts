@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Artifact } from '../artifact/read.ts';
 import { schemasOfTools, toolDefinition } from '../tools/definition.ts';
 import { callCommand } from './mcp-call.ts';
+import { pinCommand } from './mcp-pin.ts';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
 import { table } from './table.ts';
@@ -31,10 +32,11 @@ Exit codes: 0 success, 1 the artifact cannot be read or has been changed, or MCP
 
 export function mcpCommand(program: Program): Command {
   const mcp = new Command('mcp')
-    .description('Inspect the tools that an artifact offers to agents, and call them.')
+    .description('Inspect the tools that an artifact offers to agents, call them, and pin those of other servers.')
     .addHelpText('after', '\nExamples:\n  $ gw mcp tools api.gwa\n  $ gw mcp call http://localhost:8080 listBooks');
   mcp.addCommand(toolsCommand(program).exitOverride());
   mcp.addCommand(callCommand(program).exitOverride());
+  mcp.addCommand(pinCommand(program).exitOverride());
   return mcp;
 }
 

@@ -64,7 +64,11 @@ export function calledTool({ toolbox }: McpRequest, params: Obj): Called {
     if (name === CALL) return innerTool(toolbox, args);
   }
   const called = calledBy(toolbox, name, args);
-  if (!called) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 100)}`);
+  if (!called) {
+    const held = toolbox.upstreams?.heldBack(name) ?? null;
+    const why = held === null ? 'Unknown tool' : 'Tool held back';
+    throw new RpcError(INVALID_PARAMS, `${why}: ${name.slice(0, 100)}${held === null ? '' : ` (${held})`}`);
+  }
   return called;
 }
 

@@ -1,7 +1,6 @@
 /** The upstreams of one artifact, their tools merged: names of operations win, then upstreams in the order of their names. */
 
 import type { OfferedTool } from './definition.ts';
-import type { ParameterHeader } from './parameter-headers.ts';
 import type { UpstreamServices } from './services.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
@@ -9,8 +8,6 @@ export interface UpstreamTool {
   readonly server: UpstreamServer;
   readonly tool: OfferedTool;
 }
-
-export type { ParameterHeader };
 
 export class UpstreamSet {
   readonly servers: readonly UpstreamServer[];
@@ -38,6 +35,15 @@ export class UpstreamSet {
   get tools(): ReadonlyMap<string, UpstreamTool> {
     this.#merged ??= this.#merge();
     return this.#merged;
+  }
+
+  /** Why a tool of that name, with prefix, is not offered; null: no upstream has one. */
+  heldBack(name: string): string | null {
+    for (const { settings, catalogue } of this.servers) {
+      const why = name.startsWith(settings.prefix) ? catalogue.held.get(name.slice(settings.prefix.length)) : undefined;
+      if (why !== undefined) return why;
+    }
+    return null;
   }
 
   /** One of the upstreams offers others than before. */
