@@ -183,6 +183,6 @@ it('tools stay listed while their upstream is away, and are called again when it
   });
   expect(await names()).toContain('good_hello');
   // The same address, and none of its sessions.
-  good = await startMcpServer('sessions', good.tools, Number(port));
+  good = await startMcpServer('sessions', good.tools, { port: Number(port) });
   expect(await post(gw.url, hello, session)).toMatchObject({ body: { result: { content: [{ text: 'hi' }] } } });
 });

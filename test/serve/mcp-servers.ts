@@ -6,8 +6,18 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Server as SessionServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { createMcpHandler, Server as StatelessServer } from '@modelcontextprotocol/server';
+import {
+  CallToolRequestSchema,
+  CompleteRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+  SetLevelRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, type ServerContext, Server as StatelessServer } from '@modelcontextprotocol/server';
 
 export interface CallContext {
   /** Of the HTTP request. */
@@ -15,6 +25,9 @@ export interface CallContext {
   /** The server's own session; undefined where there is none. */
   readonly session: string | undefined;
   readonly meta: Readonly<Record<string, unknown>>;
+  /** Answers of the client to what it was asked by the call before, and what was kept for that. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly state: string | undefined;
   readonly signal: AbortSignal;
   notify(method: string, params: object): Promise<void>;
   /** Asks the client, which only sessions can. */
@@ -24,6 +37,16 @@ export interface CallContext {
 export interface TestTool {
   readonly definition: { readonly name: string; readonly [member: string]: unknown };
   call(args: Readonly<Record<string, unknown>>, context: CallContext): object | Promise<object>;
+}
+
+/** What a server answers methods with that are not about tools. */
+export type Methods = Readonly<Record<string, (params: Params, context: CallContext) => object>>;
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface McpServerOptions {
+  readonly methods?: Methods;
+  /** By default a free one. */
+  readonly port?: number;
 }
 
 export interface McpServer {
@@ -39,17 +62,42 @@ export interface McpServer {
 
 export const ANY_OBJECT = { type: 'object' } as const;
 
-/** `era`: of the revisions that it speaks. `port`: by default a free one. */
+/** `era`: of the revisions that it speaks. */
 export function startMcpServer(
   era: 'sessions' | 'stateless',
   tools: readonly TestTool[],
-  port = 0,
+  { methods = {}, port = 0 }: McpServerOptions = {},
 ): Promise<McpServer> {
-  const state: State = { tools: [...tools], seen: [], port };
+  const state: State = { tools: [...tools], seen: [], port, methods };
   return era === 'sessions' ? sessionServer(state) : statelessServer(state);
 }
 
-type State = Pick<McpServer, 'seen'> & { tools: TestTool[]; readonly port: number };
+interface State extends Pick<McpServer, 'seen'> {
+  tools: TestTool[];
+  readonly port: number;
+  readonly methods: Methods;
+}
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+const SCHEMAS = {
+  'prompts/list': ListPromptsRequestSchema,
+  'prompts/get': GetPromptRequestSchema,
+  'resources/list': ListResourcesRequestSchema,
+  'resources/templates/list': ListResourceTemplatesRequestSchema,
+  'resources/read': ReadResourceRequestSchema,
+  'completion/complete': CompleteRequestSchema,
+};
+
+function capabilitiesOf({ methods }: State) {
+  const has = (name: string, capability: string) => (name in methods ? { [capability]: {} } : {});
+  return {
+    tools: {},
+    logging: {},
+    ...has('prompts/list', 'prompts'),
+    ...has('resources/list', 'resources'),
+    ...has('completion/complete', 'completions'),
+  };
+}
 
 function toolOf({ tools }: State, name: string): TestTool {
   const tool = tools.find(({ definition }) => definition.name === name);
@@ -60,7 +108,7 @@ function toolOf({ tools }: State, name: string): TestTool {
 async function sessionServer(state: State): Promise<McpServer> {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const open = async () => {
-    const server = new SessionServer({ name: 'sessions', version: '1' }, { capabilities: { tools: {}, logging: {} } });
+    const server = new SessionServer({ name: 'sessions', version: '1' }, { capabilities: capabilitiesOf(state) });
     server.setRequestHandler(
       ListToolsRequestSchema,
       () => ({ tools: state.tools.map((each) => each.definition) }) as never,
@@ -70,12 +118,30 @@ async function sessionServer(state: State): Promise<McpServer> {
         headers: extra.requestInfo?.headers ?? {},
         session: extra.sessionId,
         meta: params._meta ?? {},
+        answers: {},
+        state: undefined,
         signal: extra.signal,
-        notify: (method, said) => extra.sendNotification({ method, params: said } as never),
+        notify: async (method, said) => {
+          const { level = '' } = said as { level?: string };
+          if (method === 'notifications/message' && LEVELS.indexOf(level) < least) return;
+          await extra.sendNotification({ method, params: said } as never);
+        },
         ask: (method, said) => extra.sendRequest({ method, params: said } as never, ANYTHING as never),
       };
       return toolOf(state, params.name).call(params.arguments ?? {}, context) as never;
     });
+    let least = 0;
+    server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
+      least = LEVELS.indexOf(params.level);
+      return {};
+    });
+    for (const [method, answer] of Object.entries(state.methods)) {
+      const schema = SCHEMAS[method as keyof typeof SCHEMAS];
+      server.setRequestHandler(
+        schema as never,
+        (({ params }: { params: Params }) => answer(params ?? {}, NO_CONTEXT)) as never,
+      );
+    }
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void transports.set(id, transport),
@@ -97,28 +163,46 @@ async function sessionServer(state: State): Promise<McpServer> {
   );
 }
 
+/** Of what is not called as a tool. */
+const NO_CONTEXT: CallContext = {
+  headers: {},
+  session: undefined,
+  meta: {},
+  answers: {},
+  state: undefined,
+  signal: new AbortController().signal,
+  notify: () => Promise.resolve(),
+  ask: () => Promise.reject(new Error('not of a tool')),
+};
+
 /** A schema of the older SDK that lets all pass. */
 const ANYTHING = { parse: (value: unknown) => value, safeParse: (data: unknown) => ({ success: true, data }) };
 
 async function statelessServer(state: State): Promise<McpServer> {
   const handler = createMcpHandler(
     () => {
-      const server = new StatelessServer(
-        { name: 'stateless', version: '1' },
-        { capabilities: { tools: {}, logging: {} } },
-      );
+      const server = new StatelessServer({ name: 'stateless', version: '1' }, { capabilities: capabilitiesOf(state) });
       server.setRequestHandler('tools/list', () => ({ tools: state.tools.map((each) => each.definition) }) as never);
-      server.setRequestHandler('tools/call', async ({ params }, { mcpReq, http }) => {
-        const context: CallContext = {
-          headers: Object.fromEntries(http?.req?.headers ?? []),
-          session: undefined,
-          meta: { ...mcpReq._meta, ...mcpReq.envelope },
-          signal: mcpReq.signal,
-          notify: (method, said) => mcpReq.notify({ method, params: said } as never),
-          ask: () => Promise.reject(new Error('there are no sessions')),
-        };
-        return toolOf(state, params.name).call(params.arguments ?? {}, context) as never;
+      const contextOf = ({ mcpReq, http }: ServerContext): CallContext => ({
+        headers: Object.fromEntries(http?.req?.headers ?? []),
+        session: undefined,
+        meta: { ...mcpReq._meta, ...mcpReq.envelope },
+        answers: mcpReq.inputResponses ?? {},
+        state: mcpReq.requestState(),
+        signal: mcpReq.signal,
+        notify: (method, said) => mcpReq.notify({ method, params: said } as never),
+        ask: () => Promise.reject(new Error('there are no sessions')),
       });
+      server.setRequestHandler('tools/call', async ({ params }, context) => {
+        return toolOf(state, params.name).call(params.arguments ?? {}, contextOf(context)) as never;
+      });
+      for (const [method, answer] of Object.entries(state.methods)) {
+        server.setRequestHandler(
+          method as never,
+          (({ params }: { params: Params }, context: ServerContext) =>
+            answer(params ?? {}, contextOf(context))) as never,
+        );
+      }
       return server as never;
     },
     { legacy: 'reject' },

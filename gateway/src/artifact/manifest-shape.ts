@@ -149,6 +149,8 @@ const upstream = shape({
   url: (value) => typeof value === 'string' && URL.canParse(value),
   prefix: text,
   allow: optional(listOf(text)),
+  prompts: listOf(text),
+  resources: listOf(text),
   headers: optional(mapOf(text)),
   forward_authorization: optional(flag),
   authorize: optional(count),

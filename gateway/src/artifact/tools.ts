@@ -82,6 +82,10 @@ export interface McpUpstream {
   readonly prefix: string;
   /** Names of tools without prefix, in which `*` stands for any characters; absent: all. */
   readonly allow?: readonly string[];
+  /** The same of prompts. */
+  readonly prompts: readonly string[];
+  /** The same of URIs of resources, and of their templates. */
+  readonly resources: readonly string[];
   /** Of each request; values may be references to secrets. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Calls have the `Authorization` of whoever calls. */

@@ -1,6 +1,6 @@
 /** `gw mcp pin`: the digests of an MCP server's tools, as gw.yaml takes them (docs/mcp.md#upstream-pins). */
 import { Command } from 'commander';
-import { listTools } from '../mcp/upstreams/catalogue.ts';
+import { listAll } from '../mcp/upstreams/catalogue.ts';
 import { offeredTool } from '../mcp/upstreams/definition.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
@@ -38,7 +38,7 @@ async function run(url: string, { header, timeout }: Flags, program: Program): P
   try {
     const signal = AbortSignal.timeout(timeout * 1000);
     const listed = await withServer({ url, headers: header, signal }, (client, link, asking) =>
-      listTools(client, link, asking),
+      listAll('tools', client, link, asking),
     );
     const lines = listed.flatMap((tool) => pinned(tool, program));
     program.stdout(lines.length === 0 ? 'pin: {}\n' : `pin:\n${lines.sort().join('')}`);

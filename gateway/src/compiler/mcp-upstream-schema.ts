@@ -10,6 +10,8 @@ export interface McpUpstreamSettings {
   readonly url: string;
   readonly prefix?: string;
   readonly allow?: readonly string[];
+  readonly prompts?: readonly string[];
+  readonly resources?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly forward_authorization?: boolean;
   readonly authorize?: string;
@@ -53,6 +55,20 @@ export const mcpUpstreamSchema = {
       },
       description:
         'Names of its tools that are offered, without prefix; * stands for any characters. Default: all of them.',
+    },
+    prompts: {
+      type: 'array',
+      maxItems: 500,
+      items: { type: 'string', minLength: 1, maxLength: 128 },
+      description:
+        'Names of its prompts that are offered, as in allow. Default: all of them, or none where there is allow or pin.',
+    },
+    resources: {
+      type: 'array',
+      maxItems: 500,
+      items: { type: 'string', minLength: 1, maxLength: 2048 },
+      description:
+        'URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none where there is allow or pin.',
     },
     headers: {
       type: 'object',

@@ -41,8 +41,18 @@ it('an upstream enables the endpoint, with defaults and its settings in an order
   expect(manifest.mcp).toEqual({ enabled: true, server_name: 'Shop', server_version: '1' });
   expect(tools?.tools).toEqual([]);
   expect(tools?.upstreams).toEqual([
-    { name: 'all', url, prefix: '', timeout: 60, refresh: 60 },
-    { name: 'my-tools', url, prefix: 'my_tools_', timeout: 60, refresh: 60, headers: { a: '2', b: '1' }, authorize: 0 },
+    { name: 'all', url, prefix: '', timeout: 60, refresh: 60, prompts: ['*'], resources: ['*'] },
+    {
+      name: 'my-tools',
+      url,
+      prefix: 'my_tools_',
+      timeout: 60,
+      refresh: 60,
+      prompts: ['*'],
+      resources: ['*'],
+      headers: { a: '2', b: '1' },
+      authorize: 0,
+    },
   ]);
   const other = {
     upstreams: { all: { url, prefix: '' }, 'my-tools': { authorize: 'may', headers: { a: '2', b: '1' }, url } },

@@ -54,9 +54,13 @@ function upstreamOf(name: string, given: unknown, deps: Deps): readonly McpUpstr
   if (settings === null || faults.length > 0) return [];
   warn(name, settings, deps);
   const { prefix, timeout, refresh, headers, pin, authorize: _, ...rest } = settings;
+  // Who names tools has looked at what there is.
+  const others = rest.allow === undefined && pin === undefined ? ['*'] : [];
   return [
     {
       name,
+      prompts: others,
+      resources: others,
       ...rest,
       prefix: prefix ?? `${name.replaceAll('-', '_')}_`,
       timeout: timeout ?? 60,

@@ -1,5 +1,5 @@
 /** Calls under way of clients with sessions, so that they can be cancelled. */
-import type { RpcId } from './json-rpc.ts';
+import type { RpcId } from './protocol/json-rpc.ts';
 
 export class CallsUnderWay {
   readonly #calls = new Map<string, () => void>();

@@ -2,8 +2,8 @@
 import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
-import type { Era } from './era.ts';
-import { INVALID_PARAMS, RpcError } from './json-rpc.ts';
+import type { Era } from './protocol/era.ts';
+import { INVALID_PARAMS, RpcError } from './protocol/json-rpc.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
 import { answerSearch, CALL, innerCall, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';

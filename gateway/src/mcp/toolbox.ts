@@ -7,14 +7,13 @@ import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
 import { Schemas, type Validator } from '../validation/schemas.ts';
 import { ProtectedResource } from './authorization.ts';
-import type { Era } from './era.ts';
+import { pageOf } from './pages.ts';
+import type { Era } from './protocol/era.ts';
 import { DEFINITIONS, type SearchableTools } from './search-mode.ts';
 import { searchableTools } from './searchable-tools.ts';
 import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
 const SEARCH_TOOLS = DEFINITIONS.map((each) => JSON.stringify(each));
-/** Tools on one page. */
-const PAGE = 100;
 
 export interface ServedTool {
   readonly tool: Tool;
@@ -105,18 +104,11 @@ export class Toolbox {
 
   /** Null where the cursor is none of ours. It names the last tool of a page, and holds for artifacts to come. */
   page(cursor: string | undefined, era: Era): ToolPage | null {
-    const after = cursor === undefined ? '' : nameOf(cursor);
-    if (after === null) return null;
-    if (this.search !== null) return { tools: after === '' ? SEARCH_TOOLS : [] };
-    const all = this.#allNames();
-    const begin = all.findIndex((name) => name > after);
-    const names = begin < 0 ? [] : all.slice(begin, begin + PAGE);
-    const last = names.at(-1);
-    const goesOn = last !== undefined && last !== all.at(-1);
-    return {
-      tools: names.map((name) => this.#listedBy(name, era)),
-      ...(goesOn ? { nextCursor: Buffer.from(last).toString('base64url') } : {}),
-    };
+    const page = pageOf(this.search === null ? this.#allNames() : [], cursor);
+    if (page === null) return null;
+    if (this.search !== null) return { tools: cursor === undefined ? SEARCH_TOOLS : [] };
+    const { keys, ...next } = page;
+    return { tools: keys.map((name) => this.#listedBy(name, era)), ...next };
   }
 
   /** In order. */
@@ -163,11 +155,4 @@ export class Toolbox {
     const schemas = new Schemas({ [tool.name]: schema }, false, this.#steps);
     return { validate: schemas.validator({ $ref: `gw:${tool.name}` }), ofObjects: isOfObjects(schema) };
   }
-}
-
-/** Null where it is no cursor. */
-function nameOf(cursor: string): string | null {
-  if (!/^[A-Za-z0-9_-]{1,200}$/.test(cursor)) return null;
-  const name = Buffer.from(cursor, 'base64url').toString('latin1');
-  return /^[A-Za-z0-9_./-]{1,128}$/.test(name) ? name : null;
 }

@@ -2,8 +2,8 @@
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import { VERSION } from '../../version.ts';
-import { SESSION_REVISIONS, STATELESS_REVISIONS } from '../era.ts';
-import { METHOD_NOT_FOUND } from '../json-rpc.ts';
+import { SESSION_REVISIONS, STATELESS_REVISIONS } from '../protocol/era.ts';
+import { METHOD_NOT_FOUND } from '../protocol/json-rpc.ts';
 import { headerText } from './header-text.ts';
 import { type Received, receive } from './receive.ts';
 import { McpRefusal } from './refusal.ts';
@@ -63,15 +63,15 @@ export class McpClient {
     this.#transport = transport;
   }
 
-  /** The result of `server/discover`, or null: the server knows sessions only. Throws McpRefusal where it wants credentials. */
+  /** The result of `server/discover`, or null: the server knows sessions only. Throws McpRefusal where it wants credentials, or fails. */
   async discover(asking: Asking): Promise<Obj | null> {
     const method = 'server/discover';
     const answer = await this.#send({ method, params: {} }, { era: 'stateless', meta: statelessMeta() }, asking);
     const result = get(answer.message, 'result');
     const supported = get(result, 'supportedVersions');
     if (isObject(result) && Array.isArray(supported) && supported.includes(STATELESS)) return result;
-    // What is refused for lack of credentials would be in a session, too.
-    if (answer.status === 401 || answer.status === 403) throw new McpRefusal(answer);
+    // What is refused for lack of credentials would be in a session, too, and a server that fails says nothing of its era.
+    if (answer.status === 401 || answer.status === 403 || answer.status >= 500) throw new McpRefusal(answer);
     return null;
   }
 

@@ -5,7 +5,7 @@ import { readWhole } from '../../read-whole.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
 import { mediaTypeOf } from '../../validation/media-type.ts';
-import type { RpcId } from '../json-rpc.ts';
+import type { RpcId } from '../protocol/json-rpc.ts';
 import { parseExactly } from './exact-json.ts';
 import type { StreamedAnswer } from './transport.ts';
 

@@ -4,13 +4,13 @@ import { sha256 } from '../../artifact/hash.ts';
 import { schemaFault } from '../../compiler/config-schema.ts';
 import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
 import { isOfObjects } from '../../tools/definition.ts';
-import type { Era } from '../era.ts';
+import type { Era } from '../protocol/era.ts';
 import { type ParameterHeader, parameterHeaders } from './parameter-headers.ts';
 
 /** Characters of a definition, as JSON. */
-const MOST_DEFINITION = 65_536;
+export const MOST_DEFINITION = 65_536;
 /** Of a name, with its prefix (revision 2025-11-25, "Tool Names"). */
-const NAME = /^[A-Za-z0-9_./-]{1,128}$/;
+export const NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 /** What a model and its client go by: the digest covers it. */
 const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';

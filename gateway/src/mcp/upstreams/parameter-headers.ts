@@ -2,7 +2,7 @@
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
 import { headerText } from '../client/header-text.ts';
-import { mustMatch } from '../request-headers.ts';
+import { mustMatch } from '../protocol/request-headers.ts';
 
 export interface ParameterHeader {
   /** Lower case. */

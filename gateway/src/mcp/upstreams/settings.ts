@@ -30,9 +30,14 @@ export function resolvedUpstream(upstream: McpUpstream, secrets: Secrets, allowP
   return { ...rest, headers };
 }
 
-/** Whether the name of a tool, without prefix, is one of those that are offered. */
-export function allows({ allow }: Pick<McpUpstream, 'allow'>, name: string): boolean {
-  return allow === undefined || allow.some((pattern) => matches(pattern.split('*'), name));
+/** Whether a name without prefix, or a URI, is one of those that are offered; in a pattern, `*` stands for any characters. */
+export function allows(patterns: readonly string[] | undefined, name: string): boolean {
+  return patterns === undefined || patterns.some((pattern) => matches(pattern.split('*'), name));
+}
+
+/** Whether a URI may be one of a template: whatever its expressions stand for. */
+export function fitsTemplate(template: string, uri: string): boolean {
+  return matches(template.split(/\{[^{}]*\}/), uri);
 }
 
 /** `parts`: what stands between the asterisks. */

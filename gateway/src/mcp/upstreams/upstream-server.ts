@@ -11,8 +11,9 @@ import {
   statelessMeta,
 } from '../client/client.ts';
 import { McpRefusal } from '../client/refusal.ts';
-import type { Era } from '../era.ts';
-import { type Catalogue, catalogueOf, listTools, MOST_LIST } from './catalogue.ts';
+import type { Era } from '../protocol/era.ts';
+import { METHOD_NOT_FOUND } from '../protocol/json-rpc.ts';
+import { type Catalogue, catalogueOf, KINDS, type Kind, type Listed, listAll, MOST_LIST } from './catalogue.ts';
 import { guardedTransport } from './guarded-transport.ts';
 import type { UpstreamServices } from './services.ts';
 import type { UpstreamSettings } from './settings.ts';
@@ -24,7 +25,9 @@ const LIST_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
 /** Bytes of an answer to a call, or of one message of it. */
 export const MOST_ANSWER = 4 << 20;
-const NOTHING: Catalogue = { tools: new Map(), held: new Map(), capabilities: {} };
+const CALM = new Map<string, never>();
+const NOTHING: Catalogue = { tools: CALM, prompts: CALM, resources: CALM, templates: CALM, held: CALM, dropped: CALM };
+const LISTING: Stateless = { era: 'stateless', meta: statelessMeta() };
 /** Of reasons that are logged. */
 const MOST_REASON = 300;
 
@@ -35,6 +38,8 @@ export interface Passing {
   readonly session: string | null;
   /** What a server of the later revision is told of the client. */
   readonly meta: Obj;
+  /** The least level of log messages that the client wants; null: it has not said. */
+  readonly logLevel: string | null;
   /** `Authorization` of who calls, where it is sent; else nothing. */
   readonly authorization: HeaderList;
   readonly signal: AbortSignal;
@@ -48,6 +53,8 @@ export class UpstreamServer {
   readonly #sessions: UpstreamSessions;
   readonly #closing = new AbortController();
   #catalogue = NOTHING;
+  #listed: Listed = {};
+  #capabilities: Obj = {};
   #era: Era | null = null;
   #failures = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -65,9 +72,9 @@ export class UpstreamServer {
     return this.#catalogue;
   }
 
-  /** Null: it has not been listed yet. */
-  get era(): Era | null {
-    return this.#era;
+  /** Whether the server says that it has this; not before it has been listed. */
+  has(capability: string): boolean {
+    return Object.hasOwn(this.#capabilities, capability);
   }
 
   /** Lists what it offers, now and from time to time. */
@@ -97,21 +104,25 @@ export class UpstreamServer {
   async #refresh(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#sessions.sweep();
-    const before = this.#catalogue;
-    try {
-      this.#catalogue = await this.#list();
-      this.#failures = 0;
-      this.#services.listed(this.settings.name, true);
-      this.#report(before, this.#catalogue);
-    } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      this.#failures++;
-      this.#services.listed(this.settings.name, false);
-      const cause = messageOf(error).slice(0, MOST_REASON);
-      const details = { mcp_upstream: this.settings.name, cause };
-      if (this.#failures === 1) this.#services.log('warn', details, 'tools of an MCP upstream cannot be listed');
+    const fault = await this.#list().catch((error: unknown) => error);
+    if (this.#closing.signal.aborted) return;
+    this.#take();
+    this.#services.listed(this.settings.name, fault === null);
+    this.#failures = fault === null ? 0 : this.#failures + 1;
+    if (this.#failures === 1) {
+      const details = { mcp_upstream: this.settings.name, cause: messageOf(fault).slice(0, MOST_REASON) };
+      this.#services.log('warn', details, 'an MCP upstream cannot be listed');
     }
     this.#schedule();
+  }
+
+  /** What was listed is offered from now on. */
+  #take(): void {
+    const before = this.#catalogue;
+    this.#catalogue = catalogueOf(this.#listed, this.settings);
+    this.#report('tool', before.held, this.#catalogue.held);
+    this.#report('entry', before.dropped, this.#catalogue.dropped);
+    if (toldBy(before) !== toldBy(this.#catalogue)) this.#changed();
   }
 
   #schedule(): void {
@@ -122,44 +133,55 @@ export class UpstreamServer {
     this.#timer = setTimeout(() => void this.refresh(), wait * (0.9 + Math.random() * 0.2)).unref();
   }
 
-  #report(before: Catalogue, now: Catalogue): void {
-    for (const [tool, why] of now.held) {
-      if (before.held.get(tool) === why) continue;
-      const details = { mcp_upstream: this.settings.name, tool, why: why.slice(0, MOST_REASON) };
-      this.#services.log('warn', details, 'tool of an MCP upstream is held back');
+  #report(what: 'tool' | 'entry', before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): void {
+    for (const [name, why] of now) {
+      if (before.get(name) === why) continue;
+      const details = { mcp_upstream: this.settings.name, [what]: name, why: why.slice(0, MOST_REASON) };
+      this.#services.log('warn', details, `${what} of an MCP upstream is held back`);
     }
-    const texts = ({ tools }: Catalogue) => [...tools.values()].map(({ listed }) => listed.stateless).sort();
-    const same = JSON.stringify(texts(before)) === JSON.stringify(texts(now));
-    if (!same || JSON.stringify(before.capabilities) !== JSON.stringify(now.capabilities)) this.#changed();
   }
 
-  async #list(): Promise<Catalogue> {
+  /** Null, or what one of its lists was not given for: the others are taken all the same. */
+  async #list(): Promise<unknown> {
     const holding = this.#services.budget.hold('');
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(LIST_MS)]);
     const client = new McpClient(this.#transport(LIST_MS, null, holding));
     const asking: Asking = { headers: this.settings.headers, signal, most: MOST_LIST };
     try {
       const discovered = await client.discover(asking);
-      if (discovered !== null) {
-        this.#era = 'stateless';
-        const link: Stateless = { era: 'stateless', meta: statelessMeta() };
-        return this.#catalogued(await toolsOf(client, link, discovered, asking), discovered);
-      }
-      const session = await client.openSession(asking);
-      try {
-        this.#era = 'sessions';
-        return this.#catalogued(await toolsOf(client, session, session.server, asking), session.server);
-      } finally {
-        void client.endSession(session, asking);
-      }
+      const link = discovered === null ? await client.openSession(asking) : LISTING;
+      this.#era = link.era;
+      const capabilities = get(discovered ?? (link as Session).server, 'capabilities');
+      this.#capabilities = isObject(capabilities) ? capabilities : {};
+      const fault = await this.#listKinds(client, link, asking);
+      if (link.era === 'sessions') void client.endSession(link, asking);
+      return fault;
     } finally {
       holding.release();
     }
   }
 
-  #catalogued(tools: readonly Obj[], server: Obj): Catalogue {
-    const capabilities = get(server, 'capabilities');
-    return catalogueOf(tools, isObject(capabilities) ? capabilities : {}, this.settings);
+  async #listKinds(client: McpClient, link: Stateless | Session, asking: Asking): Promise<unknown> {
+    const { prompts, resources } = this.settings;
+    const wanted = {
+      tools: true,
+      prompts: prompts.length > 0,
+      resources: resources.length > 0,
+      templates: resources.length > 0,
+    };
+    let fault: unknown = null;
+    for (const kind of Object.keys(KINDS) as Kind[]) {
+      const has = wanted[kind] && this.has(KINDS[kind].capability);
+      try {
+        this.#listed = { ...this.#listed, [kind]: has ? await listAll(kind, client, link, asking) : [] };
+      } catch (error) {
+        // Templates came later, and are not always there.
+        const isAbsent = kind === 'templates' && error instanceof McpRefusal && error.code === METHOD_NOT_FOUND;
+        if (isAbsent) this.#listed = { ...this.#listed, [kind]: [] };
+        else fault ??= error;
+      }
+    }
+    return fault;
   }
 
   /** The result. Throws McpRefusal, HttpCallError, AnswerTooLong. */
@@ -171,16 +193,24 @@ export class UpstreamServer {
       const headers = [...this.settings.headers, ...passing.authorization];
       const asking: Asking = { headers, signal, most: MOST_ANSWER, onMessage };
       if (this.#era === 'stateless') return await client.ask(question, { era: 'stateless', meta }, asking);
-      if (session === null) return await this.#once(client, question, asking);
-      return await this.#inSession(client, question, asking, session);
+      const open = () => this.#openSession(client, asking, passing.logLevel);
+      if (session === null) return await this.#once(client, question, asking, open);
+      const ask = (opened: Session) => client.ask(question, opened, asking);
+      return await this.#inSession(session, () => this.#sessions.of(session, asking.headers, open), ask);
     } finally {
       holding.release();
     }
   }
 
+  async #openSession(client: McpClient, asking: Asking, level: string | null): Promise<Session> {
+    const session = await client.openSession(asking);
+    if (level !== null && this.has('logging')) await client.ask(setLevel(level), session, asking);
+    return session;
+  }
+
   /** In a session of its own: its client has none in which anything could be kept. */
-  async #once(client: McpClient, question: McpQuestion, asking: Asking): Promise<Obj> {
-    const opened = await client.openSession(asking);
+  async #once(client: McpClient, question: McpQuestion, asking: Asking, open: () => Promise<Session>): Promise<Obj> {
+    const opened = await open();
     try {
       return await client.ask(question, opened, asking);
     } finally {
@@ -188,16 +218,29 @@ export class UpstreamServer {
     }
   }
 
-  async #inSession(client: McpClient, question: McpQuestion, asking: Asking, session: string): Promise<Obj> {
-    const open = () => this.#sessions.of(session, asking.headers, () => client.openSession(asking));
+  async #inSession(client: string, open: () => Promise<Session>, ask: (opened: Session) => Promise<Obj>): Promise<Obj> {
+    const opened = await open();
     try {
-      return await client.ask(question, await open(), asking);
+      return await ask(opened);
     } catch (error) {
       if (!(error instanceof McpRefusal) || error.status !== 404) throw error;
       // The session has ended there, so that nothing has been done yet.
-      this.#sessions.forget(session);
-      return client.ask(question, await open(), asking);
+      this.#sessions.forget(client, opened);
+      return ask(await open());
     }
+  }
+
+  /** In the sessions that the client has here already; in others when they open. */
+  async setLogLevel(client: string, level: string): Promise<void> {
+    const kept = this.#sessions.opened(client);
+    if (kept === null || !this.has('logging')) return;
+    const holding = this.#services.budget.hold('');
+    const asker = new McpClient(this.#transport(LIST_MS, null, holding));
+    const asking: Asking = { headers: kept.headers, signal: AbortSignal.timeout(LIST_MS), most: MOST_ANSWER };
+    await kept.opened
+      .then((session) => asker.ask(setLevel(level), session, asking))
+      .catch(() => {})
+      .finally(() => holding.release());
   }
 
   #transport(timeoutMs: number, exchange: Exchange | null, holding: ReturnType<UpstreamServices['budget']['hold']>) {
@@ -211,7 +254,13 @@ export class UpstreamServer {
   }
 }
 
-/** None where the server says that it has none. */
-async function toolsOf(client: McpClient, link: Stateless | Session, server: Obj, asking: Asking) {
-  return get(get(server, 'capabilities'), 'tools') === undefined ? [] : listTools(client, link, asking);
+/** To compare what clients are told. */
+function toldBy({ tools, prompts, resources, templates }: Catalogue): string {
+  const texts = [...tools.values()].map(({ listed }) => listed.stateless);
+  const others = [prompts, resources, templates].flatMap((each) => [...each.values()].map(({ listed }) => listed));
+  return JSON.stringify([texts.sort(), others.sort()]);
+}
+
+function setLevel(level: string): McpQuestion {
+  return { method: 'logging/setLevel', params: { level } };
 }

@@ -15,6 +15,8 @@ interface Kept {
   headers: HeaderList;
   /** Milliseconds on the monotonic clock. */
   usedAt: number;
+  /** Null until it is open. */
+  session: Session | null;
 }
 
 export class UpstreamSessions {
@@ -35,7 +37,7 @@ export class UpstreamSessions {
   async of(client: string, headers: HeaderList, open: () => Promise<Session>): Promise<Session> {
     const known = this.#kept.get(client);
     this.#kept.delete(client);
-    const kept = known ?? { opened: open(), headers, usedAt: 0 };
+    const kept = known ?? { opened: open(), headers, usedAt: 0, session: null };
     kept.headers = headers;
     kept.usedAt = performance.now();
     this.#kept.set(client, kept);
@@ -45,7 +47,8 @@ export class UpstreamSessions {
         break;
       }
     try {
-      return await kept.opened;
+      kept.session = await kept.opened;
+      return kept.session;
     } catch (error) {
       if (this.#kept.get(client) === kept) this.#kept.delete(client);
       throw error;
@@ -53,8 +56,13 @@ export class UpstreamSessions {
   }
 
   /** The upstream does not know it any more. */
-  forget(client: string): void {
-    this.#kept.delete(client);
+  forget(client: string, session: Session): void {
+    if (this.#kept.get(client)?.session === session) this.#kept.delete(client);
+  }
+
+  /** Null where the client has none. */
+  opened(client: string): { readonly opened: Promise<Session>; readonly headers: HeaderList } | null {
+    return this.#kept.get(client) ?? null;
   }
 
   /** The client has ended its own. */

@@ -1,12 +1,31 @@
-/** The upstreams of one artifact, their tools merged: names of operations win, then upstreams in the order of their names. */
-
+/**
+ * The upstreams of one artifact, what they offer merged: names of operations win, then upstreams in the order of their
+ * names (docs/mcp.md#upstream-tools).
+ */
+import type { Catalogue } from './catalogue.ts';
 import type { OfferedTool } from './definition.ts';
+import type { OfferedEntry } from './entries.ts';
 import type { UpstreamServices } from './services.ts';
+import { allows, fitsTemplate } from './settings.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
 export interface UpstreamTool {
   readonly server: UpstreamServer;
   readonly tool: OfferedTool;
+}
+
+export interface UpstreamEntry {
+  readonly server: UpstreamServer;
+  readonly entry: OfferedEntry;
+}
+
+type Entries = ReadonlyMap<string, UpstreamEntry>;
+type EntryKind = 'prompts' | 'resources' | 'templates';
+
+interface Merged {
+  /** By name, in order. */
+  readonly tools: ReadonlyMap<string, UpstreamTool>;
+  readonly entries: Readonly<Record<EntryKind, Entries>>;
 }
 
 export class UpstreamSet {
@@ -15,10 +34,10 @@ export class UpstreamSet {
   readonly #services: Pick<UpstreamServices, 'log'>;
   readonly #release: () => void;
   readonly #reported = new Set<string>();
-  #merged: ReadonlyMap<string, UpstreamTool> | null = null;
+  #merged: Merged | null = null;
   #closed = false;
 
-  /** `taken`: names that upstreams cannot have. `release`: the artifact is not served any more. */
+  /** `taken`: names that tools of upstreams cannot have. `release`: the artifact is not served any more. */
   constructor(
     servers: readonly UpstreamServer[],
     taken: ReadonlySet<string>,
@@ -33,8 +52,40 @@ export class UpstreamSet {
 
   /** By name, in order. */
   get tools(): ReadonlyMap<string, UpstreamTool> {
-    this.#merged ??= this.#merge();
-    return this.#merged;
+    return this.#all.tools;
+  }
+
+  /** By name, URI or template, in order. */
+  entries(kind: EntryKind): Entries {
+    return this.#all.entries[kind];
+  }
+
+  /** Whether an upstream has this capability, and something of it may be offered. */
+  offers(capability: string): boolean {
+    return this.servers.some((server) => {
+      const { prompts, resources } = server.settings;
+      const wanted =
+        capability === 'prompts'
+          ? prompts.length > 0
+          : capability === 'resources'
+            ? resources.length > 0
+            : capability !== 'completions' || prompts.length + resources.length > 0;
+      return wanted && server.has(capability);
+    });
+  }
+
+  /** The one that lists the resource or a template of it, else the only one that has any; null: there is none. */
+  serverOf(uri: string): UpstreamServer | null {
+    const may = ({ settings }: UpstreamServer) => allows(settings.resources, uri);
+    const listed = this.entries('resources').get(uri)?.server;
+    if (listed) return listed;
+    const templates = [...this.entries('templates').values()];
+    const fitting = templates.find(({ server, entry }) => may(server) && fitsTemplate(entry.own, uri));
+    if (fitting) return fitting.server;
+    const [only, other] = this.servers.filter(
+      (server) => server.has('resources') && server.settings.resources.length > 0,
+    );
+    return only && !other && may(only) ? only : null;
   }
 
   /** Why a tool of that name, with prefix, is not offered; null: no upstream has one. */
@@ -61,23 +112,58 @@ export class UpstreamSet {
     this.#closed = true;
   }
 
-  #merge(): ReadonlyMap<string, UpstreamTool> {
-    const merged = new Map<string, UpstreamTool>();
-    for (const server of this.servers) {
-      for (const [name, tool] of server.catalogue.tools) {
-        if (this.#taken.has(name)) this.#hidden(server, name, 'an operation has its name');
-        else if (merged.has(name))
-          this.#hidden(server, name, `upstream "${merged.get(name)?.server.settings.name}" has its name`);
-        else merged.set(name, { server, tool });
-      }
-    }
-    return new Map([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
+  get #all(): Merged {
+    this.#merged ??= {
+      tools: this.#merge(
+        'tools',
+        ({ tools }) => tools,
+        (server, tool) => ({ server, tool }),
+      ),
+      entries: {
+        prompts: this.#mergeEntries('prompts'),
+        resources: this.#mergeEntries('resources'),
+        templates: this.#mergeEntries('templates'),
+      },
+    };
+    return this.#merged;
   }
 
-  #hidden({ settings }: UpstreamServer, tool: string, why: string): void {
-    const key = `${settings.name}\0${tool}`;
-    if (this.#reported.has(key)) return;
+  #mergeEntries(kind: EntryKind): Entries {
+    return this.#merge(
+      kind,
+      (catalogue) => catalogue[kind],
+      (server, entry) => ({ server, entry }),
+    );
+  }
+
+  #merge<T, M extends { readonly server: UpstreamServer }>(
+    kind: 'tools' | EntryKind,
+    of: (catalogue: Catalogue) => ReadonlyMap<string, T>,
+    merged: (server: UpstreamServer, value: T) => M,
+  ): ReadonlyMap<string, M> {
+    const all = new Map<string, M>();
+    for (const server of this.servers) {
+      for (const [key, value] of of(server.catalogue)) {
+        const other = all.get(key)?.server.settings.name;
+        if (kind === 'tools' && this.#taken.has(key)) this.#hidden(server, key, 'an operation has its name');
+        else if (other !== undefined) this.#hidden(server, key, `upstream "${other}" has its name`);
+        else all.set(key, merged(server, value));
+      }
+    }
+    return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #hidden({ settings }: UpstreamServer, name: string, why: string): void {
+    const key = `${settings.name}\0${name}`;
+    if (this.#reported.has(key) || this.#reported.size >= MOST_REPORTED) return;
     this.#reported.add(key);
-    this.#services.log('warn', { mcp_upstream: settings.name, tool, why }, 'tool of an MCP upstream is held back');
+    this.#services.log(
+      'warn',
+      { mcp_upstream: settings.name, tool: name, why },
+      'tool of an MCP upstream is held back',
+    );
   }
 }
+
+/** Names that are said to be hidden: upstreams may have others all the time. */
+const MOST_REPORTED = 1_000;

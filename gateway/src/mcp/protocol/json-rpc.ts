@@ -1,8 +1,8 @@
 /** JSON-RPC 2.0 messages as MCP has them: single ones, with ids that are text or whole numbers. */
-import { RepeatedMember } from '../json/escaped-names.ts';
-import { isNestedWithin, MOST_NESTING } from '../json/nesting.ts';
-import { parseOnce } from '../json/parse-once.ts';
-import { get, isObject, type Obj } from '../spec/json.ts';
+import { RepeatedMember } from '../../json/escaped-names.ts';
+import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
+import { parseOnce } from '../../json/parse-once.ts';
+import { get, isObject, type Obj } from '../../spec/json.ts';
 
 export type RpcId = string | number;
 

@@ -1,11 +1,11 @@
 /** Asks an operation whether a request may be passed on (`authorize`, docs/mcp.md#upstream-access): it takes the way of any request. */
-import type { Operation } from '../../artifact/format.ts';
-import { type Answer, headerOf } from '../../exchange.ts';
-import { CapturedResponse } from '../../own-request/captured-response.ts';
-import { problem } from '../../problems.ts';
-import type { McpQuestion } from '../client/client.ts';
-import { ownExchange } from '../own-exchange.ts';
-import type { McpRequest } from '../tool-methods.ts';
+import type { Operation } from '../artifact/format.ts';
+import { type Answer, headerOf } from '../exchange.ts';
+import { CapturedResponse } from '../own-request/captured-response.ts';
+import { problem } from '../problems.ts';
+import type { McpQuestion } from './client/client.ts';
+import { ownExchange } from './own-exchange.ts';
+import type { McpRequest } from './tool-methods.ts';
 
 /** Bytes of a refusal. */
 const MOST_REFUSAL = 64 << 10;

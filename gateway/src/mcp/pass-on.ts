@@ -1,25 +1,34 @@
 /** Passes a client's request on to an upstream, and what that says back, in whichever eras the two are (docs/mcp.md#upstream-calls). */
-import type { Operation } from '../../artifact/format.ts';
-import { HttpCallError } from '../../egress/http-client.ts';
-import { type Answer, type HeaderList, headerOf } from '../../exchange.ts';
-import { messageOf } from '../../message-of.ts';
-import { get, isObject, type Obj } from '../../spec/json.ts';
-import type { ToolOutcome } from '../../telemetry/metric-table.ts';
-import { type McpQuestion, statelessMeta } from '../client/client.ts';
-import { AnswerTooLong } from '../client/receive.ts';
-import { McpRefusal } from '../client/refusal.ts';
-import type { Era } from '../era.ts';
-import { errorText, INTERNAL_ERROR, MISSING_CAPABILITY, RpcError, type RpcRequest } from '../json-rpc.ts';
-import { ReplyStream } from '../reply-stream.ts';
-import { faultResult } from '../result.ts';
-import type { McpRequest, STREAMS } from '../tool-methods.ts';
+import type { Operation } from '../artifact/format.ts';
+import { HttpCallError } from '../egress/http-client.ts';
+import { type Answer, type HeaderList, headerOf } from '../exchange.ts';
+import { messageOf } from '../message-of.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
+import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import { askAuthorizer } from './authorizer.ts';
-import { MOST_ANSWER, type UpstreamServer } from './upstream-server.ts';
+import { type McpQuestion, statelessMeta } from './client/client.ts';
+import { AnswerTooLong } from './client/receive.ts';
+import { McpRefusal } from './client/refusal.ts';
+import type { Era } from './protocol/era.ts';
+import {
+  errorText,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  MISSING_CAPABILITY,
+  RpcError,
+  type RpcRequest,
+} from './protocol/json-rpc.ts';
+import { ReplyStream } from './reply-stream.ts';
+import { faultResult } from './result.ts';
+import type { McpRequest, STREAMS } from './tool-methods.ts';
+import { MOST_ANSWER, type UpstreamServer } from './upstreams/upstream-server.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 /** Of what an upstream says in an error. */
 const MOST_SAID = 4_096;
 const LATE = Symbol('late');
+/** Of the earlier revisions; later ones say INVALID_PARAMS. */
+const RESOURCE_NOT_FOUND = -32_002;
 
 /** What is asked of whom. */
 export interface Passed {
@@ -118,6 +127,7 @@ async function ask(
       exchange: x,
       session: side.session,
       meta: metaOf(params, side),
+      logLevel: side.logLevel,
       authorization: sent === undefined ? [] : ['authorization', sent],
       signal: giveUp.signal,
       onMessage: (message) => passMessage(message, params, side, server, reply),
@@ -127,7 +137,7 @@ async function ask(
     return { counts: get(result, 'isError') === true ? 'failed' : 'succeeded', result };
   } catch (error) {
     if (giveUp.signal.aborted && giveUp.signal.reason !== LATE) return { counts: 'cancelled', cancelled: true };
-    if (error instanceof McpRefusal && error.code !== null) return refusedByServer(error);
+    if (error instanceof McpRefusal && error.code !== null) return refusedByServer(error, side.era);
     const isForwarded =
       error instanceof McpRefusal && (error.status === 401 || error.status === 403) && sent !== undefined;
     if (isForwarded || (settings.forward_authorization && error instanceof McpRefusal && error.status === 401)) {
@@ -142,7 +152,8 @@ async function ask(
 }
 
 /** The server's own word; not on what the gateway itself has said to it. */
-function refusedByServer({ code, said, data }: McpRefusal): Outcome {
+function refusedByServer({ code: given, said, data }: McpRefusal, era: Era): Outcome {
+  const code = given === RESOURCE_NOT_FOUND && era === 'stateless' ? INVALID_PARAMS : given;
   const own = code === null || (code <= -32_020 && code >= -32_099 && code !== MISSING_CAPABILITY);
   const error = own
     ? new RpcError(INTERNAL_ERROR, 'The upstream did not take the request.')

@@ -1,11 +1,11 @@
 /** Calls a tool of an upstream. */
-import type { Answer } from '../../exchange.ts';
-import { get, isObject, type Obj } from '../../spec/json.ts';
-import { parseExactly } from '../client/exact-json.ts';
-import type { RpcRequest } from '../json-rpc.ts';
-import type { McpRequest, STREAMS, UpstreamCall } from '../tool-methods.ts';
-import { headersOfArguments } from './parameter-headers.ts';
+import type { Answer } from '../exchange.ts';
+import { get, isObject, type Obj } from '../spec/json.ts';
+import { parseExactly } from './client/exact-json.ts';
 import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
+import type { RpcRequest } from './protocol/json-rpc.ts';
+import type { McpRequest, STREAMS, UpstreamCall } from './tool-methods.ts';
+import { headersOfArguments } from './upstreams/parameter-headers.ts';
 
 /** Throws RpcError. */
 export async function callUpstreamTool(
