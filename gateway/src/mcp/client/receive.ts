@@ -57,7 +57,8 @@ async function answerInStream(answer: StreamedAnswer, { id, most, onMessage }: R
   let ends = false;
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-      for (const { data } of pushed(parser, decoder.decode(next.value, { stream: true }))) {
+      const events = pushed(parser, decoder.decode(next.value, { stream: true }));
+      for (const { data } of events) {
         const message = data === null ? null : objectIn(Buffer.from(data));
         if (message === null) continue;
         if (message['id'] === id && message['method'] === undefined) {
@@ -66,6 +67,7 @@ async function answerInStream(answer: StreamedAnswer, { id, most, onMessage }: R
         }
         await onMessage?.(message);
       }
+      if (events.length > 0) answer.consumed?.();
     }
     return null;
   } finally {

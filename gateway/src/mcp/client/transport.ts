@@ -17,6 +17,8 @@ export interface StreamedAnswer {
   readonly body: AsyncIterable<Uint8Array>;
   /** Ends the call where its body has not been read. */
   cancel(): void;
+  /** What has come so far is not in memory any more. */
+  consumed?(): void;
 }
 
 export interface McpTransport {

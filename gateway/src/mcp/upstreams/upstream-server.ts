@@ -14,7 +14,7 @@ import { McpRefusal } from '../client/refusal.ts';
 import type { Era } from '../protocol/era.ts';
 import { METHOD_NOT_FOUND } from '../protocol/json-rpc.ts';
 import { type Catalogue, catalogueOf, KINDS, type Kind, type Listed, listAll, MOST_LIST } from './catalogue.ts';
-import { guardedTransport } from './guarded-transport.ts';
+import { GuardedTransport } from './guarded-transport.ts';
 import type { UpstreamServices } from './services.ts';
 import type { UpstreamSettings } from './settings.ts';
 import { UpstreamSessions } from './upstream-sessions.ts';
@@ -57,6 +57,8 @@ export class UpstreamServer {
   #capabilities: Obj = {};
   #era: Era | null = null;
   #failures = 0;
+  /** Requests that are passed on. */
+  #underWay = 0;
   #timer: NodeJS.Timeout | null = null;
   #listing: Promise<void> | null = null;
 
@@ -82,11 +84,11 @@ export class UpstreamServer {
     void this.refresh();
   }
 
-  /** Requests under way go on. */
+  /** Requests under way go on, and their sessions with them. */
   close(): void {
     this.#closing.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#sessions.endAll();
+    if (this.#underWay === 0) this.#sessions.endAll();
   }
 
   endSession(client: string): void {
@@ -142,23 +144,19 @@ export class UpstreamServer {
   }
 
   /** Null, or what one of its lists was not given for: the others are taken all the same. */
-  async #list(): Promise<unknown> {
-    const holding = this.#services.budget.hold('');
+  #list(): Promise<unknown> {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(LIST_MS)]);
-    const client = new McpClient(this.#transport(LIST_MS, null, holding));
     const asking: Asking = { headers: this.settings.headers, signal, most: MOST_LIST };
-    try {
+    return this.#with(LIST_MS, null, async (client) => {
       const discovered = await client.discover(asking);
       const link = discovered === null ? await client.openSession(asking) : LISTING;
       this.#era = link.era;
       const capabilities = get(discovered ?? (link as Session).server, 'capabilities');
       this.#capabilities = isObject(capabilities) ? capabilities : {};
       const fault = await this.#listKinds(client, link, asking);
-      if (link.era === 'sessions') void client.endSession(link, asking);
+      if (link.era === 'sessions') this.#endSession(link, asking.headers);
       return fault;
-    } finally {
-      holding.release();
-    }
+    });
   }
 
   async #listKinds(client: McpClient, link: Stateless | Session, asking: Asking): Promise<unknown> {
@@ -187,18 +185,20 @@ export class UpstreamServer {
   /** The result. Throws McpRefusal, HttpCallError, AnswerTooLong. */
   async pass(question: McpQuestion, passing: Passing): Promise<Obj> {
     const { exchange, session, meta, signal, onMessage } = passing;
-    const holding = this.#services.budget.hold(exchange.clientIp);
+    const headers = [...this.settings.headers, ...passing.authorization];
+    const asking: Asking = { headers, signal, most: MOST_ANSWER, onMessage };
+    this.#underWay++;
     try {
-      const client = new McpClient(this.#transport(this.settings.timeout * 1000, exchange, holding));
-      const headers = [...this.settings.headers, ...passing.authorization];
-      const asking: Asking = { headers, signal, most: MOST_ANSWER, onMessage };
-      if (this.#era === 'stateless') return await client.ask(question, { era: 'stateless', meta }, asking);
-      const open = () => this.#openSession(client, asking, passing.logLevel);
-      if (session === null) return await this.#once(client, question, asking, open);
-      const ask = (opened: Session) => client.ask(question, opened, asking);
-      return await this.#inSession(session, () => this.#sessions.of(session, asking.headers, open), ask);
+      return await this.#with(this.settings.timeout * 1000, exchange, (client) => {
+        if (this.#era === 'stateless') return client.ask(question, { era: 'stateless', meta }, asking);
+        const ask = (opened: Session) => client.ask(question, opened, asking);
+        if (session === null)
+          return this.#once(() => this.#openSession(client, asking, passing.logLevel), ask, headers);
+        return this.#inSession(session, passing, headers, ask);
+      });
     } finally {
-      holding.release();
+      this.#underWay--;
+      if (this.#closing.signal.aborted && this.#underWay === 0) this.#sessions.endAll();
     }
   }
 
@@ -209,49 +209,68 @@ export class UpstreamServer {
   }
 
   /** In a session of its own: its client has none in which anything could be kept. */
-  async #once(client: McpClient, question: McpQuestion, asking: Asking, open: () => Promise<Session>): Promise<Obj> {
+  async #once(open: () => Promise<Session>, ask: (opened: Session) => Promise<Obj>, headers: HeaderList): Promise<Obj> {
     const opened = await open();
     try {
-      return await client.ask(question, opened, asking);
+      return await ask(opened);
     } finally {
-      this.#endSession(opened, asking.headers);
+      this.#endSession(opened, headers);
     }
   }
 
-  async #inSession(client: string, open: () => Promise<Session>, ask: (opened: Session) => Promise<Obj>): Promise<Obj> {
-    const opened = await open();
+  async #inSession(
+    client: string,
+    { signal, logLevel }: Passing,
+    headers: HeaderList,
+    ask: (opened: Session) => Promise<Obj>,
+  ): Promise<Obj> {
+    // Other calls of the client wait for it, too: it is opened whatever becomes of this one.
+    const opening = () => {
+      const asking: Asking = { headers, signal: AbortSignal.timeout(LIST_MS), most: MOST_ANSWER };
+      return this.#with(LIST_MS, null, (own) => this.#openSession(own, asking, logLevel));
+    };
+    const opened = await unlessAborted(this.#sessions.of(client, headers, opening), signal);
     try {
       return await ask(opened);
     } catch (error) {
       if (!(error instanceof McpRefusal) || error.status !== 404) throw error;
       // The session has ended there, so that nothing has been done yet.
       this.#sessions.forget(client, opened);
-      return ask(await open());
+      return ask(await unlessAborted(this.#sessions.of(client, headers, opening), signal));
     }
   }
 
-  /** In the sessions that the client has here already; in others when they open. */
+  /** In the session that the client has here already; in another when it opens. */
   async setLogLevel(client: string, level: string): Promise<void> {
     const kept = this.#sessions.opened(client);
     if (kept === null || !this.has('logging')) return;
-    const holding = this.#services.budget.hold('');
-    const asker = new McpClient(this.#transport(LIST_MS, null, holding));
     const asking: Asking = { headers: kept.headers, signal: AbortSignal.timeout(LIST_MS), most: MOST_ANSWER };
-    await kept.opened
-      .then((session) => asker.ask(setLevel(level), session, asking))
-      .catch(() => {})
-      .finally(() => holding.release());
-  }
-
-  #transport(timeoutMs: number, exchange: Exchange | null, holding: ReturnType<UpstreamServices['budget']['hold']>) {
-    return guardedTransport(this.#services.http, { url: this.settings.url, timeoutMs, exchange, holding });
+    // An upstream that does not take it logs as before.
+    await this.#with(LIST_MS, null, async (own) => own.ask(setLevel(level), await kept.opened, asking)).catch(() => {});
   }
 
   #endSession(session: Session, headers: HeaderList): void {
-    const holding = this.#services.budget.hold('');
-    const client = new McpClient(this.#transport(LIST_MS, null, holding));
-    void client.endSession(session, { headers }).finally(() => holding.release());
+    void this.#with(LIST_MS, null, (client) => client.endSession(session, { headers }));
   }
+
+  async #with<T>(timeoutMs: number, exchange: Exchange | null, use: (client: McpClient) => Promise<T>): Promise<T> {
+    const { http, budget } = this.#services;
+    const transport = new GuardedTransport(http, budget, { url: this.settings.url, timeoutMs, exchange });
+    try {
+      return await use(new McpClient(transport));
+    } finally {
+      transport.release();
+    }
+  }
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 /** To compare what clients are told. */
