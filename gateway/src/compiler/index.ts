@@ -15,12 +15,7 @@ export {
   type SpecResult,
   specsAmong,
 } from './describe.ts';
-export {
-  type McpSettings,
-  type McpUpstreamSettings,
-  mcpUpstreamName,
-  mcpUpstreamSchema,
-} from './mcp-upstream-schema.ts';
+export { mcpFaults } from './mcp-upstreams.ts';
 export type {
   CompileFlags,
   PluginManifest,

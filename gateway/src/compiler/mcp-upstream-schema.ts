@@ -1,6 +1,6 @@
 /**
- * Settings of an upstream MCP server, as every door takes them (docs/mcp.md#upstreams): the schema that the compiler
- * checks, and that the kinds and the REST API are made from.
+ * Settings of upstream MCP servers, as every door takes them (docs/mcp.md#upstreams): the schema that the compiler checks,
+ * and that the kinds and the REST API are made from. Of keywords it has those that the kinds can have.
  */
 
 /** Names of upstreams. */
@@ -28,7 +28,6 @@ export interface McpSettings {
 export const mcpUpstreamSchema = {
   type: 'object',
   required: ['url'],
-  additionalProperties: false,
   properties: {
     url: {
       type: 'string',
@@ -40,7 +39,6 @@ export const mcpUpstreamSchema = {
       type: 'string',
       maxLength: 40,
       pattern: '^[A-Za-z0-9_.-]*$',
-      'x-gw-expects': 'letters, digits, _, . and -',
       description: 'Put before the names of its tools; may be empty. Default: the name of the upstream and _.',
     },
     allow: {
@@ -51,7 +49,6 @@ export const mcpUpstreamSchema = {
         minLength: 1,
         maxLength: 128,
         pattern: '^[A-Za-z0-9_./*-]+$',
-        'x-gw-expects': 'the name of a tool, in which * stands for any characters',
       },
       description:
         'Names of its tools that are offered, without prefix; * stands for any characters. Default: all of them.',
@@ -90,7 +87,7 @@ export const mcpUpstreamSchema = {
     },
     timeout: {
       type: 'number',
-      exclusiveMinimum: 0,
+      minimum: 0.1,
       maximum: 3600,
       description: 'Seconds that a call may take. Default: 60.',
     },
@@ -106,10 +103,23 @@ export const mcpUpstreamSchema = {
       additionalProperties: {
         type: 'string',
         pattern: '^sha256:[0-9a-f]{64}$',
-        'x-gw-expects': 'a digest, as `gw mcp pin` prints them',
       },
       description:
         'By name of a tool, without prefix, the digest of its definition: a tool that has another, or none, is held back. Default: tools are taken as they are.',
+    },
+  },
+} as const;
+
+/** `mcp` of a project. */
+export const mcpSchema = {
+  type: 'object',
+  description: 'MCP: what is offered to agents beside the operations of the documents.',
+  properties: {
+    upstreams: {
+      type: 'object',
+      description: 'MCP servers whose tools, prompts and resources are offered beside those of operations, by name.',
+      maxProperties: 100,
+      additionalProperties: mcpUpstreamSchema,
     },
   },
 } as const;

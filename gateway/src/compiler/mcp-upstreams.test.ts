@@ -76,6 +76,9 @@ describe('what does not hold is said by upstream', () => {
     ['a pattern', { url, allow: ['a?'] }, '"allow/0" must be the name of a tool'],
     ['a digest', { url, pin: { a: 'md5' } }, '"pin/a" must be a digest'],
     ['a header of the gateway', { url, headers: { Accept: 'x' } }, 'header "accept" is the gateway\'s own'],
+    ['a header of the transport', { url, headers: { 'Keep-Alive': 'x' } }, 'header "keep-alive" is the gateway\'s own'],
+    ['a name of no header', { url, headers: { 'x y': 'x' } }, 'header "x y" has characters that headers cannot have'],
+    ['a value of no header', { url, headers: { x: 'a\r\nb' } }, 'header "x" has characters that headers cannot have'],
     ['a header twice', { url, headers: { 'X-A': 'x', 'x-a': 'y' } }, 'header "x-a" is given twice'],
     [
       'two credentials',
@@ -120,6 +123,7 @@ describe('what is not safe', () => {
   it('a secret in plain text, and a credential that serves whoever asks', async () => {
     const open = { url, headers: { 'X-Api-Key': 'k', 'X-Tenant': 'acme' } };
     expect(await codes(open)).toEqual(['warning E1045', 'warning E1070']);
+    expect(await codes({ url: `${url}?api_key=k&tenant=acme` })).toEqual(['warning E1070']);
     expect(await codes({ url, headers: { 'X-Api-Key': 'env://KEY' } }, { production: true })).toEqual(['error E1045']);
     expect(await codes({ url, headers: { 'X-Api-Key': 'env://KEY' }, authorize: 'may' }, { production: true })).toEqual(
       [],

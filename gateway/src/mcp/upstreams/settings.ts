@@ -4,6 +4,7 @@ import type { McpUpstream } from '../../artifact/tools.ts';
 import { UpstreamError } from '../../egress/upstream.ts';
 import type { HeaderList } from '../../exchange.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
+import { isFieldValue } from '../../wasm/host/header-rules.ts';
 
 export interface UpstreamSettings extends Omit<McpUpstream, 'headers'> {
   /** Of each request. */
@@ -20,7 +21,7 @@ export function resolvedUpstream(upstream: McpUpstream, secrets: Secrets, allowP
   }
   const resolved = secrets.resolve(given as JsonObject);
   const headers = Object.entries(resolved).flatMap(([name, value]) => {
-    if (/[\r\n\0]/.test(String(value)) || !/^[\x20-\x7e\x80-\xff\t]*$/.test(String(value))) {
+    if (!isFieldValue(String(value))) {
       throw new UpstreamError(
         `header "${name}" of MCP upstream "${upstream.name}" has characters that headers cannot have`,
       );
