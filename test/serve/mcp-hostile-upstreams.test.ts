@@ -1,23 +1,11 @@
 /** Upstream MCP servers that are down, silent or hostile cost their own tools only (docs/mcp.md#upstream-tools). */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import { type Hostile, type HostileServer, hostile, listing, startHostile, tool } from './mcp-hostile.ts';
 import { openSession, post } from './mcp-project.ts';
 import { ANY_OBJECT, type McpServer, startMcpServer } from './mcp-servers.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
-
-/** What a hostile server answers a method with: a result, or by hand. */
-type Hostile = (method: string, params: Record<string, unknown>, id: unknown) => object | string | null;
-
-const DISCOVERED = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete' };
-const tool = (name: string, more: object = {}) => ({ name, inputSchema: ANY_OBJECT, ...more });
-const listing = (tools: readonly object[], more: object = {}) => ({ resultType: 'complete', tools, ...more });
-
-function hostile(lists: Hostile): Hostile {
-  return (method, params, id) => (method === 'server/discover' ? DISCOVERED : lists(method, params, id));
-}
 
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);
 let pages = 0;
@@ -31,7 +19,7 @@ const SERVERS: Readonly<Record<string, Hostile>> = {
   endless: hostile(() => listing([tool('one')], { nextCursor: String(pages++) })),
   'no-list': hostile(() => ({ resultType: 'complete', tools: 'all' })),
   deep: hostile(
-    (_, __, id) => `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"deep","inputSchema":${deep}}]}}`,
+    (_, __, { id }) => `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"deep","inputSchema":${deep}}]}}`,
   ),
   mixed: hostile((method) =>
     method === 'tools/list'
@@ -57,26 +45,10 @@ const SERVERS: Readonly<Record<string, Hostile>> = {
   ),
 };
 
-async function startHostile(answer: Hostile): Promise<{ url: string; server: Server }> {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', params = {}, id } = JSON.parse(Buffer.concat(chunks).toString() || '{}');
-      const given = answer(method, params, id);
-      if (given === null) return;
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(typeof given === 'string' ? given : JSON.stringify({ jsonrpc: '2.0', id, result: given }));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, server };
-}
-
 let http: Upstream;
 let good: McpServer;
 let gw: Gateway;
-const started: Server[] = [];
+const started: HostileServer[] = [];
 
 beforeAll(async () => {
   http = await startUpstream();
@@ -92,9 +64,9 @@ beforeAll(async () => {
     forbidden: { url: 'http://169.254.169.254/mcp', refresh: 1 },
   };
   for (const [name, answer] of Object.entries(SERVERS)) {
-    const { url, server } = await startHostile(answer);
+    const server = await startHostile(answer);
     started.push(server);
-    upstreams[name] = { url, timeout: 1, refresh: 1 };
+    upstreams[name] = { url: server.url, timeout: 1, refresh: 1 };
   }
   const document = {
     openapi: '3.1.0',
@@ -114,10 +86,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(await gw?.stop()).toBe(0);
   await Promise.all([http?.close(), good?.close()]);
-  for (const server of started) {
-    server.close();
-    server.closeAllConnections();
-  }
+  for (const server of started) server.close();
 });
 
 async function names(): Promise<string[]> {

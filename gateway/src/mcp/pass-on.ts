@@ -137,12 +137,11 @@ async function ask(
     return { counts: get(result, 'isError') === true ? 'failed' : 'succeeded', result };
   } catch (error) {
     if (giveUp.signal.aborted && giveUp.signal.reason !== LATE) return { counts: 'cancelled', cancelled: true };
-    if (error instanceof McpRefusal && error.code !== null) return refusedByServer(error, side.era);
-    const isForwarded =
-      error instanceof McpRefusal && (error.status === 401 || error.status === 403) && sent !== undefined;
-    if (isForwarded || (settings.forward_authorization && error instanceof McpRefusal && error.status === 401)) {
-      return { counts: 'refused', refusal: error };
-    }
+    const refusal = error instanceof McpRefusal ? error : null;
+    const isAboutCredentials = refusal?.status === 401 || refusal?.status === 403;
+    const isOfCaller = settings.forward_authorization && (sent !== undefined || refusal?.status === 401);
+    if (refusal && isAboutCredentials && isOfCaller) return { counts: 'refused', refusal };
+    if (refusal && refusal.code !== null && !isAboutCredentials) return refusedByServer(refusal, side.era);
     const why = giveUp.signal.aborted ? `did not answer within ${settings.timeout} seconds` : whyOf(error);
     return faulty(request, passed, `MCP upstream "${settings.name}" ${why}.`, messageOf(error));
   } finally {
@@ -212,17 +211,16 @@ async function passMessage(
   side: ClientSide,
   server: UpstreamServer,
   reply: ReplyStream,
-): Promise<void> {
+): Promise<boolean> {
   const method = get(message, 'method');
   const said = get(message, 'params');
-  if (!isObject(said)) return;
+  if (method === 'notifications/tools/list_changed') server.refreshSoon();
+  if (!isObject(said)) return false;
   if (method === 'notifications/progress') {
     const token = get(get(params, '_meta'), 'progressToken');
-    if (token !== undefined && get(said, 'progressToken') === token)
-      await reply.say({ jsonrpc: '2.0', method, params: said });
-  } else if (method === 'notifications/message') {
-    if (side.era === 'sessions' || side.logLevel !== null) await reply.say({ jsonrpc: '2.0', method, params: said });
-  } else if (method === 'notifications/tools/list_changed') void server.refresh();
+    if (token === undefined || get(said, 'progressToken') !== token) return false;
+  } else if (method !== 'notifications/message' || (side.era === 'stateless' && side.logLevel === null)) return false;
+  return reply.say({ jsonrpc: '2.0', method, params: said });
 }
 
 function json(body: string): Answer {

@@ -20,16 +20,17 @@ export class ReplyStream {
     this.#request = request;
   }
 
-  /** Resolves when the client takes more. Nothing happens where it takes no streams. */
-  async say(message: object): Promise<void> {
+  /** Resolves when the client takes more. False: it takes no streams, or has gone. */
+  async say(message: object): Promise<boolean> {
     if (this.#sink === undefined) {
-      if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return;
+      if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return false;
       this.#sink = this.#request.stream([...HEADERS]);
       this.#sink?.on('error', () => {});
     }
     const sink = this.#sink;
-    if (sink === null || sink.destroyed) return;
+    if (sink === null || sink.destroyed) return false;
     if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink);
+    return true;
   }
 
   /** `text`: the message that answers the request, or null: there is none. */

@@ -23,8 +23,8 @@ export interface Asking {
   readonly signal: AbortSignal;
   /** Bytes of an answer; of a stream, of one message. */
   readonly most: number;
-  /** Is given what the server sends before its answer. */
-  readonly onMessage?: (message: Obj) => void | Promise<void>;
+  /** Is given what the server sends before its answer; true: somebody was told of it. */
+  readonly onMessage?: (message: Obj) => Promise<boolean>;
 }
 
 /** How requests of revision 2026-07-28 are made. */
@@ -57,10 +57,12 @@ export function statelessMeta(capabilities: unknown = {}, info: unknown = CLIENT
 
 export class McpClient {
   readonly #transport: McpTransport;
-  #lastId = 0;
+  readonly #nextId: () => number;
 
-  constructor(transport: McpTransport) {
+  /** `nextId`: of requests; those of one session must differ, whichever client sends them. Default: from 1 on. */
+  constructor(transport: McpTransport, nextId: () => number = counter()) {
     this.#transport = transport;
+    this.#nextId = nextId;
   }
 
   /** The result of `server/discover`, or null: the server knows sessions only. Throws McpRefusal where it wants credentials, or fails. */
@@ -71,7 +73,8 @@ export class McpClient {
     const supported = get(result, 'supportedVersions');
     if (isObject(result) && Array.isArray(supported) && supported.includes(STATELESS)) return result;
     // What is refused for lack of credentials would be in a session, too, and a server that fails says nothing of its era.
-    if (answer.status === 401 || answer.status === 403 || answer.status >= 500) throw new McpRefusal(answer);
+    if (answer.status === 401 || answer.status === 403 || answer.status >= 500)
+      throw new McpRefusal(answer, asking.headers);
     return null;
   }
 
@@ -80,7 +83,7 @@ export class McpClient {
     const params = { protocolVersion: NEWEST_WITH_SESSIONS, capabilities, clientInfo: CLIENT_INFO };
     const none: Session = { era: 'sessions', headers: [], server: {} };
     const begun = await this.#send({ method: 'initialize', params }, none, asking);
-    const server = resultOf(begun);
+    const server = resultOf(begun, asking);
     const revision = get(server, 'protocolVersion');
     const id = headerOf(begun.headers, 'mcp-session-id');
     const headers = [
@@ -103,12 +106,12 @@ export class McpClient {
 
   /** The result. Throws McpRefusal, AnswerTooLong, and errors of the connection. */
   async ask(question: McpQuestion, link: Stateless | Session, asking: Asking): Promise<Obj> {
-    return resultOf(await this.#send(question, link, asking));
+    return resultOf(await this.#send(question, link, asking), asking);
   }
 
   async #send(question: McpQuestion, link: Stateless | Session, asking: Asking): Promise<Received> {
     const { method, name, params } = question;
-    const id = ++this.#lastId;
+    const id = this.#nextId();
     const stateless = link.era === 'stateless';
     const meta = stateless
       ? { ...(get(params, '_meta') as Obj), [`${PREFIX}protocolVersion`]: STATELESS, ...link.meta }
@@ -132,13 +135,14 @@ export class McpClient {
   }
 
   /** What a server of the earlier revisions asks its client is refused: nothing of it was offered. */
-  #received(message: Obj, link: Stateless | Session, asking: Asking): void | Promise<void> {
+  async #received(message: Obj, link: Stateless | Session, asking: Asking): Promise<boolean> {
     const { id, method } = message;
-    if (id === undefined || typeof method !== 'string') return asking.onMessage?.(message);
-    if (link.era === 'stateless') return;
+    if (id === undefined || typeof method !== 'string') return (await asking.onMessage?.(message)) ?? false;
+    if (link.era === 'stateless') return false;
     const said = `${method.slice(0, 100)} is not supported by this client`;
     const answer = method === 'ping' ? { result: {} } : { error: { code: METHOD_NOT_FOUND, message: said } };
-    return this.#notify({ jsonrpc: '2.0', id, ...answer }, link, asking).catch(() => {});
+    await this.#notify({ jsonrpc: '2.0', id, ...answer }, link, asking).catch(() => {});
+    return false;
   }
 
   #cancel(requestId: number, link: Session, { headers, most }: Asking): Promise<void> {
@@ -158,6 +162,11 @@ export class McpClient {
   }
 }
 
+function counter(): () => number {
+  let last = 0;
+  return () => ++last;
+}
+
 /** Those of the protocol in place of given ones. */
 function merged(given: HeaderList, own: HeaderList): HeaderList {
   const names = new Set(own.filter((_, i) => i % 2 === 0));
@@ -165,8 +174,8 @@ function merged(given: HeaderList, own: HeaderList): HeaderList {
 }
 
 /** Throws McpRefusal. */
-function resultOf(received: Received): Obj {
+function resultOf(received: Received, { headers }: Asking): Obj {
   const result = get(received.message, 'result');
   if (received.status < 300 && isObject(result)) return result;
-  throw new McpRefusal(received);
+  throw new McpRefusal(received, headers);
 }

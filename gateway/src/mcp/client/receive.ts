@@ -21,10 +21,10 @@ export interface Received {
 export interface ReceiveOptions {
   /** Of the request; null: any message is its answer. */
   readonly id: RpcId | null;
-  /** Bytes of the answer; of a stream, of one message. */
+  /** Bytes of the answer; of a stream, of one message, and of all that nobody is told of. */
   readonly most: number;
-  /** Is given what comes before the answer, one after the other. */
-  readonly onMessage?: ((message: Obj) => void | Promise<void>) | undefined;
+  /** Is given what comes before the answer, one after the other; true: somebody was told of it. */
+  readonly onMessage?: ((message: Obj) => Promise<boolean>) | undefined;
 }
 
 /** Milliseconds, and pieces, in which a stream must end behind its answer, or its connection is closed. */
@@ -55,17 +55,19 @@ async function answerInStream(answer: StreamedAnswer, { id, most, onMessage }: R
   const decoder = new TextDecoder();
   const chunks = answer.body[Symbol.asyncIterator]();
   let ends = false;
+  let ignored = 0;
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       const events = pushed(parser, decoder.decode(next.value, { stream: true }));
-      for (const { data } of events) {
+      for (const { data, raw } of events) {
         const message = data === null ? null : objectIn(Buffer.from(data));
-        if (message === null) continue;
-        if (message['id'] === id && message['method'] === undefined) {
+        if (message !== null && message['id'] === id && message['method'] === undefined) {
           ends = true;
           return message;
         }
-        await onMessage?.(message);
+        if (message === null || !(await onMessage?.(message))) ignored += raw.length;
+        // Its time is our own, too: whoever asked gets nothing of it.
+        if (ignored > most) throw new AnswerTooLong(`it said more than ${most} bytes before its answer`);
       }
       if (events.length > 0) answer.consumed?.();
     }

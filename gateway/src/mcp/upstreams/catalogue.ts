@@ -1,7 +1,7 @@
 /** Lists what an upstream offers, within limits: it may be anybody's, and costs itself alone (docs/mcp.md#upstream-tools). */
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { Asking, McpClient, Session, Stateless } from '../client/client.ts';
-import { type OfferedTool, offeredTool } from './definition.ts';
+import { type OfferedTool, offeredTool, textOf } from './definition.ts';
 import { type OfferedEntry, offeredPrompt, offeredResource, offeredTemplate } from './entries.ts';
 import { allows, type UpstreamSettings } from './settings.ts';
 
@@ -78,7 +78,7 @@ export function catalogueOf(listed: Listed, settings: UpstreamSettings): Catalog
       (listed[kind] ?? []).flatMap((given): [string, OfferedEntry][] => {
         const entry = offered(given);
         if (typeof entry !== 'string') return allows(patterns, entry.own) ? [[entry.key, entry]] : [];
-        dropped.set(`${kind}: ${String(given['uri'] ?? given['uriTemplate'] ?? given['name']).slice(0, 128)}`, entry);
+        dropped.set(`${kind}: ${textOf(given['uri'] ?? given['uriTemplate'] ?? given['name']).slice(0, 128)}`, entry);
         return [];
       }),
     );
@@ -95,7 +95,7 @@ function toolsOf(listed: readonly Obj[], settings: UpstreamSettings): Pick<Catal
   const tools = new Map<string, OfferedTool>();
   const held = new Map<string, string>();
   for (const given of listed) {
-    const own = String(given['name']).slice(0, 128);
+    const own = textOf(given['name']).slice(0, 128);
     if (!allows(settings.allow, own)) continue;
     const tool = offeredTool(given, settings.prefix);
     const why = typeof tool === 'string' ? tool : (pinFault(tool, settings) ?? repeated(tool, tools));

@@ -30,20 +30,21 @@ export interface OfferedTool {
   readonly digest: string;
 }
 
-/** A text says why it is not offered. */
-export function offeredTool(given: Obj, prefix: string): OfferedTool | string {
+/** A text says why it is not offered. `listed`: its numbers may be as they were written. */
+export function offeredTool(listed: Obj, prefix: string): OfferedTool | string {
+  const text = JSON.stringify(listed);
+  const given: Obj = JSON.parse(text);
   const { name: own, title, description, inputSchema, outputSchema } = given;
-  const name = `${prefix}${String(own)}`;
+  const name = `${prefix}${textOf(own)}`;
   if (typeof own !== 'string' || !NAME.test(name))
     return 'its name has other characters than A-Z a-z 0-9 _ . / -, or is too long';
-  if (JSON.stringify(given).length > MOST_DEFINITION)
-    return `its definition has more than ${MOST_DEFINITION} characters`;
+  if (text.length > MOST_DEFINITION) return `its definition has more than ${MOST_DEFINITION} characters`;
   const fault = shapeFault(given) ?? schemasFault(inputSchema, outputSchema);
   if (fault !== null) return fault;
   const headers = parameterHeaders(inputSchema as JsonObject);
   if (typeof headers === 'string') return headers;
   // Tasks are not offered, and a client that is told of them would ask for them.
-  const renamed: Obj = { ...given, name };
+  const renamed: Obj = { ...listed, name };
   const { execution: _, outputSchema: output, ...told } = renamed;
   const ofSessions =
     output === undefined || !isOfObjects(output as JsonObject) ? told : { ...told, outputSchema: output };
@@ -58,6 +59,11 @@ export function offeredTool(given: Obj, prefix: string): OfferedTool | string {
     headers,
     digest: digestOf(given),
   };
+}
+
+/** Of anything that a server may send where a text belongs. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
 }
 
 /** What pins go by: the definition without its prefix. */

@@ -1,6 +1,6 @@
 /** Prompts, resources and templates of resources as an upstream lists them: what of them is offered, or why they are not. */
 import { get, isObject, type Obj } from '../../spec/json.ts';
-import { MOST_DEFINITION, NAME } from './definition.ts';
+import { MOST_DEFINITION, NAME, textOf } from './definition.ts';
 
 export interface OfferedEntry {
   /** What clients name it by: name with prefix, URI or template. */
@@ -18,7 +18,7 @@ const TEXTS = ['title', 'description', 'mimeType'];
 /** A text says why it is not offered. */
 export function offeredPrompt(given: Obj, prefix: string): OfferedEntry | string {
   const { name: own, arguments: args = [] } = given;
-  const key = `${prefix}${String(own)}`;
+  const key = `${prefix}${textOf(own)}`;
   if (typeof own !== 'string' || !NAME.test(key))
     return 'its name has other characters than A-Z a-z 0-9 _ . / -, or is too long';
   if (!Array.isArray(args) || !args.every(isArgument)) return 'its arguments are not valid';
@@ -37,7 +37,7 @@ function isArgument(given: unknown): boolean {
 export function offeredResource(given: Obj): OfferedEntry | string {
   const { uri, size } = given;
   if (typeof uri !== 'string' || uri.length > MOST_URI || !URL.canParse(uri)) return 'its "uri" is not valid';
-  if (size !== undefined && typeof size !== 'number') return 'its "size" is no number';
+  if (size !== undefined && typeof JSON.parse(JSON.stringify(size)) !== 'number') return 'its "size" is no number';
   return typeof given['name'] === 'string' ? told(given, uri, uri) : 'its "name" is no text';
 }
 

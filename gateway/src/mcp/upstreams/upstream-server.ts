@@ -1,4 +1,5 @@
 /** An upstream MCP server: what it offers, listed again and again, and requests that are passed on to it. */
+import { sha256 } from '../../artifact/hash.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
@@ -28,6 +29,10 @@ export const MOST_ANSWER = 4 << 20;
 const CALM = new Map<string, never>();
 const NOTHING: Catalogue = { tools: CALM, prompts: CALM, resources: CALM, templates: CALM, held: CALM, dropped: CALM };
 const LISTING: Stateless = { era: 'stateless', meta: statelessMeta() };
+/** Milliseconds between two listings, however often it says that it offers others. */
+const LEAST_BETWEEN_MS = 1_000;
+/** Lines of the log for one listing: an upstream may have other faults each time. */
+const MOST_REPORTED = 20;
 /** Of reasons that are logged. */
 const MOST_REASON = 300;
 
@@ -43,7 +48,8 @@ export interface Passing {
   /** `Authorization` of who calls, where it is sent; else nothing. */
   readonly authorization: HeaderList;
   readonly signal: AbortSignal;
-  readonly onMessage: (message: Obj) => void | Promise<void>;
+  /** True: the client was told of it. */
+  readonly onMessage: (message: Obj) => Promise<boolean>;
 }
 
 export class UpstreamServer {
@@ -54,9 +60,16 @@ export class UpstreamServer {
   readonly #closing = new AbortController();
   #catalogue = NOTHING;
   #listed: Listed = {};
+  /** Digest of what the catalogue is of. */
+  #taken = '';
   #capabilities: Obj = {};
   #era: Era | null = null;
   #failures = 0;
+  #lastId = 0;
+  /** Milliseconds on the monotonic clock, of the last listing. */
+  #listedAt = 0;
+  /** While it was listed, it said that it offers others. */
+  #isOutdated = false;
   /** Requests that are passed on. */
   #underWay = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -103,12 +116,18 @@ export class UpstreamServer {
     return this.#listing;
   }
 
+  /** It says that it offers others: it is asked, but as often as it likes only to a second. */
+  refreshSoon(): void {
+    this.#isOutdated = true;
+    if (this.#listing === null) this.#schedule();
+  }
+
   async #refresh(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#isOutdated = false;
     this.#sessions.sweep();
     const fault = await this.#list().catch((error: unknown) => error);
     if (this.#closing.signal.aborted) return;
-    this.#take();
+    this.#listedAt = performance.now();
     this.#services.listed(this.settings.name, fault === null);
     this.#failures = fault === null ? 0 : this.#failures + 1;
     if (this.#failures === 1) {
@@ -120,6 +139,9 @@ export class UpstreamServer {
 
   /** What was listed is offered from now on. */
   #take(): void {
+    const digest = sha256(JSON.stringify(this.#listed));
+    if (digest === this.#taken) return;
+    this.#taken = digest;
     const before = this.#catalogue;
     this.#catalogue = catalogueOf(this.#listed, this.settings);
     this.#report('tool', before.held, this.#catalogue.held);
@@ -128,18 +150,27 @@ export class UpstreamServer {
   }
 
   #schedule(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#closing.signal.aborted) return;
     const most = this.settings.refresh * 1000;
     const wait = this.#failures === 0 ? most : Math.min(most, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
     // Not all processes at once.
-    this.#timer = setTimeout(() => void this.refresh(), wait * (0.9 + Math.random() * 0.2)).unref();
+    const regular = wait * (0.9 + Math.random() * 0.2);
+    const sincePrevious = performance.now() - this.#listedAt;
+    const soon = Math.max(0, LEAST_BETWEEN_MS - sincePrevious);
+    this.#timer = setTimeout(() => void this.refresh(), this.#isOutdated ? Math.min(soon, regular) : regular).unref();
   }
 
   #report(what: 'tool' | 'entry', before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): void {
-    for (const [name, why] of now) {
-      if (before.get(name) === why) continue;
+    const news = [...now].filter(([name, why]) => before.get(name) !== why);
+    for (const [name, why] of news.slice(0, MOST_REPORTED)) {
       const details = { mcp_upstream: this.settings.name, [what]: name, why: why.slice(0, MOST_REASON) };
       this.#services.log('warn', details, `${what} of an MCP upstream is held back`);
+    }
+    const more = news.length - MOST_REPORTED;
+    if (more > 0) {
+      const details = { mcp_upstream: this.settings.name, more };
+      this.#services.log('warn', details, `more than ${MOST_REPORTED} of an MCP upstream are held back`);
     }
   }
 
@@ -154,6 +185,7 @@ export class UpstreamServer {
       const capabilities = get(discovered ?? (link as Session).server, 'capabilities');
       this.#capabilities = isObject(capabilities) ? capabilities : {};
       const fault = await this.#listKinds(client, link, asking);
+      if (!this.#closing.signal.aborted) this.#take();
       if (link.era === 'sessions') this.#endSession(link, asking.headers);
       return fault;
     });
@@ -257,7 +289,7 @@ export class UpstreamServer {
     const { http, budget } = this.#services;
     const transport = new GuardedTransport(http, budget, { url: this.settings.url, timeoutMs, exchange });
     try {
-      return await use(new McpClient(transport));
+      return await use(new McpClient(transport, () => ++this.#lastId));
     } finally {
       transport.release();
     }
