@@ -1,10 +1,13 @@
 /** Lists what an upstream offers, within limits: it may be anybody's, and costs itself alone (docs/mcp.md#upstream-tools). */
+import { inTurns } from '../../in-turns.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { Asking, McpClient, Session, Stateless } from '../client/client.ts';
 import { type OfferedTool, offeredTool, textOf } from './definition.ts';
 import { type OfferedEntry, offeredPrompt, offeredResource, offeredTemplate } from './entries.ts';
 import { allows, type UpstreamSettings } from './settings.ts';
 
+/** Characters of a reason. */
+const MOST_REASON = 300;
 /** Of one kind. */
 export const MOST_ENTRIES = 1_000;
 /** Bytes of an answer, and of all of a list. */
@@ -71,7 +74,7 @@ export async function listAll(
   }
 }
 
-export function catalogueOf(listed: Listed, settings: UpstreamSettings): Catalogue {
+export async function catalogueOf(listed: Listed, settings: UpstreamSettings): Promise<Catalogue> {
   const dropped = new Map<string, string>();
   const entries = (kind: Kind, patterns: readonly string[], offered: (given: Obj) => OfferedEntry | string) =>
     new Map(
@@ -83,7 +86,7 @@ export function catalogueOf(listed: Listed, settings: UpstreamSettings): Catalog
       }),
     );
   return {
-    ...toolsOf(listed.tools ?? [], settings),
+    ...(await inTurns(toolsOf(listed.tools ?? [], settings), () => true)),
     prompts: entries('prompts', settings.prompts, (given) => offeredPrompt(given, settings.prefix)),
     resources: entries('resources', settings.resources, offeredResource),
     templates: entries('templates', settings.resources, offeredTemplate),
@@ -91,15 +94,20 @@ export function catalogueOf(listed: Listed, settings: UpstreamSettings): Catalog
   };
 }
 
-function toolsOf(listed: readonly Obj[], settings: UpstreamSettings): Pick<Catalogue, 'tools' | 'held'> {
+/** Yields between tools, whose schemas may be large. */
+function* toolsOf(
+  listed: readonly Obj[],
+  settings: UpstreamSettings,
+): Generator<undefined, Pick<Catalogue, 'tools' | 'held'>> {
   const tools = new Map<string, OfferedTool>();
   const held = new Map<string, string>();
   for (const given of listed) {
+    yield;
     const own = textOf(given['name']).slice(0, 128);
     if (!allows(settings.allow, own)) continue;
     const tool = offeredTool(given, settings.prefix);
     const why = typeof tool === 'string' ? tool : (pinFault(tool, settings) ?? repeated(tool, tools));
-    if (why !== null || typeof tool === 'string') held.set(own, why ?? '');
+    if (why !== null || typeof tool === 'string') held.set(own, (why ?? '').slice(0, MOST_REASON));
     else tools.set(tool.name, tool);
   }
   return { tools, held };

@@ -138,12 +138,12 @@ export class UpstreamServer {
   }
 
   /** What was listed is offered from now on. */
-  #take(): void {
+  async #take(): Promise<void> {
     const digest = sha256(JSON.stringify(this.#listed));
     if (digest === this.#taken) return;
-    this.#taken = digest;
     const before = this.#catalogue;
-    this.#catalogue = catalogueOf(this.#listed, this.settings);
+    this.#catalogue = await catalogueOf(this.#listed, this.settings);
+    this.#taken = digest;
     this.#report('tool', before.held, this.#catalogue.held);
     this.#report('entry', before.dropped, this.#catalogue.dropped);
     if (toldBy(before) !== toldBy(this.#catalogue)) this.#changed();
@@ -185,7 +185,7 @@ export class UpstreamServer {
       const capabilities = get(discovered ?? (link as Session).server, 'capabilities');
       this.#capabilities = isObject(capabilities) ? capabilities : {};
       const fault = await this.#listKinds(client, link, asking);
-      if (!this.#closing.signal.aborted) this.#take();
+      if (!this.#closing.signal.aborted) await this.#take();
       if (link.era === 'sessions') this.#endSession(link, asking.headers);
       return fault;
     });

@@ -142,15 +142,26 @@ export class UpstreamSet {
     merged: (server: UpstreamServer, value: T) => M,
   ): ReadonlyMap<string, M> {
     const all = new Map<string, M>();
+    const isNamed = kind === 'tools' || kind === 'prompts';
     for (const server of this.servers) {
       for (const [key, value] of of(server.catalogue)) {
         const other = all.get(key)?.server.settings.name;
+        const owner = isNamed ? this.#ownerOf(key, server) : null;
         if (kind === 'tools' && this.#taken.has(key)) this.#hidden(server, key, 'an operation has its name');
+        else if (owner !== null) this.#hidden(server, key, `it begins with the prefix of upstream "${owner}"`);
         else if (other !== undefined) this.#hidden(server, key, `upstream "${other}" has its name`);
         else all.set(key, merged(server, value));
       }
     }
     return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Another upstream whose longer prefix the name begins with: what is there must not be anybody else's. */
+  #ownerOf(key: string, { settings: { prefix } }: UpstreamServer): string | null {
+    const owner = this.servers.find(({ settings: other }) => {
+      return other.prefix.length > prefix.length && key.startsWith(other.prefix);
+    });
+    return owner?.settings.name ?? null;
   }
 
   #hidden({ settings }: UpstreamServer, name: string, why: string): void {

@@ -1,9 +1,9 @@
 /** `host_ai_prompt_open` and `host_ai_prompt_check`: what may be asked of AI providers. */
 import { capability } from '../../../capability/capability.ts';
+import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { decide } from '../decide.ts';
-import { inTurns } from '../in-turns.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
 
 const BLOCKED: CounterInfo = {
