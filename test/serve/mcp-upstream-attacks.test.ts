@@ -43,6 +43,8 @@ const byName = new Map<string, HostileServer>();
 /** Where `moves` sends to. */
 let elsewhere: HostileServer;
 let early: McpServer;
+/** Speaks other revisions from time to time. */
+let turning: McpServer;
 let gw: Gateway;
 
 const SETTINGS: Readonly<Record<string, object>> = {
@@ -126,9 +128,15 @@ beforeAll(async () => {
       return null;
     }),
   };
+  turning = await startMcpServer('stateless', [
+    { definition: { name: 'call', inputSchema: ANY_OBJECT }, call: () => text('turned') },
+  ]);
   elsewhere = await startHostile(offers('elsewhere', 'call'));
   started.push(elsewhere);
-  const upstreams: Record<string, object> = { early: { url: early.url, refresh: 1 } };
+  const upstreams: Record<string, object> = {
+    early: { url: early.url, refresh: 1 },
+    turning: { url: turning.url, refresh: 3600 },
+  };
   for (const [name, answer] of Object.entries(servers)) {
     const server = await startHostile(answer);
     started.push(server);
@@ -142,7 +150,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expect(await gw?.stop()).toBe(0);
-  await early?.close();
+  await Promise.all([early?.close(), turning?.close()]);
   for (const server of started) server.close();
 });
 
@@ -289,4 +297,16 @@ describe('an upstream', () => {
     );
     expect(body?.error?.message).toMatch(/^Tool held back: faults_one \(its input schema is not valid: .{1,300}\)$/);
   });
+});
+
+it('an upstream that speaks another revision than when it was listed is understood again', async () => {
+  const turned = { status: 200, body: { result: text('turned') } };
+  await eventually(async () => expect(await names()).toContain('turning_call'));
+  expect(await call('turning_call')).toMatchObject(turned);
+  for (const era of ['sessions', 'stateless'] as const) {
+    const { port } = new URL(turning.url);
+    await turning.close();
+    turning = await startMcpServer(era, turning.tools, { port: Number(port) });
+    await eventually(async () => expect(await call('turning_call')).toMatchObject(turned));
+  }
 });

@@ -33,6 +33,8 @@ const LISTING: Stateless = { era: 'stateless', meta: statelessMeta() };
 const LEAST_BETWEEN_MS = 1_000;
 /** Lines of the log for one listing: an upstream may have other faults each time. */
 const MOST_REPORTED = 20;
+/** Statuses that a server may have for requests of another revision than it speaks: it may be another than was listed. */
+const NOT_UNDERSTOOD: ReadonlySet<number> = new Set([400, 404, 405, 406, 415]);
 /** Of reasons that are logged. */
 const MOST_REASON = 300;
 
@@ -116,7 +118,7 @@ export class UpstreamServer {
     return this.#listing;
   }
 
-  /** It says that it offers others: it is asked, but as often as it likes only to a second. */
+  /** It says, or shows, that it offers others: it is asked, but at most once a second. */
   refreshSoon(): void {
     this.#isOutdated = true;
     if (this.#listing === null) this.#schedule();
@@ -228,6 +230,9 @@ export class UpstreamServer {
           return this.#once(() => this.#openSession(client, asking, passing.logLevel), ask, headers);
         return this.#inSession(session, passing, headers, ask);
       });
+    } catch (error) {
+      if (error instanceof McpRefusal && NOT_UNDERSTOOD.has(error.status)) this.refreshSoon();
+      throw error;
     } finally {
       this.#underWay--;
       if (this.#closing.signal.aborted && this.#underWay === 0) this.#sessions.endAll();
