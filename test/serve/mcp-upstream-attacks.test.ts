@@ -1,5 +1,6 @@
 /** What upstream MCP servers may try, and what happens on the way to them (docs/mcp.md#upstream-calls). */
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
@@ -24,11 +25,13 @@ const EVENTS = { 'content-type': 'text/event-stream' };
 const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 const FAULTS = Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`p${i}`, { type: 1 }]));
 
-/** Comments and messages for nobody, as fast as they are read, until the connection ends. */
-function talk(response: ServerResponse): null {
-  const noise = `: ${'x'.repeat(8192)}\n\ndata: {"jsonrpc":"2.0","method":"notifications/none","params":{}}\n\n`;
+/** Comments and messages for nobody. */
+const NOISE = `: ${'x'.repeat(8192)}\n\ndata: {"jsonrpc":"2.0","method":"notifications/none","params":{}}\n\n`;
+
+/** Says the same again and again, as fast as it is read, until the connection ends. */
+function talk(response: ServerResponse, said = NOISE): null {
   const more = () => {
-    while (!response.destroyed && response.write(noise));
+    while (!response.destroyed && response.write(said));
   };
   response
     .writeHead(200, EVENTS)
@@ -52,6 +55,7 @@ const SETTINGS: Readonly<Record<string, object>> = {
   'b-mine': { prefix: 'mine_' },
   'c-late': { prefix: '' },
   challenges: { forward_authorization: true },
+  floods: { timeout: 1 },
   storm: { refresh: 3600 },
   talked: { timeout: 600 },
 };
@@ -105,6 +109,15 @@ beforeAll(async () => {
     'c-late': offers('late', 'same'),
     talks: hostile((_, __, { response }) => talk(response)),
     talked: hostile((method, _, { response }) => (method === 'tools/list' ? listing([tool('call')]) : talk(response))),
+    floods: hostile((method, params, { response }) => {
+      if (method === 'tools/list') return listing([tool('call')]);
+      const { progressToken } = params['_meta'] as { progressToken: unknown };
+      const said = { progressToken, progress: 1, message: 'x'.repeat(8192) };
+      return talk(
+        response,
+        `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: said })}\n\n`,
+      );
+    }),
     storm: hostile((method, _, { id, response }) => {
       if (method === 'tools/list') return listing([tool('call')]);
       response.writeHead(200, EVENTS).write(`data: ${CHANGED}\n\n`.repeat(500));
@@ -274,6 +287,33 @@ describe('an upstream', () => {
     expect(lists()).toBe(1);
     expect(await call('storm_call')).toMatchObject({ body: { result: text('storm') } });
     await eventually(() => expect(lists()).toBe(2));
+  });
+
+  it('whose client does not read what it says is left when its time is up', async () => {
+    await eventually(async () => expect(await names()).toContain('floods_call'));
+    const session = await openSession(gw.url);
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'floods_call', _meta: { progressToken: 1 } },
+    });
+    const types = ['content-type: application/json', 'accept: application/json, text/event-stream'];
+    const headers = [...types, ...Object.entries(session).map((each) => each.join(': '))];
+    const { hostname, port } = new URL(gw.url);
+    const client = connect(Number(port), hostname).pause();
+    client.write(
+      ['POST /__gw/mcp HTTP/1.1', 'host: a', ...headers, `content-length: ${body.length}`, '', body].join('\r\n'),
+    );
+    try {
+      await eventually(async () =>
+        expect(await (await fetch(`${gw.admin}/metrics`)).text()).toContain(
+          'gw_mcp_upstream_calls_total{mcp_upstream="floods",tool="floods_call",outcome="failed"} 1',
+        ),
+      );
+    } finally {
+      client.destroy();
+    }
   });
 
   it('that redirects is not followed', async () => {

@@ -130,7 +130,7 @@ async function ask(
       logLevel: side.logLevel,
       authorization: sent === undefined ? [] : ['authorization', sent],
       signal: giveUp.signal,
-      onMessage: (message) => passMessage(message, params, side, server, reply),
+      onMessage: (message) => passMessage(message, params, side, server, (said) => reply.say(said, giveUp.signal)),
     });
     const fault = passed.fault(result) ?? unanswerable(result, side.era);
     if (fault !== null) return faulty(request, passed, `MCP upstream "${settings.name}" ${fault}.`, fault);
@@ -210,7 +210,7 @@ async function passMessage(
   params: Obj,
   side: ClientSide,
   server: UpstreamServer,
-  reply: ReplyStream,
+  say: (message: object) => Promise<boolean>,
 ): Promise<boolean> {
   const method = get(message, 'method');
   const said = get(message, 'params');
@@ -220,7 +220,7 @@ async function passMessage(
     const token = get(get(params, '_meta'), 'progressToken');
     if (token === undefined || get(said, 'progressToken') !== token) return false;
   } else if (method !== 'notifications/message' || (side.era === 'stateless' && side.logLevel === null)) return false;
-  return reply.say({ jsonrpc: '2.0', method, params: said });
+  return say({ jsonrpc: '2.0', method, params: said });
 }
 
 function json(body: string): Answer {

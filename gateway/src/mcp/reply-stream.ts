@@ -20,16 +20,16 @@ export class ReplyStream {
     this.#request = request;
   }
 
-  /** Resolves when the client takes more. False: it takes no streams, or has gone. */
-  async say(message: object): Promise<boolean> {
+  /** Resolves when the client takes more, or `signal` says that the call has ended. False: it takes no streams, or has gone. */
+  async say(message: object, signal: AbortSignal): Promise<boolean> {
     if (this.#sink === undefined) {
       if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return false;
       this.#sink = this.#request.stream([...HEADERS]);
       this.#sink?.on('error', () => {});
     }
     const sink = this.#sink;
-    if (sink === null || sink.destroyed) return false;
-    if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink);
+    if (sink === null || sink.destroyed || signal.aborted) return false;
+    if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink, signal);
     return true;
   }
 
@@ -45,13 +45,15 @@ export class ReplyStream {
   }
 }
 
-function drained(sink: ResponseSink): Promise<void> {
+function drained(sink: ResponseSink, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       sink.off('drain', done).off('close', done);
+      signal.removeEventListener('abort', done);
       resolve();
     };
     sink.on('drain', done).on('close', done);
+    signal.addEventListener('abort', done);
   });
 }
 
