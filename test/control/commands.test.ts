@@ -122,6 +122,27 @@ describe('gw-control', () => {
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nope')]);
   });
 
+  it('takes upstream MCP servers from a file, and keeps them where none is given', async () => {
+    const file = join(folder, 'mcp.yaml');
+    writeFileSync(
+      file,
+      'upstreams: { wiki: { url: "https://wiki.example/mcp", headers: { authorization: env://WIKI } } }\n',
+    );
+    const created = await run(['projects', 'create', 'agents', '--mcp', file, '--json']);
+    expect(JSON.parse(created.stdout).mcp).toMatchObject({ upstreams: { wiki: { url: 'https://wiki.example/mcp' } } });
+    const renamed = await run(['projects', 'update', 'agents', '--description', 'x']);
+    expect(renamed.stdout).toMatch(/MCP upstreams:\s+wiki/);
+    writeFileSync(
+      file,
+      'upstreams: { wiki: { url: "https://wiki.example/mcp", headers: { authorization: Bearer x } } }\n',
+    );
+    const refused = await run(['projects', 'update', 'agents', '--mcp', file]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is a credential in plain text')]);
+    writeFileSync(file, '');
+    const none = await run(['projects', 'update', 'agents', '--mcp', file, '--json']);
+    expect(JSON.parse(none.stdout).mcp).toEqual({});
+  });
+
   it('exits with 1 and what to do where a request is refused, or is not understood', async () => {
     const refused = await run(['projects', 'get', 'nowhere']);
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('gw-control projects list') });

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../control/src/db/database.ts';
 import * as first from '../../control/src/db/migrations/0001-tables.ts';
 import type { Schema } from '../../control/src/db/schema.ts';
+import type { Project } from '../../control/src/modules/projects/schemas.ts';
 import type { SpecRevision } from '../../control/src/modules/specs/schemas.ts';
 import { retain } from '../../control/src/retention/retention.ts';
 import { compiled } from './compiling.ts';
@@ -70,6 +71,7 @@ describe.each(DATABASE_KINDS)('a database of the first version on %s', (_name, k
       ['spec.YML', 'authors.YML'],
       ['spec', 'events.yaml'],
     ]);
+    expect((await server.get<Project>(`/projects/${projectId}`)).mcp).toEqual({});
     expect(await compiled(server, `/projects/${projectId}`)).toMatchObject({ status: 'succeeded' });
   });
 

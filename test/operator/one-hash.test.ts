@@ -45,6 +45,8 @@ const PACKAGE = {
   'config-schema.json': Buffer.from(builtin.get('config-schema.json') ?? ''),
 };
 
+const MCP = { upstreams: { wiki: { url: 'https://wiki.example/mcp', prefix: '', headers: { 'x-tenant': 'a' } } } };
+
 let server: FileServer;
 let objects: MemoryObjects;
 let fetcher: OpenFetcher;
@@ -62,7 +64,7 @@ beforeAll(async () => {
   const files = Object.entries({
     ...Object.fromEntries(Object.entries(DOCUMENTS).map(([name, text]) => [`specs/${name}`, text])),
     ...Object.fromEntries(Object.entries(PACKAGE).map(([name, bytes]) => [`echo/${name}`, bytes])),
-    'gw.yaml': 'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm }\n',
+    'gw.yaml': `specs: specs\nplugins:\n  echo: { path: echo/echo.wasm }\nmcp: ${JSON.stringify(MCP)}\n`,
   });
   for (const [name, content] of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
@@ -112,7 +114,12 @@ async function byOperator(document: object, plugin: object, file?: string): Prom
   await objects.apply(pluginRefs, pluginRefs.parse({ metadata: metadata('echo'), spec: { source: plugin } }));
   const project = gatewayProjects.parse({
     metadata: metadata('shop'),
-    spec: { specs: { names: ['books'] }, plugins: [{ name: 'echo', pluginRef: 'echo' }], allowPlaintext: true },
+    spec: {
+      specs: { names: ['books'] },
+      plugins: [{ name: 'echo', pluginRef: 'echo' }],
+      mcp: MCP,
+      allowPlaintext: true,
+    },
   });
   const namespaces = { includes: () => true };
   const using = { objects, catalog, sources: fetcher.sources, foreignUses: new ForeignUses(), namespaces };
@@ -158,7 +165,7 @@ it('by REST', async () => {
     plugin.append('config_schema', PACKAGE['config-schema.json'].toString());
     plugin.append('file', new Blob([Uint8Array.from(PACKAGE['echo.wasm'])]), 'echo.wasm');
     await control.get('/plugins', { method: 'POST', body: plugin });
-    const projectId = await createProject(control);
+    const projectId = await createProject(control, { mcp: MCP });
     const json = { plugin_name: 'echo', plugin_version: '3.2.1', enabled: true, config: {} };
     await control.get(`/projects/${projectId}/plugins`, { method: 'POST', json });
     const upload = new FormData();

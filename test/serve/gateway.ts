@@ -32,12 +32,14 @@ export async function compileSpec(
   builtin: readonly string[],
   others: readonly ProjectPlugin[] = [],
   options: CompileOptions = {},
+  more: Partial<Project> = {},
 ): Promise<Uint8Array> {
   const project: Project = {
     specs: ['api.json'],
     files: [{ name: 'api.json', bytes: Buffer.from(JSON.stringify(document)) }],
     plugins: [...builtin.map((name) => loadBuiltinPlugin(name)), ...others],
     flags: { allowPlaintext: true, sourceDateEpoch: 0 },
+    ...more,
   };
   const result = await compile(project, options);
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics, null, 2));

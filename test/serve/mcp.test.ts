@@ -101,6 +101,10 @@ describe('the official client', () => {
     expect(await cover('3')).toEqual([
       { type: 'resource_link', name: 'getCover', mimeType: 'image/png', uri: `${gw.url}/books/3/cover` },
     ]);
+    // What is cut was answered: no client has left.
+    const metrics = await (await fetch(`${gw.admin}/metrics`)).text();
+    expect(metrics).toMatch(/gw_requests_total\{[^}]*path="\/books\/\{id\}\/cover"[^}]*status="200"[^}]*\} 2/);
+    expect(metrics).not.toMatch(/gw_requests_total\{[^}]*cover"[^}]*status="499"/);
     await client.close();
   });
 
@@ -250,6 +254,16 @@ describe('sessions', () => {
     expect(await post(gw.url, ping, { ...session, 'mcp-protocol-version': '1999-01-01' })).toMatchObject({
       status: 400,
     });
+  });
+
+  it('cancel all calls that they have given one id', async () => {
+    const session = await openSession(gw.url);
+    const before = slow.length;
+    const message = { jsonrpc: '2.0', id: 6, method: 'tools/call', params: { name: 'slow' } };
+    const calls = [post(gw.url, message, session), post(gw.url, message, session)];
+    await eventually(() => expect(slow.length).toBe(before + 2));
+    await post(gw.url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 6 } }, session);
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([202, 202]);
   });
 
   it('cannot cancel calls of each other', async () => {

@@ -1,5 +1,7 @@
 /** `gw-control projects` and `gw-control init`. */
+import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from 'commander';
+import { parse } from 'yaml';
 import type { InitInput, Project } from '../modules/projects/schemas.ts';
 import type { AddCommand, Program } from './program.ts';
 import { group, remote, type ServerFlags, Session, time } from './session.ts';
@@ -12,6 +14,7 @@ interface ProjectFlags extends ServerFlags {
   readonly name?: string;
   readonly description?: string;
   readonly upstream?: Readonly<Record<string, string>>;
+  readonly mcp?: string;
 }
 
 export const projectsCommand: AddCommand = (parent, program) => {
@@ -49,12 +52,14 @@ export const projectsCommand: AddCommand = (parent, program) => {
     .argument('<name>')
     .option('--description <text>', 'description for people')
     .addOption(upstreamOption())
-    .action(async (name: string, { description, upstream, ...flags }: ProjectFlags) => {
+    .addOption(mcpOption())
+    .action(async (name: string, { description, upstream, mcp, ...flags }: ProjectFlags) => {
       const session = await Session.open(program, flags);
       const body = {
         name,
         ...(description === undefined ? {} : { description }),
         ...(upstream ? { upstreams: upstream } : {}),
+        ...(mcp === undefined ? {} : { mcp: await mcpFrom(mcp) }),
       };
       show(session, await session.client.call('projects.create', { body }));
     });
@@ -64,6 +69,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
     .option('--name <name>', 'new name')
     .option('--description <text>', 'description for people')
     .addOption(upstreamOption())
+    .addOption(mcpOption())
     .action(async (given: string, flags: ProjectFlags) => {
       const session = await Session.open(program, flags);
       const params = { id: await session.projectId(given) };
@@ -72,6 +78,7 @@ export const projectsCommand: AddCommand = (parent, program) => {
         name: flags.name ?? before.name,
         description: flags.description ?? before.description,
         upstreams: { ...before.upstreams, ...flags.upstream },
+        mcp: flags.mcp === undefined ? before.mcp : await mcpFrom(flags.mcp),
       };
       const headers = { 'if-match': etag ?? '*' };
       show(session, await session.client.call('projects.update', { params, body }, { headers }));
@@ -141,6 +148,16 @@ const upstreamOption = () =>
     },
   );
 
+const mcpOption = () =>
+  new Option(
+    '--mcp <file>',
+    'YAML or JSON file with upstream MCP servers, as mcp of gw.yaml; replaces those of before',
+  );
+
+async function mcpFrom(file: string): Promise<Project['mcp']> {
+  return parse(await readFile(file, 'utf8')) ?? {};
+}
+
 function show(session: Session, project: Project): void {
   session.printFields(project, [
     ['name', project.name],
@@ -152,6 +169,7 @@ function show(session: Session, project: Project): void {
         .map((each) => each.join('='))
         .join(', '),
     ],
+    ['MCP upstreams', Object.keys(project.mcp?.upstreams ?? {}).join(', ')],
     ['deployed artifact', project.deployed_artifact_id ?? 'none'],
     ['created', time(project.created_at)],
     ['updated', time(project.updated_at)],

@@ -4,12 +4,14 @@ import { type Migration, Migrator } from 'kysely/migration';
 import * as tables from './migrations/0001-tables.ts';
 import * as documentNames from './migrations/0002-document-names.ts';
 import * as retention from './migrations/0003-retention.ts';
+import * as mcpUpstreams from './migrations/0004-mcp-upstreams.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-tables': tables,
   '0002-document-names': documentNames,
   '0003-retention': retention,
+  '0004-mcp-upstreams': mcpUpstreams,
 };
 
 /** Runs what is missing, one process at a time. Throws with the name of the migration that failed, or for a newer database. */

@@ -2,6 +2,7 @@
 
 import type { Manifest } from '@gw/gateway/artifact';
 import type { Diagnostic, PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
+import type { McpSettings } from '@gw/gateway/mcp-settings';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 type Timestamp = ColumnType<Date, Date | string, Date | string>;
@@ -40,6 +41,8 @@ export interface ProjectsTable {
   description: string;
   /** Named upstreams of the project (docs/reference/gateway.md#manifest): name to URL. */
   upstreams: Json<Record<string, string>>;
+  /** Upstream MCP servers (docs/mcp.md#upstreams). */
+  mcp: JSONColumnType<McpSettings, string | undefined>;
   /** Counts changes of the row: its ETag. */
   version: Generated<number>;
   /** What its data planes are to serve; null before the first deployment. */
@@ -173,6 +176,8 @@ export interface CompilationInputs {
     readonly config: NonNullable<ProjectPlugin['config']>;
   }[];
   readonly upstreams: Readonly<Record<string, string>>;
+  /** Absent: none. */
+  readonly mcp?: McpSettings;
 }
 
 export interface ArtifactsTable {

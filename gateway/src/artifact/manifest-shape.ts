@@ -1,5 +1,5 @@
 /** Reads `manifest.json`, `routes.json` and `mcp.json` as what format.ts and tools.ts say: shapes are checked before anything trusts them. */
-import { isObject } from '../spec/json.ts';
+import { isObject, type Obj } from '../spec/json.ts';
 import { ArtifactError } from './error.ts';
 import {
   ARTIFACT_VERSION,
@@ -144,6 +144,20 @@ const tool = shape({
   scopes: optional(listOf(text)),
   input: isObject,
 });
+const upstream = shape({
+  name: text,
+  url: (value) => typeof value === 'string' && URL.canParse(value),
+  prefix: text,
+  allow: optional(listOf(text)),
+  prompts: listOf(text),
+  resources: listOf(text),
+  headers: optional(mapOf(text)),
+  forward_authorization: optional(flag),
+  authorize: optional(count),
+  timeout: (value) => typeof value === 'number' && value > 0 && value <= 3600,
+  refresh: (value) => typeof value === 'number' && value >= 1 && value <= 86_400,
+  pin: optional(mapOf(checksum)),
+});
 const authorization = shape({ resource: optional(text), servers: listOf(text), scopes: listOf(text) });
 
 /** The manifest, and the same as plain JSON for hashing. Throws ArtifactError. */
@@ -186,8 +200,17 @@ export function readTools(bytes: Buffer, operations: number): ToolsFile {
   if (!optional(authorization)(json['authorization'])) throw malformed(`${TOOLS_PATH} has no valid "authorization"`);
   const bad = json['tools'].findIndex((each) => !tool(each) || Number(each.operation) >= operations);
   if (bad >= 0) throw malformed(`tool ${bad} of ${TOOLS_PATH} is not valid`);
+  const { upstreams = [] } = json;
+  if (!listOf((each) => upstream(each) && isAbsentOrBelow(operations)((each as Obj)['authorize']))(upstreams)) {
+    throw malformed(`${TOOLS_PATH} has no valid "upstreams"`);
+  }
   return json as unknown as ToolsFile;
 }
+
+const isAbsentOrBelow =
+  (most: number): Check =>
+  (value) =>
+    value === undefined || Number(value) < most;
 
 function parse(bytes: Buffer, name: string): unknown {
   try {

@@ -74,6 +74,32 @@ export interface Authorization {
   readonly scopes: readonly string[];
 }
 
+/** An upstream MCP server, whose tools are offered beside those of operations (docs/mcp.md#upstreams). */
+export interface McpUpstream {
+  readonly name: string;
+  readonly url: string;
+  /** Before the names of its tools; may be empty. */
+  readonly prefix: string;
+  /** Names of tools without prefix, in which `*` stands for any characters; absent: all. */
+  readonly allow?: readonly string[];
+  /** The same of prompts. */
+  readonly prompts: readonly string[];
+  /** The same of URIs of resources, and of their templates. */
+  readonly resources: readonly string[];
+  /** Of each request; values may be references to secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Calls have the `Authorization` of whoever calls. */
+  readonly forward_authorization?: boolean;
+  /** `index` of the operation that is asked before each call. */
+  readonly authorize?: number;
+  /** Seconds for a call. */
+  readonly timeout: number;
+  /** Seconds between looks at what it offers. */
+  readonly refresh: number;
+  /** Digests of the tools that are offered, by name without prefix; absent: tools are taken as they are. */
+  readonly pin?: Readonly<Record<string, string>>;
+}
+
 export interface ToolsFile {
   /** What a model is told of the server. */
   readonly instructions?: string;
@@ -85,5 +111,7 @@ export interface ToolsFile {
   readonly authorization?: Authorization;
   /** By name. */
   readonly tools: readonly Tool[];
+  /** By name; absent where there are none. */
+  readonly upstreams?: readonly McpUpstream[];
   readonly schemas: { readonly [id: string]: Json };
 }

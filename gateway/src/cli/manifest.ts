@@ -5,6 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../artifact/format.ts';
+import type { McpSettings } from '../compiler/mcp-upstream-schema.ts';
 import { messageOf } from '../message-of.ts';
 import type { RemotePlugin } from '../plugins/remote.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
@@ -26,6 +27,8 @@ export interface ProjectManifest {
   readonly specs?: string;
   readonly plugins: ReadonlyMap<string, ManifestPlugin>;
   readonly upstreams: { readonly [name: string]: { readonly url: string } };
+  /** Checked by the compiler. */
+  readonly mcp?: McpSettings;
 }
 
 /** Rejects with ManifestError: unreadable, not YAML, unknown or malformed fields. */
@@ -45,7 +48,7 @@ export async function readManifest(path: string): Promise<ProjectManifest> {
     throw new ManifestError(`${path}: ${message}`);
   };
   const root = objectOf(parsed.value, 'the manifest', fail);
-  onlyFields(root, ['specs', 'plugins', 'upstreams'], 'the manifest', fail);
+  onlyFields(root, ['specs', 'plugins', 'upstreams', 'mcp'], 'the manifest', fail);
   const { specs } = root;
   if (specs !== undefined && typeof specs !== 'string')
     fail(`"specs" is ${kindOf(specs)}: give the folder of the specs`);
@@ -53,6 +56,7 @@ export async function readManifest(path: string): Promise<ProjectManifest> {
     ...(typeof specs === 'string' ? { specs } : {}),
     plugins: pluginsOf(root['plugins'], fail),
     upstreams: upstreamsOf(root['upstreams'], fail),
+    ...(root['mcp'] === undefined ? {} : { mcp: objectOf(root['mcp'], '"mcp"', fail) as McpSettings }),
   };
 }
 

@@ -33,7 +33,7 @@ Exit codes: 0 the tool succeeded; 3 it failed, and the result says why; 1 the se
 export function callCommand(program: Program): Command {
   return new Command('call')
     .description('Call a tool of a running gateway, or of any MCP server.')
-    .argument('<url>', 'URL of the gateway or of an MCP endpoint', url)
+    .argument('<url>', 'URL of the gateway or of an MCP endpoint', mcpUrl)
     .argument('<tool>', 'name of the tool')
     .addOption(option('--arguments <json>', 'arguments, as a JSON object').argParser(object).default({}, 'none'))
     .addOption(headerOption())
@@ -65,11 +65,12 @@ function textOf(result: Obj): string {
 }
 
 /** Without what a terminal would obey: a server may be anybody's. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd');
 }
 
-function url(text: string): string {
+/** The endpoint that a URL of the command line names; one without a path is that of a gateway. */
+export function mcpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new InvalidArgumentError('Give a URL, such as http://localhost:8080.');
   }

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Artifact } from '../artifact/read.ts';
 import { schemasOfTools, toolDefinition } from '../tools/definition.ts';
 import { callCommand } from './mcp-call.ts';
+import { pinCommand } from './mcp-pin.ts';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
 import { table } from './table.ts';
@@ -31,10 +32,11 @@ Exit codes: 0 success, 1 the artifact cannot be read or has been changed, or MCP
 
 export function mcpCommand(program: Program): Command {
   const mcp = new Command('mcp')
-    .description('Inspect the tools that an artifact offers to agents, and call them.')
+    .description('Inspect the tools that an artifact offers to agents, call them, and pin those of other servers.')
     .addHelpText('after', '\nExamples:\n  $ gw mcp tools api.gwa\n  $ gw mcp call http://localhost:8080 listBooks');
   mcp.addCommand(toolsCommand(program).exitOverride());
   mcp.addCommand(callCommand(program).exitOverride());
+  mcp.addCommand(pinCommand(program).exitOverride());
   return mcp;
 }
 
@@ -56,14 +58,17 @@ async function run(path: string, { format }: Flags, program: Program): Promise<v
   }
   const tools = toolsOf(artifact);
   const tokens = tools.reduce((sum, each) => sum + each.tokens, 0);
+  const upstreams = (artifact.tools.upstreams ?? []).map(({ name }) => name);
   const warnings = warningsOf(tools.length);
-  if (format === 'json') program.stdout(`${JSON.stringify({ tools, count: tools.length, tokens, warnings })}\n`);
+  if (format === 'json')
+    program.stdout(`${JSON.stringify({ tools, count: tools.length, tokens, upstreams, warnings })}\n`);
   else {
     const rows = tools.map(({ definition, method, path: route, tokens: size }) => [
       ...[definition.name, `${method} ${route}`, String(size), definition.title ?? '-'],
     ]);
     program.stdout(table([['TOOL', 'OPERATION', 'TOKENS', 'TITLE'], ...rows]));
-    program.stdout(`${tools.length} tools, about ${tokens} tokens\n`);
+    const more = upstreams.length === 0 ? '' : `, and those of MCP upstreams: ${upstreams.join(', ')}`;
+    program.stdout(`${tools.length} tools, about ${tokens} tokens${more}\n`);
     for (const warning of warnings) program.stderr(`warning: ${warning}\n`);
   }
   program.exit(0);

@@ -55,6 +55,7 @@ export async function readProjectFolder({
     ...files,
     plugins: await Promise.all([...plugins].map(([name, plugin]) => readPlugin(name, plugin, home, remotePlugins))),
     upstreams: manifest.upstreams,
+    ...(manifest.mcp === undefined ? {} : { mcp: manifest.mcp }),
     flags,
   };
 }

@@ -9,6 +9,7 @@ import type { Spec } from '../spec/recognise.ts';
 import { Binder } from './bind.ts';
 import type { ReadCondition } from './conditions.ts';
 import type { PluginLoad } from './load-check.ts';
+import { mcpUpstreamsOf } from './mcp-upstreams.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
 import type { Resolved } from './resolve.ts';
@@ -76,7 +77,10 @@ export function checkAndBind(
     ...toolsOf(
       specs.map(({ spec }) => spec),
       routed,
-      { documents, diagnostics, nameOf, schemas: routes.schemas },
+      {
+        ...{ documents, diagnostics, nameOf, schemas: routes.schemas },
+        upstreams: mcpUpstreamsOf(project.mcp, { flags: project.flags, operations: routes.operations, diagnostics }),
+      },
     ),
   };
 }

@@ -2,6 +2,7 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { parseCidr } from '../headers/client-ip.ts';
+import { messageOf } from '../message-of.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { get } from '../spec/json.ts';
@@ -47,6 +48,20 @@ function mustBeSchema(schema: JsonObject): void {
   metaAjv ??= newAjv(metaSteps, { useDefaults: false });
   metaSteps.begin(0, JSON.stringify(schema).length);
   metaAjv.validateSchema(schema, true);
+}
+
+let firstFaultAjv: Ajv2020 | undefined;
+
+/** Why it is no schema of JSON Schema 2020-12, the first reason: it may be anybody's, and have any number of them. Null where it is one. */
+export function schemaFault(schema: JsonObject): string | null {
+  firstFaultAjv ??= newAjv(metaSteps, { useDefaults: false, allErrors: false });
+  metaSteps.begin(0, JSON.stringify(schema).length);
+  try {
+    firstFaultAjv.validateSchema(schema, true);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** Throws an Error with the reason where the schema is not one. */

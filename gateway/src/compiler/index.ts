@@ -15,6 +15,7 @@ export {
   type SpecResult,
   specsAmong,
 } from './describe.ts';
+export { mcpFaults } from './mcp-upstreams.ts';
 export type {
   CompileFlags,
   PluginManifest,

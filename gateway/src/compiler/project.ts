@@ -2,7 +2,9 @@
  * The one input of every door: command line, REST and Kubernetes build this, and only this, to compile
  * (docs/decisions.md#one-project).
  */
+
 import type { PluginManifest, ProjectPlugin } from '../plugins/project-plugin.ts';
+import type { McpSettings } from './mcp-upstream-schema.ts';
 
 export type { PluginManifest, ProjectPlugin };
 
@@ -78,5 +80,11 @@ export interface Project {
    * @example { books: { url: 'https://books.example.com' } }
    */
   readonly upstreams?: { readonly [name: string]: { readonly url: string } };
+  /**
+   * Upstream MCP servers, as `mcp` of gw.yaml (docs/mcp.md#upstreams). Default: none.
+   *
+   * @example { upstreams: { tickets: { url: 'https://tickets.example.com/mcp' } } }
+   */
+  readonly mcp?: McpSettings;
   readonly flags: CompileFlags;
 }

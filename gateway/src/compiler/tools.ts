@@ -1,6 +1,6 @@
 /** The tools of an artifact: one an operation, of the documents that enable MCP (docs/mcp.md). */
 import type { Manifest, Operation } from '../artifact/format.ts';
-import type { Tool, ToolAnnotations, ToolDefault, ToolsFile } from '../artifact/tools.ts';
+import type { McpUpstream, Tool, ToolAnnotations, ToolDefault, ToolsFile } from '../artifact/tools.ts';
 import { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
@@ -44,6 +44,7 @@ export interface ToolsDeps {
   readonly nameOf: (file: string) => string;
   /** Schemas of routes.json. */
   readonly schemas: { readonly [id: string]: Json };
+  readonly upstreams: readonly McpUpstream[];
 }
 
 export interface CompiledTools {
@@ -52,12 +53,13 @@ export interface CompiledTools {
   readonly tools: ToolsFile | null;
 }
 
-/** The endpoint serves all specs: one that enables it is enough, and the first names the server. */
+/** The endpoint serves all specs: one that enables it is enough, or an upstream, and the first names the server. */
 export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps: ToolsDeps): CompiledTools {
   const settings = new Map(specs.map((spec) => [spec, specTools(rootOf(spec), deps.diagnostics)]));
   const enabling = specs.filter((spec) => settings.get(spec)?.enabled);
   const chosen = routed.flatMap((each) => chosenTool(each, settings.get(each.declared.spec), deps.diagnostics));
-  const [first] = enabling;
+  const { upstreams } = deps;
+  const [first] = enabling.length > 0 ? enabling : upstreams.length > 0 ? specs : [];
   if (!first) return { mcp: { enabled: false }, tools: null };
   const instructions = enabling.flatMap((spec) => settings.get(spec)?.instructions ?? []);
   const searches = enabling.some((spec) => isAbove(chosen.length, settings.get(spec)?.search ?? false));
@@ -68,6 +70,7 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
       ...(instructions.length > 0 ? { instructions: instructions.join('\n\n') } : {}),
       ...(origins.length > 0 ? { origins } : {}),
       ...(searches ? { search: true } : {}),
+      ...(upstreams.length > 0 ? { upstreams } : {}),
       ...new ToolWriter(deps).write(chosen),
       ...authorizationOf(
         enabling.flatMap((spec) => settings.get(spec)?.authorization ?? []),

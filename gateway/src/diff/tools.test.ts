@@ -5,10 +5,16 @@ import { readArtifact } from '../artifact/read.ts';
 import { compile } from '../compiler/index.ts';
 import { diffArtifacts } from './artifacts.ts';
 
-async function artifactOf(paths: object, mcp: object) {
+async function artifactOf(paths: object, mcp: object, upstreams: object = {}) {
   const document = { openapi: '3.1.0', info: { title: 'Books', version: '1' }, 'x-gw-mcp': mcp, paths };
   const files = [{ name: 'api.json', bytes: Buffer.from(JSON.stringify(document)) }];
-  const result = await compile({ specs: ['api.json'], files, plugins: fakePlugins, flags: {} });
+  const result = await compile({
+    specs: ['api.json'],
+    files,
+    plugins: fakePlugins,
+    flags: {},
+    mcp: { upstreams } as never,
+  });
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
   return readArtifact(result.artifact);
 }
@@ -34,6 +40,22 @@ const operation = (operationId: string, parameters: readonly object[], more: obj
 it('of the same artifact is nothing', async () => {
   const paths = { '/books': { get: operation('listBooks', [query('genre', false)]) } };
   expect(await toolChanges([paths, on], [paths, on])).toEqual([]);
+});
+
+it('is upstream MCP servers added, removed and set otherwise', async () => {
+  const [own, first] = [{ '/books': { get: operation('may', []) } }, { '/a': { get: operation('first', []) } }];
+  const at = (url: string) => ({ url: `https://${url}/mcp`, authorize: 'may' });
+  const before = await artifactOf(own, on, { a: at('a'), b: at('b'), c: at('c') });
+  const after = await artifactOf({ ...first, ...own }, on, { a: at('a'), b: at('other'), d: at('d') });
+  const found = diffArtifacts(before, after).filter(({ subject }) => subject.startsWith('MCP upstream'));
+  expect(found.map(({ subject, message, breaking }) => [subject, message, breaking])).toEqual(
+    expect.arrayContaining([
+      ['MCP upstream b', 'settings changed', false],
+      ['MCP upstream c', 'removed', true],
+      ['MCP upstream d', 'added', false],
+    ]),
+  );
+  expect(found.length).toBe(3);
 });
 
 it('is tools added and removed, texts, annotations, arguments and answers', async () => {

@@ -18,7 +18,26 @@ export function diffTools(before: Compared, after: Compared): readonly Change[] 
   const [from, to] = [sideOf(before), sideOf(after)];
   const text = changed('mcp', 'instructions', before.tools.instructions, after.tools.instructions);
   const names = new Set([...from.tools.keys(), ...to.tools.keys()]);
-  return [...text, ...[...names].flatMap((name) => comparedTool(name, from, to))];
+  return [...text, ...[...names].flatMap((name) => comparedTool(name, from, to)), ...diffUpstreams(before, after)];
+}
+
+/** Which tools they have is not in the artifact. */
+function diffUpstreams(before: Compared, after: Compared): readonly Change[] {
+  // An operation's index changes with others.
+  const byName = ({ tools, routes }: Compared) =>
+    new Map(
+      (tools?.upstreams ?? []).map(({ authorize, ...each }) => {
+        const operation = authorize === undefined ? null : (routes.operations[authorize]?.operation_id ?? null);
+        return [each.name, { ...each, authorize: operation }];
+      }),
+    );
+  const [from, to] = [byName(before), byName(after)];
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((name) => {
+    const subject = `MCP upstream ${name}`;
+    if (!from.has(name)) return [harmless(subject, 'added')];
+    if (!to.has(name)) return [breaking(subject, 'removed')];
+    return same(from.get(name), to.get(name)) ? [] : [harmless(subject, 'settings changed')];
+  });
 }
 
 /** The stack ends before the limits on depth do only for schemas made to exhaust it. */

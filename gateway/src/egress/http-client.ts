@@ -58,7 +58,10 @@ export interface HttpAnswer {
 }
 
 /** What `open` sends; its answer's body is read as it comes. */
-export type HttpStreamCall = Pick<HttpCall, 'method' | 'url' | 'headers' | 'passing' | 'body' | 'exchange'> & {
+export type HttpStreamCall = Pick<
+  HttpCall,
+  'method' | 'url' | 'headers' | 'passing' | 'body' | 'exchange' | 'shared' | 'signal'
+> & {
   /** Milliseconds until the head of the answer is there, and then between pieces of its body. */
   readonly timeoutMs: number;
   /** Milliseconds until the head, where it has less. Default: `timeoutMs`. */
@@ -150,7 +153,8 @@ export class HttpClient {
   }
 
   /**
-   * Begins a call, whose answer is read as it comes; redirects are answers. It ends when the client of its request leaves.
+   * Begins a call, whose answer is read as it comes; redirects are answers. It ends when the client of its request
+   * leaves, unless it is `shared`.
    * Rejects with HttpCallError as `call` does.
    */
   async open(call: HttpStreamCall): Promise<HttpStream> {
@@ -253,12 +257,22 @@ class CallUnderWay implements Stallable {
   readonly #withdraw: () => void;
   readonly #url: URL;
 
-  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange }: HttpStreamCall, url: URL) {
+  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
     this.#url = url;
     this.#timeoutMs = timeoutMs;
     this.#timer = new StallTimer(headTimeoutMs, this);
-    this.#withdraw =
-      exchange?.onClose(() => this.#ended.abort(new HttpCallError('failed', 'the client has gone'))) ?? (() => {});
+    const withdraw = (shared ? null : exchange)?.onClose(() => this.#giveUp('the client has gone'));
+    const stop = () => this.#giveUp('it was given up');
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop);
+    this.#withdraw = () => {
+      withdraw?.();
+      signal?.removeEventListener('abort', stop);
+    };
+  }
+
+  #giveUp(why: string): void {
+    this.#ended.abort(new HttpCallError('failed', why));
   }
 
   get signal(): AbortSignal {

@@ -1,21 +1,24 @@
 /** Calls under way of clients with sessions, so that they can be cancelled. */
-import type { RpcId } from './json-rpc.ts';
+import type { RpcId } from './protocol/json-rpc.ts';
 
 export class CallsUnderWay {
-  readonly #calls = new Map<string, () => void>();
+  /** A client that gives two calls the same id means both. */
+  readonly #calls = new Map<string, Set<() => void>>();
 
   /** Returns the function that takes it back. */
   add(session: string, id: RpcId, cancel: () => void): () => void {
     const key = keyOf(session, id);
-    this.#calls.set(key, cancel);
+    const calls = this.#calls.get(key) ?? new Set();
+    this.#calls.set(key, calls.add(cancel));
     return () => {
-      if (this.#calls.get(key) === cancel) this.#calls.delete(key);
+      if (calls.delete(cancel) && calls.size === 0 && this.#calls.get(key) === calls) this.#calls.delete(key);
     };
   }
 
   /** Nothing where there is none: it may have been answered already. */
   cancel(session: string, id: unknown): void {
-    if (typeof id === 'string' || typeof id === 'number') this.#calls.get(keyOf(session, id))?.();
+    if (typeof id !== 'string' && typeof id !== 'number') return;
+    for (const cancel of this.#calls.get(keyOf(session, id)) ?? []) cancel();
   }
 }
 

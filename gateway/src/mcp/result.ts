@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { type Exchange, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
-import type { Era } from './era.ts';
+import type { Era } from './protocol/era.ts';
 import type { ServedTool, Toolbox } from './toolbox.ts';
 
 export interface ToolResult {

@@ -52,9 +52,9 @@ export const DEFINITIONS: readonly ToolDefinition[] = [
 ];
 
 export interface SearchableTools {
-  readonly index: ToolIndex;
+  readonly index: Pick<ToolIndex, 'search'>;
   /** Undefined where there is no such tool. */
-  describe(name: string): ToolDefinition | undefined;
+  describe(name: string): Pick<ToolDefinition, 'title' | 'description'> | undefined;
 }
 
 /** Answers the tools that find and describe others; null for every other name. */

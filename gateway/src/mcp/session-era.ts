@@ -1,39 +1,48 @@
 /** Revisions 2025-06-18 and 2025-11-25: `initialize` opens a session, and all else belongs to one. */
 import { randomUUID } from 'node:crypto';
+import { BoundedMap } from '../bounded-map.ts';
 import { clientNetwork } from '../client-network.ts';
 import { type Answer, headerOf } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
-import type { SessionStore } from '../state/session-store.ts';
+import { MOST_SESSIONS, type SessionStore } from '../state/session-store.ts';
 import { CallsUnderWay } from './calls.ts';
-import { SESSION_REVISIONS } from './era.ts';
+import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
+import { SESSION_REVISIONS } from './protocol/era.ts';
 import {
   INVALID_PARAMS,
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
   RpcError,
+  type RpcId,
   type RpcMessage,
   type RpcNotification,
   type RpcRequest,
   resultText,
-} from './json-rpc.ts';
-import { listTools, type McpRequest, runTool } from './tool-methods.ts';
+} from './protocol/json-rpc.ts';
+import { calledTool, listTools, type McpRequest, runTool, type STREAMS } from './tool-methods.ts';
+import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
+import { callUpstreamTool } from './upstream-tool.ts';
 
 const SESSION = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 /** Characters of the ids that are given out. */
 const ID = /^[0-9a-f-]{36}$/;
+/** From the least to the most urgent (RFC 5424). */
+const LOG_LEVELS: readonly string[] = 'debug info notice warning error critical alert emergency'.split(' ');
 const ACCEPTED: Answer = { status: 202, body: null };
 
 export class SessionEra {
   readonly #sessions: SessionStore;
   readonly #calls = new CallsUnderWay();
+  /** By session, of those that have said so. */
+  readonly #logLevels = new BoundedMap<string>(MOST_SESSIONS);
 
   constructor(sessions: SessionStore) {
     this.#sessions = sessions;
   }
 
   /** Throws RpcError. */
-  async answer(request: McpRequest, message: RpcMessage): Promise<Answer> {
+  async answer(request: McpRequest, message: RpcMessage): Promise<Answer | null | typeof STREAMS> {
     if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(request, message);
     const version = headerOf(request.x.headers, VERSION);
     if (version !== undefined && !SESSION_REVISIONS.includes(version)) {
@@ -46,9 +55,10 @@ export class SessionEra {
   }
 
   /** `DELETE`: the client needs the session no more. Throws RpcError. */
-  async end({ x }: Pick<McpRequest, 'x'>): Promise<Answer> {
+  async end({ x, toolbox }: Pick<McpRequest, 'x' | 'toolbox'>): Promise<Answer> {
     const id = idOf(x.headers);
     if (!(await this.#sessions.end(id))) throw noSession();
+    toolbox.upstreams?.endSession(id);
     return { status: 204, body: null };
   }
 
@@ -62,7 +72,8 @@ export class SessionEra {
     const session = randomUUID();
     await this.#sessions.open({ id: session, owner: clientNetwork(x.clientIp), revision });
     const { server, instructions } = toolbox;
-    const result = { protocolVersion: revision, capabilities: { tools: {} }, serverInfo: server, instructions };
+    const capabilities = { tools: {}, ...upstreamCapabilities(toolbox) };
+    const result = { protocolVersion: revision, capabilities, serverInfo: server, instructions };
     return json(resultText(id, JSON.stringify(result)), [SESSION, session]);
   }
 
@@ -78,7 +89,7 @@ export class SessionEra {
     return ACCEPTED;
   }
 
-  async #answer(request: McpRequest, session: string, message: RpcRequest): Promise<Answer> {
+  async #answer(request: McpRequest, session: string, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { id, method, params } = message;
     switch (method) {
       case 'ping':
@@ -86,18 +97,62 @@ export class SessionEra {
       case 'tools/list':
         return json(resultText(id, `{${listTools(request, params, 'sessions')}}`));
       case 'tools/call':
-        return this.#call(request, session, id, params);
+        return this.#call(request, session, message);
+      case 'logging/setLevel':
+        return json(resultText(id, this.#setLogLevel(request, session, message)));
       default:
-        throw new RpcError(METHOD_NOT_FOUND, `There is no method ${JSON.stringify(method.slice(0, 100))}.`);
+        return this.#ofUpstreams(request, session, message);
     }
   }
 
-  async #call(request: McpRequest, session: string, id: RpcRequest['id'], params: Obj): Promise<Answer> {
-    const outcome = await runTool(request, params, 'sessions', (cancel) => this.#calls.add(session, id, cancel));
+  async #ofUpstreams(
+    request: McpRequest,
+    session: string,
+    message: RpcRequest,
+  ): Promise<Answer | null | typeof STREAMS> {
+    const { id, method } = message;
+    const list = listOfUpstreams(request, message);
+    if (list !== null) return json(resultText(id, `{${list}}`));
+    const passed = requestOfUpstream(request, message);
+    if (passed !== null) return passOn(request, message, passed, this.#side(id, session));
+    throw new RpcError(METHOD_NOT_FOUND, `There is no method ${JSON.stringify(method.slice(0, 100))}.`);
+  }
+
+  /** The result. Throws RpcError. */
+  #setLogLevel({ toolbox: { upstreams } }: McpRequest, session: string, { method, params }: RpcRequest): string {
+    if (!upstreams?.offers('logging')) throw new RpcError(METHOD_NOT_FOUND, `There is no method "${method}".`);
+    const level = get(params, 'level');
+    if (typeof level !== 'string' || !LOG_LEVELS.includes(level)) {
+      throw new RpcError(INVALID_PARAMS, `"level" must be one of ${LOG_LEVELS.join(', ')}.`);
+    }
+    this.#logLevels.set(session, level);
+    for (const server of upstreams.servers) void server.setLogLevel(session, level);
+    return '{}';
+  }
+
+  #side(id: RpcId, session: string): ClientSide {
+    const render = (result: Obj) => resultText(id, JSON.stringify(resultOfSession(result)));
+    const cancellable = (cancel: () => void) => this.#calls.add(session, id, cancel);
+    const logLevel = this.#logLevels.use(session) ?? null;
+    return { era: 'sessions', session, logLevel, render, cancellable, cancelled: ACCEPTED };
+  }
+
+  async #call(request: McpRequest, session: string, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
+    const { id } = message;
+    const called = calledTool(request, message.params);
+    const side = this.#side(id, session);
+    if ('upstream' in called) return callUpstreamTool(request, message, called, side);
+    const outcome = await runTool(request, called, 'sessions', side.cancellable);
     // What was cancelled gets no response; the HTTP request must have one.
     if (outcome === null) return ACCEPTED;
     return 'answer' in outcome ? outcome.answer : json(resultText(id, JSON.stringify(outcome.result)));
   }
+}
+
+/** A result of an upstream without what only the later revision has. */
+function resultOfSession(result: Obj): Obj {
+  const { resultType: _, ttlMs: __, cacheScope: ___, structuredContent, ...rest } = withoutProtocolMeta(result);
+  return isObject(structuredContent) ? { ...rest, structuredContent } : rest;
 }
 
 /** Throws RpcError where there is none. */

@@ -2,7 +2,8 @@
 import { clientNetwork } from '../client-network.ts';
 import { type Answer, headerOf } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
-import { STATELESS_REVISIONS } from './era.ts';
+import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
+import { STATELESS_REVISIONS } from './protocol/era.ts';
 import {
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
@@ -11,10 +12,13 @@ import {
   type RpcRequest,
   resultText,
   UNSUPPORTED_VERSION,
-} from './json-rpc.ts';
-import { mustMatch } from './request-headers.ts';
+} from './protocol/json-rpc.ts';
+import { mustMatch } from './protocol/request-headers.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
+import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
+import { callUpstreamTool } from './upstream-tool.ts';
+import { mustMatchArguments } from './upstreams/parameter-headers.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
@@ -53,18 +57,36 @@ export class StatelessEra {
       case 'subscriptions/listen':
         return this.#listen(request, message);
       default:
-        throw new RpcError(METHOD_NOT_FOUND, `There is no method ${JSON.stringify(method.slice(0, 100))}.`, {
-          status: 404,
-        });
+        return this.#ofUpstreams(request, message);
     }
   }
 
-  async #call(request: McpRequest, message: RpcRequest): Promise<Answer | null> {
+  async #ofUpstreams(request: McpRequest, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
+    const { method, params } = message;
+    const list = listOfUpstreams(request, message);
+    if (list !== null) return json(request, message, `${list},${CACHING}`);
+    const passed = requestOfUpstream(request, message);
+    if (passed === null) {
+      const said = `There is no method ${JSON.stringify(method.slice(0, 100))}.`;
+      throw new RpcError(METHOD_NOT_FOUND, said, { status: 404 });
+    }
+    const name = get(params, method === 'resources/read' ? 'uri' : 'name');
+    if (passed.question.name !== undefined) mustMatch(request.x.headers, 'Mcp-Name', String(name));
+    return passOn(request, message, passed, clientSide(request, message));
+  }
+
+  async #call(request: McpRequest, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { params } = message;
+    const { headers } = request.x;
     const name = get(params, 'name');
-    if (typeof name === 'string') mustMatch(request.x.headers, 'Mcp-Name', name);
-    calledTool(request, params);
-    const outcome = await runTool(request, params, 'stateless', () => () => {});
+    if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
+    const called = calledTool(request, params);
+    if ('upstream' in called) {
+      // Repeated by who calls the tool by its own name; search mode's arguments are others.
+      if (called.upstream.tool.name === name) mustMatchArguments(headers, called.upstream.tool.headers, called.args);
+      return callUpstreamTool(request, message, called, clientSide(request, message));
+    }
+    const outcome = await runTool(request, called, 'stateless', () => () => {});
     if (outcome === null) return null;
     if ('answer' in outcome) return outcome.answer;
     const { _meta, ...members } = outcome.result;
@@ -91,6 +113,27 @@ export class StatelessEra {
   }
 }
 
+function clientSide(request: McpRequest, message: RpcRequest): ClientSide {
+  const logLevel = get(get(message.params, '_meta'), `${PREFIX}logLevel`);
+  return {
+    era: 'stateless',
+    session: null,
+    logLevel: typeof logLevel === 'string' ? logLevel : null,
+    render: (result) => rendered(request, message, withoutProtocolMeta(result)),
+    cancellable: () => () => {},
+    cancelled: null,
+  };
+}
+
+/** A result of an upstream, in whose era there may be no types of results. */
+function rendered(request: McpRequest, { id, method }: RpcRequest, result: Obj): string {
+  // Nothing is known of who else may read it.
+  const caching = method === 'resources/read' && (get(result, 'resultType') ?? 'complete') === 'complete';
+  const _meta = { ...(get(result, '_meta') as Obj | undefined), ...serverInfo(request) };
+  const fresh = caching ? { ttlMs: 0, cacheScope: 'private' } : {};
+  return resultText(id, JSON.stringify({ resultType: 'complete', ...fresh, ...result, _meta }));
+}
+
 /** Throws RpcError where what each request must say is missing, of another revision, or not that of the header. */
 function checkMeta({ x }: McpRequest, { params }: RpcRequest): void {
   const meta = get(params, '_meta');
@@ -106,7 +149,7 @@ function checkMeta({ x }: McpRequest, { params }: RpcRequest): void {
 
 function discovered({ toolbox }: McpRequest): string {
   const { instructions } = toolbox;
-  const capabilities = { tools: { listChanged: true } };
+  const capabilities = { tools: { listChanged: true }, ...upstreamCapabilities(toolbox) };
   const members = { supportedVersions: STATELESS_REVISIONS, capabilities, instructions };
   return `${JSON.stringify(members).slice(1, -1)},${CACHING}`;
 }

@@ -1,7 +1,7 @@
 /** Streams of clients that want to be told when tools change (revision 2026-07-28, "Subscriptions"). */
 import { ByOwner } from '../by-owner.ts';
 import type { ResponseSink } from '../exchange.ts';
-import type { RpcId } from './json-rpc.ts';
+import type { RpcId } from './protocol/json-rpc.ts';
 
 /** Streams of a process at once; past it the oldest of the client that has most ends. */
 const MOST_STREAMS = 10_000;

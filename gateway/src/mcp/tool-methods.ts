@@ -2,13 +2,14 @@
 import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
-import type { Era } from './era.ts';
-import { INVALID_PARAMS, RpcError } from './json-rpc.ts';
+import type { Era } from './protocol/era.ts';
+import { INVALID_PARAMS, RpcError } from './protocol/json-rpc.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
 import { answerSearch, CALL, innerCall, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';
 import { ToolFault } from './tool-fault.ts';
 import type { ServedTool, Toolbox } from './toolbox.ts';
+import type { UpstreamTool } from './upstreams/upstream-set.ts';
 
 /** One MCP request as it is answered. */
 export interface McpRequest {
@@ -17,6 +18,10 @@ export interface McpRequest {
   readonly requests: OwnRequests;
   /** Counts what became of a call. */
   called(tool: string, outcome: ToolOutcome): void;
+  /** The same of a request that was passed on to an upstream; `about`: the tool, or the method. */
+  passedOn(upstream: string, about: string, outcome: ToolOutcome): void;
+  /** Logs why an upstream gave no answer. */
+  upstreamFailed(upstream: string, about: string, cause: string): void;
   /** Begins a stream in place of an answer; null where the client has gone. */
   stream(headers: HeaderList): ResponseSink | null;
 }
@@ -38,10 +43,15 @@ export function listTools({ toolbox }: McpRequest, params: Obj, era: Era): strin
   return `"tools":[${page.tools.join(',')}]${next}`;
 }
 
-/** A call of an operation's tool, or what one that finds them answers. */
-type Called =
+/** A call of an operation's tool, or of an upstream's, or what one that finds them answers. */
+export type Called = OwnCall | UpstreamCall;
+type OwnCall =
   | { readonly served: ServedTool; readonly args: Obj }
   | { readonly name: string; readonly result: ToolResult };
+export interface UpstreamCall {
+  readonly upstream: UpstreamTool;
+  readonly args: Obj;
+}
 
 /** What a call is of. Throws RpcError. */
 export function calledTool({ toolbox }: McpRequest, params: Obj): Called {
@@ -53,26 +63,35 @@ export function calledTool({ toolbox }: McpRequest, params: Obj): Called {
     if (result !== null) return { name, result };
     if (name === CALL) return innerTool(toolbox, args);
   }
+  const called = calledBy(toolbox, name, args);
+  if (!called) {
+    const held = toolbox.upstreams?.heldBack(name) ?? null;
+    const why = held === null ? 'Unknown tool' : 'Tool held back';
+    throw new RpcError(INVALID_PARAMS, `${why}: ${name.slice(0, 100)}${held === null ? '' : ` (${held})`}`);
+  }
+  return called;
+}
+
+function calledBy(toolbox: Toolbox, name: string, args: Obj): Called | null {
   const served = toolbox.find(name);
-  if (!served) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 100)}`);
-  return { served, args };
+  if (served) return { served, args };
+  const upstream = toolbox.upstreams?.tools.get(name);
+  return upstream ? { upstream, args } : null;
 }
 
 function innerTool(toolbox: Toolbox, args: Obj): Called {
   const inner = innerCall(args);
   if (inner === null) return { name: CALL, result: faultResult('"name" must be a text, and "arguments" an object.') };
-  const served = toolbox.find(inner.name);
-  return served ? { served, args: inner.args } : { name: CALL, result: unknownTool(inner.name) };
+  return calledBy(toolbox, inner.name, inner.args) ?? { name: CALL, result: unknownTool(inner.name) };
 }
 
 /** `cancellable`: is given what cancels the call, and returns what takes that back. Throws RpcError. */
 export async function runTool(
   request: McpRequest,
-  params: Obj,
+  called: OwnCall,
   era: Era,
   cancellable: (cancel: () => void) => () => void,
 ): Promise<CallOutcome> {
-  const called = calledTool(request, params);
   if ('result' in called) {
     request.called(called.name, called.result.isError ? 'invalid' : 'succeeded');
     return { result: called.result };

@@ -1,19 +1,19 @@
-/** The tools of one artifact as they are served: listed by pages, found by name, their answers checked. */
+/** The tools of one artifact as they are served, those of its upstreams too: listed by pages, found by name, their answers checked. */
 import type { Manifest, Operation } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/read.ts';
 import type { Tool } from '../artifact/tools.ts';
 import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/definition.ts';
-import { ToolIndex } from '../tools/search.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
 import { Schemas, type Validator } from '../validation/schemas.ts';
 import { ProtectedResource } from './authorization.ts';
-import type { Era } from './era.ts';
+import { pageOf } from './pages.ts';
+import type { Era } from './protocol/era.ts';
 import { DEFINITIONS, type SearchableTools } from './search-mode.ts';
+import { searchableTools } from './searchable-tools.ts';
+import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
 const SEARCH_TOOLS = DEFINITIONS.map((each) => JSON.stringify(each));
-/** Tools on one page. */
-const PAGE = 100;
 
 export interface ServedTool {
   readonly tool: Tool;
@@ -47,15 +47,21 @@ export class Toolbox {
   readonly resource: ProtectedResource | null;
   /** Null where clients are told of all tools. */
   readonly search: SearchableTools | null;
-  /** By name, in order. */
+  /** Null where there are none. */
+  readonly upstreams: UpstreamSet | null;
+  /** By name. */
   readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #names: readonly string[];
+  readonly #operations: readonly Operation[];
+  #names: readonly string[] = [];
+  /** What `#names` are of. */
+  #namesOf: UpstreamSet['tools'] | null | undefined;
   readonly #lookup: SchemaLookup;
   readonly #steps: StepBudget;
 
   /** Null where the artifact has no tools. */
-  static of(artifact: Artifact, steps: StepBudget): Toolbox | null {
-    return artifact.tools === null ? null : new Toolbox(artifact, artifact.tools, artifact.manifest.mcp, steps);
+  static of(artifact: Artifact, steps: StepBudget, upstreams: UpstreamSet | null): Toolbox | null {
+    const { tools, manifest } = artifact;
+    return tools === null ? null : new Toolbox(artifact, tools, manifest.mcp, steps, upstreams);
   }
 
   private constructor(
@@ -63,7 +69,10 @@ export class Toolbox {
     { tools, instructions, origins, authorization, search = false }: NonNullable<Artifact['tools']>,
     mcp: Manifest['mcp'],
     steps: StepBudget,
+    upstreams: UpstreamSet | null,
   ) {
+    this.upstreams = upstreams;
+    this.#operations = artifact.routes.operations;
     this.server = { name: mcp.server_name ?? 'gw', version: mcp.server_version ?? '0' };
     this.instructions = instructions;
     this.origins = new Set(origins);
@@ -81,12 +90,12 @@ export class Toolbox {
         },
       ]),
     );
-    this.#names = [...this.#entries.keys()].sort();
-    const describe = (name: string) => {
-      const entry = this.#entries.get(name);
-      return entry && toolDefinition(entry.tool, this.#lookup);
-    };
-    this.search = search ? { index: new ToolIndex([...this.#entries.values()]), describe } : null;
+    this.search = search ? searchableTools([...this.#entries.values()], this.#lookup, upstreams) : null;
+  }
+
+  /** By its index in the artifact. */
+  operation(index: number): Operation {
+    return this.#operations[index] as Operation;
   }
 
   find(name: string): ServedTool | undefined {
@@ -95,17 +104,24 @@ export class Toolbox {
 
   /** Null where the cursor is none of ours. It names the last tool of a page, and holds for artifacts to come. */
   page(cursor: string | undefined, era: Era): ToolPage | null {
-    const after = cursor === undefined ? '' : nameOf(cursor);
-    if (after === null) return null;
-    if (this.search !== null) return { tools: after === '' ? SEARCH_TOOLS : [] };
-    const begin = this.#names.findIndex((name) => name > after);
-    const names = begin < 0 ? [] : this.#names.slice(begin, begin + PAGE);
-    const last = names.at(-1);
-    const goesOn = last !== undefined && last !== this.#names.at(-1);
-    return {
-      tools: names.map((name) => this.#listed(this.#entries.get(name) as Entry, era)),
-      ...(goesOn ? { nextCursor: Buffer.from(last).toString('base64url') } : {}),
-    };
+    const page = pageOf(this.search === null ? this.#allNames() : [], cursor);
+    if (page === null) return null;
+    if (this.search !== null) return { tools: cursor === undefined ? SEARCH_TOOLS : [] };
+    const { keys, ...next } = page;
+    return { tools: keys.map((name) => this.#listedBy(name, era)), ...next };
+  }
+
+  /** In order. */
+  #allNames(): readonly string[] {
+    const tools = this.upstreams?.tools ?? null;
+    if (this.#namesOf !== tools) this.#names = [...this.#entries.keys(), ...(tools?.keys() ?? [])].sort();
+    this.#namesOf = tools;
+    return this.#names;
+  }
+
+  #listedBy(name: string, era: Era): string {
+    const entry = this.#entries.get(name);
+    return entry ? this.#listed(entry, era) : (this.upstreams?.tools.get(name)?.tool.listed[era] ?? '{}');
   }
 
   #listed(entry: Entry, era: Era): string {
@@ -139,11 +155,4 @@ export class Toolbox {
     const schemas = new Schemas({ [tool.name]: schema }, false, this.#steps);
     return { validate: schemas.validator({ $ref: `gw:${tool.name}` }), ofObjects: isOfObjects(schema) };
   }
-}
-
-/** Null where it is no cursor. */
-function nameOf(cursor: string): string | null {
-  if (!/^[A-Za-z0-9_-]{1,200}$/.test(cursor)) return null;
-  const name = Buffer.from(cursor, 'base64url').toString('latin1');
-  return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : null;
 }

@@ -62,7 +62,8 @@ export class CapturedResponse implements Responder {
       write: (chunk: Uint8Array, _, done) => {
         this.#take(chunk);
         done();
-        if (this.#options.cutsOff && this.bodyBytes > this.#options.most) this.abort(x);
+        // It was answered, and has been read as far as it is wanted: nobody has left.
+        if (this.#options.cutsOff && this.bodyBytes > this.#options.most) this.#cut(x);
       },
       final: (done) => {
         done();
@@ -79,6 +80,12 @@ export class CapturedResponse implements Responder {
   abort(x?: Exchange): void {
     this.aborted = true;
     x?.close(CLIENT_CLOSED);
+    this.#ended.resolve();
+  }
+
+  #cut(x: Exchange): void {
+    this.aborted = true;
+    x.close(this.status);
     this.#ended.resolve();
   }
 

@@ -9,6 +9,9 @@ import type { Exchange, MatchedOperation } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
 import { Admission } from '../headers/admission.ts';
 import { Toolbox } from '../mcp/toolbox.ts';
+import { resolvedUpstream } from '../mcp/upstreams/settings.ts';
+import type { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
+import type { UpstreamSet } from '../mcp/upstreams/upstream-set.ts';
 import { StepBudget } from '../patterns/step-budget.ts';
 import { type Health, healthOf } from '../reserved/health.ts';
 import { SpecLibrary } from '../reserved/spec-library.ts';
@@ -102,6 +105,7 @@ export interface GenerationDeps {
   readonly metrics: Metrics;
   readonly upstreams: UpstreamOptions;
   readonly capabilities: OpenCapabilities;
+  readonly mcpUpstreams: UpstreamPool;
   readonly limits: PluginLimits;
   readonly dev: boolean;
   /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
@@ -141,8 +145,10 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
       const loaded = await loadOperation(operation, { binder, schemas, table, admissions, ...deps });
       router.add(operation.method, operation.path, loaded);
     }
+    const mcpUpstreams = openMcpUpstreams(artifact, deps);
     deps.metrics.runtimes.add(runtime);
-    return new Generation(artifact, router, Toolbox.of(artifact, steps), () => {
+    return new Generation(artifact, router, Toolbox.of(artifact, steps, mcpUpstreams), () => {
+      mcpUpstreams?.close();
       deps.metrics.runtimes.delete(runtime);
       runtime.close();
       capabilities.close();
@@ -154,6 +160,16 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     await upstreams.close();
     throw error;
   }
+}
+
+/** Null where there are none. Throws SecretError and UpstreamError. */
+function openMcpUpstreams(
+  { tools }: Artifact,
+  { secrets, upstreams, mcpUpstreams }: GenerationDeps,
+): UpstreamSet | null {
+  const settings = (tools?.upstreams ?? []).map((each) => resolvedUpstream(each, secrets, upstreams.allowPlaintext));
+  if (settings.length === 0) return null;
+  return mcpUpstreams.open(settings, new Set(tools?.tools.map(({ name }) => name)));
 }
 
 async function loadModules(artifact: Artifact, runtime: PluginRuntime): Promise<Map<string, LoadedModule>> {

@@ -171,7 +171,11 @@ class RequestRun implements BodyReading {
     const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);
     const { mcp, recorder } = this.#options;
     const called = (tool: string, outcome: ToolOutcome) => recorder.metrics.toolCalled(tool, outcome);
-    const answer = await mcp.answer({ x, toolbox, requests, called, stream });
+    const passedOn = (upstream: string, about: string, outcome: ToolOutcome) =>
+      recorder.metrics.passedOn(upstream, about, outcome);
+    const upstreamFailed = (upstream: string, about: string, cause: string) =>
+      recorder.mcpUpstreamFailed(x, { mcp_upstream: upstream, tool: about, cause });
+    const answer = await mcp.answer({ x, toolbox, requests, called, passedOn, upstreamFailed, stream });
     if (answer !== STREAMS) await this.#response.answer(answer);
   }
 

@@ -187,6 +187,19 @@ export const ERROR_CODES = {
     title: 'signing key is not usable',
     hint: 'Give a PKCS#8 Ed25519 private key in PEM: openssl genpkey -algorithm ed25519.',
   },
+  E1044: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'MCP upstream that is not usable',
+    hint: 'Compare "mcp.upstreams" of the project with docs/mcp.md.',
+  },
+  E1045: {
+    category: 'security',
+    severity: 'warning',
+    production: true,
+    title: 'MCP upstream whose credential serves whoever asks',
+    hint: 'Name an operation that decides who may call ("authorize"), or send the credentials of who calls ("forward_authorization").',
+  },
   E1050: {
     category: 'manifest',
     severity: 'error',

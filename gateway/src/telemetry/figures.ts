@@ -16,3 +16,11 @@ export interface PluginFigures {
   /** Calls that wait for an instance. */
   readonly waiting: number;
 }
+
+/** What an MCP upstream offers. */
+export interface McpUpstreamFigures {
+  readonly upstream: string;
+  readonly offered: number;
+  /** Tools that are allowed, and not offered all the same. */
+  readonly held: number;
+}

@@ -37,6 +37,7 @@ export const LABELS = {
   direction: '`received` from clients, or `sent` to them',
   dispatcher: 'name of the plugin',
   function: 'hook of the plugin: `init`, `on_request`, `on_response`, `dispatch`, or one of the chunk hooks',
+  mcp_upstream: 'name of the MCP upstream',
   method: 'method of the operation; where none matched that of the request, or `OTHER`',
   middleware: 'name of the plugin',
   outcome: `one of ${TOOL_OUTCOMES.map((each) => `\`${each}\``).join(', ')}`,
@@ -48,6 +49,7 @@ export const LABELS = {
   reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
   result: '`applied` or `refused`',
   tool: 'name of the tool',
+  standing: '`offered` to clients, or `held` back',
   status: 'status code of the answer; 499 where the client left before it',
   upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
 } as const;
@@ -137,6 +139,22 @@ const table = {
     type: 'counter',
     help: 'Calls of tools over MCP; each is also a request of its operation',
     labels: ['tool', 'outcome'],
+  },
+  gw_mcp_upstream_calls_total: {
+    type: 'counter',
+    help: 'Calls of tools that were passed on to MCP upstreams; `tool` is `other` past 1,000 names of one',
+    labels: ['mcp_upstream', 'tool', 'outcome'],
+  },
+  gw_mcp_upstream_lists_total: {
+    type: 'counter',
+    help: 'Times that the tools of an MCP upstream were listed, or could not be',
+    labels: ['mcp_upstream', 'outcome'],
+  },
+  gw_mcp_upstream_tools: {
+    type: 'gauge',
+    help: 'Tools of an MCP upstream that its settings allow',
+    labels: ['mcp_upstream', 'standing'],
+    aggregator: 'max',
   },
   gw_plugin_decisions_total: {
     type: 'counter',

@@ -8,7 +8,7 @@ import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
 import { type DirectionFigures, noFigures } from '../web-socket-figures.ts';
 import { Cell, type Labels, type Sample } from './cell.ts';
-import type { PluginFigures, StateFigures } from './figures.ts';
+import type { McpUpstreamFigures, PluginFigures, StateFigures } from './figures.ts';
 import { LabelledCounter } from './labelled-counter.ts';
 import { LabelledHistogram } from './labelled-histogram.ts';
 import {
@@ -25,6 +25,9 @@ import {
   type ToolOutcome,
   type ValidationReason,
 } from './metric-table.ts';
+
+/** Of one MCP upstream; more are counted together. */
+const MOST_UPSTREAM_TOOLS = 1_000;
 
 /** Counter and histograms of one operation and status. */
 class RequestCell {
@@ -62,6 +65,12 @@ export class Metrics {
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
   readonly #toolCalls = new LabelledCounter(['tool', 'outcome']);
+  readonly #passedOn = new LabelledCounter(['mcp_upstream', 'tool', 'outcome']);
+  readonly #upstreamLists = new LabelledCounter(['mcp_upstream', 'outcome']);
+  /** By upstream: names of tools that are labels. */
+  readonly #upstreamTools = new Map<string, Set<string>>();
+  /** Null until there are any. */
+  mcpUpstreams: { readonly figures: readonly McpUpstreamFigures[] } | null = null;
   /** Of the artifacts that serve, and of those whose last requests end. */
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null where the state is in the process. */
@@ -98,6 +107,14 @@ export class Metrics {
     this.#register('gw_websocket_bytes_total', () => this.#byDirection('bytes'));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
     this.#register('gw_mcp_tool_calls_total', () => this.#toolCalls.samples);
+    this.#register('gw_mcp_upstream_calls_total', () => this.#passedOn.samples);
+    this.#register('gw_mcp_upstream_lists_total', () => this.#upstreamLists.samples);
+    this.#register('gw_mcp_upstream_tools', () =>
+      (this.mcpUpstreams?.figures ?? []).flatMap(({ upstream, offered, held }) => [
+        { labels: { mcp_upstream: upstream, standing: 'offered' }, value: offered },
+        { labels: { mcp_upstream: upstream, standing: 'held' }, value: held },
+      ]),
+    );
     this.#register('gw_plugin_decisions_total', () => [...this.#decisions.values()]);
     const instances = (pick: (figures: PluginFigures) => number) => () =>
       one([...this.runtimes].reduce((sum, { figures }) => sum + pick(figures), 0));
@@ -164,6 +181,18 @@ export class Metrics {
 
   toolCalled(tool: string, outcome: ToolOutcome): void {
     this.#toolCalls.count(tool, outcome);
+  }
+
+  /** An upstream names its tools itself, others after each reload: of each, so many are told apart. */
+  passedOn(upstream: string, tool: string, outcome: ToolOutcome): void {
+    const known = this.#upstreamTools.get(upstream) ?? new Set();
+    this.#upstreamTools.set(upstream, known);
+    if (known.size < MOST_UPSTREAM_TOOLS) known.add(tool);
+    this.#passedOn.count(upstream, known.has(tool) ? tool : 'other', outcome);
+  }
+
+  mcpUpstreamListed(upstream: string, succeeded: boolean): void {
+    this.#upstreamLists.count(upstream, succeeded ? 'succeeded' : 'failed');
   }
 
   /** Registers a counter that is not in the table here: a capability's. */

@@ -68,6 +68,10 @@ export class Recorder {
     this.#log.logger.warn({ request_id: x.requestId, trace_id: x.traceId, path: x.path, cause }, 'upstream failed');
   }
 
+  mcpUpstreamFailed(x: Exchange, details: { readonly mcp_upstream: string; tool: string; cause: string }): void {
+    this.#log.logger.warn({ request_id: x.requestId, trace_id: x.traceId, ...details }, 'MCP upstream failed');
+  }
+
   /** `errors` say where and why; they name no value of the response. */
   responseInvalid(
     x: Exchange,

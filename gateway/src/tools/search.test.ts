@@ -6,7 +6,7 @@ import { type Document, withMocks } from '../../../test/mocked-document.ts';
 import { readArtifact } from '../artifact/read.ts';
 import { compile } from '../compiler/index.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
-import { ToolIndex } from './search.ts';
+import { indexedTool, ToolIndex } from './search.ts';
 
 /** Of 50. */
 const LEAST = 47;
@@ -99,7 +99,11 @@ async function indexOf(file: string) {
     return operation ? [{ tool, operation }] : [];
   });
   const ids = new Map(served.map(({ tool, operation }) => [tool.name, operation.operation_id]));
-  return { index: new ToolIndex(served), ids, count: served.length };
+  return {
+    index: new ToolIndex(served.map(({ tool, operation }) => indexedTool(tool, operation))),
+    ids,
+    count: served.length,
+  };
 }
 
 describe.skipIf(folder === '')('50 plain questions (needs GW_DOCUMENTS)', () => {

@@ -1,6 +1,7 @@
 /** Finds tools by what a model wants of them in plain words: BM25 over names, texts and paths (docs/mcp.md#search). */
 import type { Operation } from '../artifact/format.ts';
 import type { Tool } from '../artifact/tools.ts';
+import type { JsonObject } from '../spec/json.ts';
 
 /** How often a term counts that stands there once. */
 const WEIGHTS = { name: 3, title: 3, path: 2, group: 1, description: 1, arguments: 0.5, method: 1 } as const;
@@ -54,6 +55,23 @@ const SYNONYMS = new Map(
   }).map(([word, others]): [string, readonly string[]] => [stem(word), terms(others)]),
 );
 
+/** What a tool is found by. */
+export interface IndexedTool {
+  readonly name: string;
+  /** `operationId`. */
+  readonly id?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly group?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly input: JsonObject;
+}
+
+export function indexedTool(tool: Tool, { method, path, operation_id: id }: Operation): IndexedTool {
+  return { ...tool, method, path, ...(id === undefined ? {} : { id }) };
+}
+
 export class ToolIndex {
   readonly #names: readonly string[];
   /** By term: places of tools, each followed by its weight there. */
@@ -61,9 +79,9 @@ export class ToolIndex {
   readonly #lengths: readonly number[];
   readonly #average: number;
 
-  constructor(tools: readonly { readonly tool: Tool; readonly operation: Operation }[]) {
-    this.#names = tools.map(({ tool }) => tool.name);
-    this.#lengths = tools.map(({ tool, operation }, i) => this.#add(i, weightsOf(tool, operation)));
+  constructor(tools: readonly IndexedTool[]) {
+    this.#names = tools.map(({ name }) => name);
+    this.#lengths = tools.map((tool, i) => this.#add(i, weightsOf(tool)));
     this.#average = this.#lengths.reduce((sum, each) => sum + each, 0) / Math.max(1, tools.length);
   }
 
@@ -101,8 +119,8 @@ export class ToolIndex {
   }
 }
 
-function weightsOf(tool: Tool, { method, path, operation_id: id }: Operation): ReadonlyMap<string, number> {
-  const { name, title = '', description = '', group = '', input } = tool;
+function weightsOf(tool: IndexedTool): ReadonlyMap<string, number> {
+  const { name, id, title = '', description = '', group = '', method = '', path = '', input } = tool;
   const given = Object.keys((input['properties'] ?? {}) as object).join(' ');
   const texts: readonly (readonly [string, number])[] = [
     [id ?? name, WEIGHTS.name],

@@ -12,6 +12,7 @@ import { HttpClient } from '../egress/http-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { McpEndpoint } from '../mcp/endpoint.ts';
+import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
@@ -106,6 +107,7 @@ export class LocalTraffic implements Traffic {
   readonly #capabilities: OpenCapabilities;
   readonly #recorder: Recorder;
   readonly #mcp: McpEndpoint;
+  readonly #mcpUpstreams: UpstreamPool;
   readonly #transport: Transport;
   #tracing: Tracing | null = null;
   /** Null until the port is bound. */
@@ -141,6 +143,16 @@ export class LocalTraffic implements Traffic {
     this.#metrics.state = deps.state;
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     this.#mcp = new McpEndpoint(deps.state.sessions);
+    this.#mcpUpstreams = new UpstreamPool(
+      {
+        http: this.#http,
+        budget: this.#responseBudget,
+        log: (level, details, message) => deps.log.logger[level](details, message),
+        listed: (upstream, succeeded) => this.#metrics.mcpUpstreamListed(upstream, succeeded),
+      },
+      () => this.#mcp.toolsChanged(),
+    );
+    this.#metrics.mcpUpstreams = this.#mcpUpstreams;
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
     this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
@@ -274,6 +286,7 @@ export class LocalTraffic implements Traffic {
         appPort: options.appPort,
       },
       capabilities: this.#capabilities,
+      mcpUpstreams: this.#mcpUpstreams,
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
       maxPatternSteps: options.maxPatternSteps,

@@ -1,3 +1,4 @@
+import { mcpSchema } from '@gw/gateway/mcp-settings';
 import { controlPlaneSchema, controlPlaneStatus } from './control-plane.ts';
 import { exposureSchema, monitoringSchema, tlsSchema } from './exposure.ts';
 import { networkPolicySchema, podsSchema, secretsSchema, serveSchema, serviceSchema } from './gateway-pods.ts';
@@ -77,6 +78,7 @@ const spec = {
         properties: { url: { type: 'string', minLength: 1, maxLength: 2048 } },
       },
     },
+    mcp: mcpSchema,
     allowPlaintext: {
       type: 'boolean',
       default: false,

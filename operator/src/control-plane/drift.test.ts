@@ -12,6 +12,7 @@ const cluster: Expected = {
   specs: [{ name: 'books', sha256: 'a' }],
   plugins: [plugin({ body: 'hello' })],
   upstreams: { shop: 'https://shop.example.org' },
+  mcp: { upstreams: { wiki: { url: 'https://wiki.example.org/mcp' } } },
 };
 
 it('nothing differs, whatever the order of properties', () => {
@@ -25,6 +26,7 @@ it('names what was changed, added and taken away, and what becomes of it', () =>
     specs: [{ name: 'more', sha256: 'b' }],
     plugins: [plugin({ body: 'other' })],
     upstreams: { shop: 'https://elsewhere.example.org' },
+    mcp: { upstreams: { wiki: { url: 'https://wiki.example.org/mcp', prefix: '' }, more: { url: 'https://x/' } } },
   };
   const back = 'the next change of the GatewayProject reverts it';
   expect(differences(found, cluster)).toEqual([
@@ -32,6 +34,8 @@ it('names what was changed, added and taken away, and what becomes of it', () =>
     `spec "books" is not there: ${back}`,
     `plugin "mock" was changed there: ${back}`,
     `upstream "shop" was changed there: ${back}`,
+    `MCP upstream "wiki" was changed there: ${back}`,
+    `MCP upstream "more" was added there: ${back}`,
   ]);
 });
 

@@ -1,6 +1,7 @@
 /** What differs at a control plane from what the cluster has, and what will become of it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ControlClient, Project, ProjectPlugin, Spec } from '@gw/control/client';
+import type { McpSettings } from '@gw/gateway/mcp-settings';
 import { shownName } from './answers.ts';
 import type { Sources, SpecUpload } from './sources.ts';
 
@@ -24,13 +25,14 @@ export async function driftOf(client: ControlClient, project: Project, sources: 
   const params = { id: project.id };
   const specs = await client.list('specs.listOfProject', { params });
   const plugins = await client.list('projectPlugins.list', { params });
-  return differences({ specs, plugins, upstreams: project.upstreams }, sources);
+  return differences({ specs, plugins, upstreams: project.upstreams, mcp: project.mcp }, sources);
 }
 
 export interface Found {
   readonly specs: readonly Pick<Spec, 'name' | 'sha256'>[];
   readonly plugins: readonly Pick<ProjectPlugin, 'plugin_name' | 'plugin_version' | 'enabled' | 'config'>[];
   readonly upstreams: Readonly<Record<string, string>>;
+  readonly mcp?: McpSettings | null;
 }
 
 /** Pure. */
@@ -57,7 +59,12 @@ export function differences(found: Found, sources: Expected): readonly string[] 
       ),
     ),
     ...compared('upstream', new Map(Object.entries(sources.upstreams)), new Map(Object.entries(found.upstreams))),
+    ...compared('MCP upstream', mcpUpstreams(sources.mcp), mcpUpstreams(found.mcp)),
   ];
+}
+
+function mcpUpstreams(mcp: McpSettings | null | undefined): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(mcp?.upstreams ?? {}));
 }
 
 function compared(

@@ -41,6 +41,7 @@ paths:
     files: Object.entries(files).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
     plugins: [loadBuiltinPlugin('mock')],
     upstreams: { shop: { url: 'https://shop.example.org' } },
+    mcp: { upstreams: { wiki: { url: 'https://wiki.example.org/mcp', prefix: '', allow: ['search'] } } },
     flags: { production: true },
   };
 }
@@ -64,6 +65,7 @@ interface Shown {
   readonly created_by: string;
   readonly signed: boolean;
   readonly upstreams: Readonly<Record<string, string>>;
+  readonly mcp: object;
   readonly deployed_artifact_id: string;
 }
 
@@ -112,6 +114,7 @@ describe('a project at a control plane', () => {
     const at = await projectOf(mirror);
     const project = await server.get<Shown>(at);
     expect(project).toMatchObject({ name: 'all', upstreams: { shop: 'https://shop.example.org' } });
+    expect(project.mcp).toEqual(one.inputs.mcp);
     expect(project.description).toContain('Managed by GatewayProject shop/all');
     const specs = await server.get<Shown[]>(`${at}/specs`);
     expect(specs.map(({ name, revision }) => [name, revision]).toSorted()).toEqual([

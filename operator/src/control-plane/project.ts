@@ -37,8 +37,8 @@ async function foundOrMade(client: ControlClient, { name, owner }: ProjectOwner,
   const named = await byName(client, name);
   if (named) return mustBeOurs(named, owner);
   if (!before) return client.call('projects.create', { body: { name, description: describedBy('', owner) } });
-  const { description, upstreams } = mustBeOurs(before, owner);
-  return client.call('projects.update', { params: { id: before.id }, body: { name, description, upstreams } });
+  const { description, upstreams, mcp } = mustBeOurs(before, owner);
+  return client.call('projects.update', { params: { id: before.id }, body: { name, description, upstreams, mcp } });
 }
 
 function mustBeOurs(project: Project, owner: string): Project {

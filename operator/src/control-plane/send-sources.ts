@@ -23,7 +23,10 @@ export async function sendSources(options: SendOptions): Promise<readonly string
   const { client, projectId: id, about, sources } = options;
   const refused: string[] = [];
   await attempt(refused, 'upstreams are not sent', () =>
-    client.call('projects.update', { params: { id }, body: { ...about, upstreams: sources.upstreams } }),
+    client.call('projects.update', {
+      params: { id },
+      body: { ...about, upstreams: sources.upstreams, ...(sources.mcp === null ? {} : { mcp: sources.mcp }) },
+    }),
   );
   await sendPlugins(options, refused);
   await sendSpecs(options, refused);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { type ProjectPluginInput, specName } from '@gw/control/client';
 import type { Project } from '@gw/gateway/compiler';
+import type { McpSettings } from '@gw/gateway/mcp-settings';
 import { pack } from 'tar-stream';
 
 export interface SpecUpload {
@@ -20,10 +21,12 @@ export interface Sources {
   readonly specs: readonly SpecUpload[];
   readonly plugins: readonly Required<ProjectPluginInput>[];
   readonly upstreams: Readonly<Record<string, string>>;
+  /** Null: none; control planes of before know of none. */
+  readonly mcp: McpSettings | null;
 }
 
 /** Of what a project compiles from. */
-export async function sourcesOf({ specs, files, plugins, upstreams }: Project): Promise<Sources> {
+export async function sourcesOf({ specs, files, plugins, upstreams, mcp }: Project): Promise<Sources> {
   return {
     specs: await Promise.all(specs.map((spec) => uploadOf(spec, files))),
     plugins: plugins.flatMap(({ name, manifest, defaultConfig, config }) =>
@@ -39,6 +42,7 @@ export async function sourcesOf({ specs, files, plugins, upstreams }: Project): 
           ],
     ),
     upstreams: Object.fromEntries(Object.entries(upstreams ?? {}).map(([name, { url }]) => [name, url])),
+    mcp: mcp ?? null,
   };
 }
 

@@ -41,6 +41,34 @@ export interface GatewayProjectSpec {
   readonly upstreams?: { readonly [name: string]: {
     readonly url: string;
   } };
+  /** MCP: what is offered to agents beside the operations of the documents. */
+  readonly mcp?: {
+    /** MCP servers whose tools, prompts and resources are offered beside those of operations, by name. */
+    readonly upstreams?: { readonly [name: string]: {
+      /** URL of its endpoint (streamable HTTP), such as https://tools.example.com/mcp. */
+      readonly url: string;
+      /** Put before the names of its tools; may be empty. Default: the name of the upstream and _. */
+      readonly prefix?: string;
+      /** Names of its tools that are offered, without prefix; * stands for any characters. Default: all of them. */
+      readonly allow?: readonly string[];
+      /** Names of its prompts that are offered, as in allow. Default: all of them, or none where there is allow or pin. */
+      readonly prompts?: readonly string[];
+      /** URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none where there is allow or pin. */
+      readonly resources?: readonly string[];
+      /** Headers of every request to it, such as its credential: a value, or a reference to a secret (env:// or file://). */
+      readonly headers?: { readonly [name: string]: string };
+      /** Calls have the Authorization of whoever calls. Default: false, nothing of it leaves the gateway. */
+      readonly forward_authorization?: boolean;
+      /** operationId of an operation that is asked before each call, with the headers of whoever calls: unless it answers with 2xx, the call is refused with its answer. Default: none. */
+      readonly authorize?: string;
+      /** Seconds that a call may take. Default: 60. */
+      readonly timeout?: number;
+      /** Seconds between looks at what it offers. Default: 60. */
+      readonly refresh?: number;
+      /** By name of a tool, without prefix, the digest of its definition: a tool that has another, or none, is held back. Default: tools are taken as they are. */
+      readonly pin?: { readonly [name: string]: string };
+    } };
+  };
   /**
    * Allows http:// upstreams. The build is then not a production build; the reference of compile errors lists what that relaxes.
    *

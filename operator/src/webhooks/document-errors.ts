@@ -9,7 +9,18 @@ import type { ApiSpec } from '../api/resources.ts';
 export const MAX_SHOWN = 10;
 
 /** Codes that a project decides about: its plugins, upstreams and whether it is built for production. */
-const OF_THE_PROJECT = new Set(['E1031', 'E1033', 'E1040', 'E1041', 'E1042', 'E1043', 'E1071', 'E1073']);
+const OF_THE_PROJECT = new Set([
+  'E1031',
+  'E1033',
+  'E1040',
+  'E1041',
+  'E1042',
+  'E1043',
+  'E1044',
+  'E1045',
+  'E1071',
+  'E1073',
+]);
 /** Time and memory: the next attempt, or the operator itself, may have more. */
 const OF_THE_MACHINE = new Set(['E1005', 'E1009']);
 

@@ -2,6 +2,7 @@
  * What is wrong in an object by itself and that its schema cannot say (docs/decisions.md#webhooks-refuse-alone):
  * reasons to refuse it.
  */
+import { mcpFaults } from '@gw/gateway/compiler';
 import { EgressGuard } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Revision } from '../api/gateway-project.ts';
@@ -26,6 +27,7 @@ export function projectFaults(
       () => void new EgressGuard({ allowInternal: false, allow: spec.egress?.allow ?? [] }),
     ),
     ...Object.entries(spec.upstreams ?? {}).flatMap(([name, { url }]) => upstreamFault(name, url)),
+    ...mcpFaults(spec.mcp ?? {}).map(({ name, message }) => `spec.mcp.upstreams.${name}: ${message}`),
     ...selectorFaults('spec.specs.selector', spec.specs.selector),
     ...selectorFaults('spec.pluginSelector', spec.pluginSelector),
     ...selectorFaults('spec.sidecar.allowedNamespaces.selector', spec.sidecar.allowedNamespaces?.selector),

@@ -195,6 +195,19 @@ describe('other kinds', () => {
       'it contains credentials',
     ],
     [
+      'an MCP upstream with a credential in plain text',
+      {
+        ...project,
+        mcp: { upstreams: { wiki: { url: 'https://wiki.example/mcp', headers: { authorization: 'x' } } } },
+      },
+      'spec.mcp.upstreams.wiki: header "authorization" is a credential in plain text',
+    ],
+    [
+      'an MCP upstream of another scheme',
+      { ...project, mcp: { upstreams: { wiki: { url: 'file:///mcp' } } } },
+      'spec.mcp.upstreams.wiki: "url" must begin with https://',
+    ],
+    [
       'a selector',
       { specs: { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
       'spec.specs.selector.matchExpressions[0]: In requires at least one of values',

@@ -68,7 +68,11 @@ export async function pinInputs(
 ): Promise<CompilationInputs> {
   const revisions = specs.map(({ id, revision }) => ({ spec_id: id, revision }));
   if (projectId === null) return { revisions, plugins: await defaultPluginSet(db), upstreams: {} };
-  const project = await db.selectFrom('projects').select('upstreams').where('id', '=', projectId).executeTakeFirst();
+  const project = await db
+    .selectFrom('projects')
+    .select(['upstreams', 'mcp'])
+    .where('id', '=', projectId)
+    .executeTakeFirst();
   if (!project) throw ControlError.notFound(`project "${projectId}"`);
-  return { revisions, plugins: await projectPluginSet(db, projectId), upstreams: project.upstreams };
+  return { revisions, plugins: await projectPluginSet(db, projectId), upstreams: project.upstreams, mcp: project.mcp };
 }

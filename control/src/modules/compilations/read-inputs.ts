@@ -20,7 +20,7 @@ export class SourcesTooLarge extends Error {
 /** Throws SourcesTooLarge, and a not-found ControlError for a spec or plugin that was deleted since. */
 export async function readInputs(
   context: Context,
-  { revisions, plugins, upstreams }: CompilationInputs,
+  { revisions, plugins, upstreams, mcp }: CompilationInputs,
 ): Promise<Omit<Project, 'flags'>> {
   const specs: string[] = [];
   const files: ProjectFile[] = [];
@@ -46,6 +46,7 @@ export async function readInputs(
       ),
     ),
     upstreams: Object.fromEntries(Object.entries(upstreams).map(([name, url]) => [name, { url }])),
+    ...(mcp === undefined ? {} : { mcp }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   createProject,
   follow,
   gw,
+  hashByCommandLine,
   specOf,
   uploadSpec,
 } from '../../../../test/control/compiling.ts';
@@ -73,6 +74,22 @@ describe.each(DATABASE_AT_HAND)('compilations on %s', (_name, kind, absent) => {
       expect(bySpec).toMatchObject({ status: 'succeeded', spec_id: specId, project_id: projectId, stage: null });
       expect(bySpec.artifact_hash).toBe(byCommandLine);
       expect(byProject).toMatchObject({ spec_id: null, artifact_hash: byCommandLine, artifact_id: bySpec.artifact_id });
+    });
+
+    it('give the artifact_hash of gw compile with upstream MCP servers', async () => {
+      const wiki = { url: 'https://wiki.example.org/mcp', timeout: 5, prefix: '', allow: ['search'] };
+      const reordered = { allow: ['search'], prefix: '', url: wiki.url, timeout: 5 };
+      const project = await createProject(server, { mcp: { upstreams: { wiki } } });
+      await uploadSpec(server, 'agents.yaml', UNBOUND, project);
+      const folder = mkdtempSync(join(dir, 'mcp-'));
+      writeFileSync(join(folder, 'agents.yaml'), UNBOUND);
+      writeFileSync(join(folder, 'gw.yaml'), JSON.stringify({ specs: '.', mcp: { upstreams: { wiki: reordered } } }));
+      const byProject = await compiled(server, `/projects/${project}`);
+      expect(byProject).toMatchObject({ status: 'succeeded' });
+      expect(byProject.artifact_hash).toBe(await hashByCommandLine(join(folder, 'gw.yaml')));
+      const without = await createProject(server);
+      await uploadSpec(server, 'agents.yaml', UNBOUND, without);
+      expect((await compiled(server, `/projects/${without}`)).artifact_hash).not.toBe(byProject.artifact_hash);
     });
 
     it('are asked for with 202 and where they are found, and tell how they go on until they end', async () => {

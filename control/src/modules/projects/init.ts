@@ -38,7 +38,7 @@ export async function starter(
   const reading = await readSpec(blobs, { sha256: blob.sha256, owner: '', filename: FILENAME, name: NAME });
   return async (db) => {
     const plugins = await Promise.all(STARTER_PLUGINS.map((plugin) => newest(db, plugin)));
-    const project = await insertProject(db, { id: randomUUIDv7(), name, description, upstreams: {} });
+    const project = await insertProject(db, { id: randomUUIDv7(), name, description, upstreams: {}, mcp: {} });
     for (const { manifest, config_schema } of plugins) {
       await insertProjectPlugin(db, project.id, { plugin: { manifest, config_schema }, enabled: true, config: {} });
     }

@@ -53,7 +53,7 @@ export const projectOperations = operations({
   'projects.update': {
     tag,
     summary: 'Update a project',
-    description: 'Replaces name, description and upstreams.',
+    description: 'Replaces name, description, upstreams and MCP upstreams.',
     method: 'PUT',
     path: '/projects/{id}',
     params: ProjectParams,

@@ -31,6 +31,7 @@ describe.each(DATABASE_AT_HAND)('projects on %s', (_name, kind, absent) => {
         name: 'shop',
         description: 'The shop',
         upstreams: {},
+        mcp: {},
         deployed_artifact_id: null,
       });
       expect(new Date(created.created_at).toISOString()).toBe(created.created_at);
@@ -70,6 +71,31 @@ describe.each(DATABASE_AT_HAND)('projects on %s', (_name, kind, absent) => {
         json: { name: 'x', upstreams: { a: 'no url' } },
       });
       expect(await broken.json()).toMatchObject({ status: 400, errors: [{ pointer: '/upstreams/a' }] });
+    });
+
+    it('have upstream MCP servers, whose credentials are references', async () => {
+      const wiki = { url: 'https://wiki.example.org/mcp', prefix: '', headers: { authorization: 'env://WIKI' } };
+      const project: Project = JSON.parse(
+        await (await create({ name: 'agents', mcp: { upstreams: { wiki } } })).text(),
+      );
+      expect(project.mcp).toEqual({ upstreams: { wiki } });
+      const path = `/projects/${project.id}`;
+      const put = async (mcp: object) => {
+        const answer = await control.ask(path, { method: 'PUT', json: { name: 'agents', mcp } });
+        return { status: answer.status, body: await answer.json() };
+      };
+      expect(await put({ upstreams: { wiki: { prefix: '' } } })).toMatchObject({
+        status: 400,
+        body: { errors: [{ pointer: '/mcp/upstreams/wiki' }] },
+      });
+      expect(await put({ upstreams: { wiki: { ...wiki, headers: { authorization: 'Bearer x' } } } })).toMatchObject({
+        status: 422,
+        body: { type: 'urn:gw:error:config-invalid', errors: [{ pointer: '/mcp/upstreams/wiki' }] },
+      });
+      expect(await put({ upstreams: { wiki: { ...wiki, url: 'ftp://x/' } } })).toMatchObject({ status: 422 });
+      expect(await put({ servers: {} })).toMatchObject({ status: 400 });
+      expect(await control.get(path)).toMatchObject({ mcp: { upstreams: { wiki } } });
+      expect(await put({})).toMatchObject({ status: 200, body: { mcp: {} } });
     });
 
     it('are not changed over what somebody else has changed', async () => {

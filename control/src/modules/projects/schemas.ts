@@ -1,4 +1,5 @@
 /** Projects in the REST API (docs/reference/control-plane.md#projects). */
+import { type McpSettings, mcpSchema } from '@gw/gateway/mcp-settings';
 import Type, { type Static } from 'typebox';
 import { Closed, Name, Named, Nullable, pageQuery, RefTo, Timestamp, Uuid } from '../../api/schema-types.ts';
 import { Spec } from '../specs/schemas.ts';
@@ -15,6 +16,11 @@ const Upstreams = Type.Unsafe<Record<string, string>>({
   },
   description: 'Named upstreams, as `upstreams` of gw.yaml.',
 });
+const Mcp = Type.Unsafe<McpSettings>({
+  ...mcpSchema,
+  additionalProperties: false,
+  description: 'Upstream MCP servers, as `mcp` of gw.yaml.',
+});
 const Description = Type.String({ maxLength: 2000, description: 'For people. Default: none.' });
 
 export const Project = Named(
@@ -24,6 +30,7 @@ export const Project = Named(
     name: Name('Unique.'),
     description: Description,
     upstreams: Upstreams,
+    mcp: Mcp,
     deployed_artifact_id: Nullable(Uuid('What its data planes are to serve; null before the first deployment.')),
     created_at: Timestamp('When it was created.'),
     updated_at: Timestamp('When it was last changed.'),
@@ -34,7 +41,12 @@ export type Project = Static<typeof Project>;
 
 export const ProjectInput = Named(
   'ProjectInput',
-  { name: Name('Unique.'), description: Type.Optional(Description), upstreams: Type.Optional(Upstreams) },
+  {
+    name: Name('Unique.'),
+    description: Type.Optional(Description),
+    upstreams: Type.Optional(Upstreams),
+    mcp: Type.Optional(Mcp),
+  },
   'What a project is made from; an update replaces all of it.',
 );
 export type ProjectInput = Static<typeof ProjectInput>;

@@ -3,6 +3,8 @@
  * (docs/reference/control-plane.md#projects).
  */
 import { randomUUIDv7 } from 'node:crypto';
+import { mcpFaults } from '@gw/gateway/compiler';
+import type { McpSettings } from '@gw/gateway/mcp-settings';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';
 import type { Context } from '../../context.ts';
@@ -47,9 +49,10 @@ export class Projects {
   /** `id`: for who embeds the control plane and has told others of the project already. */
   async create(actor: Actor, input: ProjectInput, id: string = randomUUIDv7()): Promise<VersionedProject> {
     actor.mustBeGlobal('admin');
-    const { name, description = '', upstreams = {} } = input;
+    const { name, description = '', upstreams = {}, mcp = {} } = input;
+    mustBeUsable(mcp);
     return this.#changing(name, async (db) => {
-      const row = await insertProject(db, { id, name, description, upstreams });
+      const row = await insertProject(db, { id, name, description, upstreams, mcp });
       await recordChange(db, actor, { action: 'projects.create', resource: resourceOf(row), after: present(row) });
       return versioned(row);
     });
@@ -67,14 +70,15 @@ export class Projects {
 
   async update(actor: Actor, id: string, input: ProjectInput, expected: Expected = null): Promise<VersionedProject> {
     actor.mustBe('editor', id, named(id));
-    const { name, description = '', upstreams = {} } = input;
+    const { name, description = '', upstreams = {}, mcp = {} } = input;
+    mustBeUsable(mcp);
     return this.#changing(name, async (db) => {
       const before = await lockProject(db, id);
       if (!before) throw ControlError.notFound(named(id));
       mustMatch(expected, before.version, named(id));
       // Names are unique over all projects: who may choose one is told which there are.
       if (name !== before.name) mayName(actor);
-      const row = await updateProject(db, id, { name, description, upstreams });
+      const row = await updateProject(db, id, { name, description, upstreams, mcp });
       await recordChange(db, actor, {
         action: 'projects.update',
         resource: resourceOf(row),
@@ -128,6 +132,13 @@ export class Projects {
   }
 }
 
+/** Credentials are references: whoever sees the project sees its settings. */
+function mustBeUsable(mcp: McpSettings): void {
+  const errors = mcpFaults(mcp).map(({ name, message }) => ({ pointer: `/mcp/upstreams/${name}`, message }));
+  if (errors.length > 0)
+    throw new ControlError('config-invalid', 'the settings of an MCP upstream are not usable', { errors });
+}
+
 function mayName(actor: Actor): void {
   try {
     actor.mustBeGlobal('admin');
@@ -150,6 +161,7 @@ function present(row: ProjectRow): Project {
     name: row.name,
     description: row.description,
     upstreams: row.upstreams,
+    mcp: row.mcp,
     deployed_artifact_id: row.deployed_artifact_id,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

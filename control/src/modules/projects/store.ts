@@ -25,11 +25,16 @@ export function listProjects(db: Db, only: string | null, { name, ...at }: Proje
 
 export function insertProject(
   db: Db,
-  row: Pick<ProjectRow, 'id' | 'name' | 'description' | 'upstreams'>,
+  row: Pick<ProjectRow, 'id' | 'name' | 'description' | 'upstreams' | 'mcp'>,
 ): Promise<ProjectRow> {
   return db
     .insertInto('projects')
-    .values({ ...row, upstreams: JSON.stringify(row.upstreams), updated_at: new Date() })
+    .values({
+      ...row,
+      upstreams: JSON.stringify(row.upstreams),
+      mcp: JSON.stringify(row.mcp),
+      updated_at: new Date(),
+    })
     .returningAll()
     .executeTakeFirstOrThrow();
 }
@@ -37,7 +42,7 @@ export function insertProject(
 export function updateProject(
   db: Db,
   id: string,
-  { name, description, upstreams }: Pick<ProjectRow, 'name' | 'description' | 'upstreams'>,
+  { name, description, upstreams, mcp }: Pick<ProjectRow, 'name' | 'description' | 'upstreams' | 'mcp'>,
 ): Promise<ProjectRow> {
   return db
     .updateTable('projects')
@@ -45,6 +50,7 @@ export function updateProject(
       name,
       description,
       upstreams: JSON.stringify(upstreams),
+      mcp: JSON.stringify(mcp),
       version: expression('version', '+', 1),
       updated_at: new Date(),
     }))

@@ -54,7 +54,7 @@ function SettingsForm({ value: project, etag, onSaved }: SettingsFormProps) {
   const [description, setDescription] = useState(project.description);
   const [upstreams, setUpstreams] = useState(Object.entries(project.upstreams));
   const { run, busy, error } = useAction(async () => {
-    const body = { name, description, upstreams: Object.fromEntries(upstreams) };
+    const body = { name, description, upstreams: Object.fromEntries(upstreams), mcp: project.mcp };
     await client.call('projects.update', { params: { id: project.id }, body }, ifMatch(etag));
     announce('Saved the settings.');
     onSaved();

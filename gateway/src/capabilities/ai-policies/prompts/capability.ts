@@ -1,10 +1,10 @@
 /** `host_ai_prompt_*`: what may be asked of AI providers, and what they are not told although their answers have it. */
 import { capability } from '../../../capability/capability.ts';
+import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
 import { decide } from '../decide.ts';
-import { inTurns } from '../in-turns.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
 
 const BLOCKED: CounterInfo = {

@@ -68,6 +68,12 @@ describe('what is compiled', () => {
     expect(gathered.inputs.flags).toEqual({ production: true });
   });
 
+  it('has the upstream MCP servers of the project', () => {
+    const mcp = { upstreams: { wiki: { url: 'https://wiki.example/mcp' } } };
+    const gathered = gather(project({ mcp }), sources());
+    expect(gathered.ok && gathered.inputs.mcp).toEqual(mcp);
+  });
+
   // docs/decisions.md#production-builds
   it('is no production build where plaintext is admitted', () => {
     const gathered = gather(project({ allowPlaintext: true }), sources());

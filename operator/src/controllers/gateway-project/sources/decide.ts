@@ -68,12 +68,13 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
   if (sources.signingKey && !sources.signingKey.ok) problems.push(sources.signingKey);
   problems.push(...(sources.refused ?? []));
   if (problems.length > 0) return { ok: false, problems };
-  const { upstreams, allowPlaintext } = project.spec;
+  const { upstreams, mcp, allowPlaintext } = project.spec;
   const inputs: Project = {
     specs,
     files,
     plugins,
     ...(upstreams ? { upstreams } : {}),
+    ...(mcp ? { mcp } : {}),
     flags: {
       // docs/decisions.md#production-builds: the operator builds for production unless plaintext is admitted.
       ...(allowPlaintext ? { allowPlaintext: true } : { production: true }),

@@ -1,8 +1,8 @@
 /** JSON-RPC 2.0 messages as MCP has them: single ones, with ids that are text or whole numbers. */
-import { RepeatedMember } from '../json/escaped-names.ts';
-import { isNestedWithin, MOST_NESTING } from '../json/nesting.ts';
-import { parseOnce } from '../json/parse-once.ts';
-import { get, isObject, type Obj } from '../spec/json.ts';
+import { RepeatedMember } from '../../json/escaped-names.ts';
+import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
+import { parseOnce } from '../../json/parse-once.ts';
+import { get, isObject, type Obj } from '../../spec/json.ts';
 
 export type RpcId = string | number;
 
@@ -30,8 +30,10 @@ export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
 /** Defined by revision 2026-07-28. */
 export const HEADER_MISMATCH = -32020;
+export const MISSING_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 
 /** The HTTP request is at fault, and not what it asks for. */

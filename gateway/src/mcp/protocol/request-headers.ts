@@ -2,7 +2,7 @@
  * Headers of revision 2026-07-28 that repeat what the body says, so that proxies can route by them: what differs is
  * refused, since somebody may have decided by the header (docs/mcp.md#revisions).
  */
-import { type HeaderList, headerOf } from '../exchange.ts';
+import { type HeaderList, headerOf } from '../../exchange.ts';
 import { HEADER_MISMATCH, RpcError } from './json-rpc.ts';
 
 const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
@@ -14,10 +14,12 @@ export function mustMatch(headers: HeaderList, name: string, value: string): voi
   if (decoded(sent) !== value) throw mismatch(`${name} does not match the body`);
 }
 
-/** What is no plain ASCII is written in base64. */
-function decoded(text: string): string {
+/** What is no plain ASCII is written in base64; null where that is malformed. */
+function decoded(text: string): string | null {
   const encoded = SENTINEL.exec(text)?.[1];
-  return encoded === undefined ? text : Buffer.from(encoded, 'base64').toString('utf8');
+  if (encoded === undefined) return text;
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : null;
 }
 
 function mismatch(why: string): RpcError {

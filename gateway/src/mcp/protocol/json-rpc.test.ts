@@ -1,7 +1,7 @@
 /** Messages of strangers (docs/mcp.md). */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
 import { RpcError, readMessage, resultText } from './json-rpc.ts';
 
 function read(text: string | Uint8Array) {

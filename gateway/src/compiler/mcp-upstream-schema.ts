@@ -1,0 +1,125 @@
+/**
+ * Settings of upstream MCP servers, as every door takes them (docs/mcp.md#upstreams): the schema that the compiler checks,
+ * and that the kinds and the REST API are made from. Of keywords it has those that the kinds can have.
+ */
+
+/** Names of upstreams. */
+export const mcpUpstreamName = /^(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
+export interface McpUpstreamSettings {
+  readonly url: string;
+  readonly prefix?: string;
+  readonly allow?: readonly string[];
+  readonly prompts?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly forward_authorization?: boolean;
+  readonly authorize?: string;
+  readonly timeout?: number;
+  readonly refresh?: number;
+  readonly pin?: Readonly<Record<string, string>>;
+}
+
+export interface McpSettings {
+  /** By name. */
+  readonly upstreams?: Readonly<Record<string, McpUpstreamSettings>>;
+}
+
+export const mcpUpstreamSchema = {
+  type: 'object',
+  required: ['url'],
+  properties: {
+    url: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 2048,
+      description: 'URL of its endpoint (streamable HTTP), such as https://tools.example.com/mcp.',
+    },
+    prefix: {
+      type: 'string',
+      maxLength: 40,
+      pattern: '^[A-Za-z0-9_.-]*$',
+      description: 'Put before the names of its tools; may be empty. Default: the name of the upstream and _.',
+    },
+    allow: {
+      type: 'array',
+      maxItems: 500,
+      items: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 128,
+        pattern: '^[A-Za-z0-9_./*-]+$',
+      },
+      description:
+        'Names of its tools that are offered, without prefix; * stands for any characters. Default: all of them.',
+    },
+    prompts: {
+      type: 'array',
+      maxItems: 500,
+      items: { type: 'string', minLength: 1, maxLength: 128 },
+      description:
+        'Names of its prompts that are offered, as in allow. Default: all of them, or none where there is allow or pin.',
+    },
+    resources: {
+      type: 'array',
+      maxItems: 500,
+      items: { type: 'string', minLength: 1, maxLength: 2048 },
+      description:
+        'URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none where there is allow or pin.',
+    },
+    headers: {
+      type: 'object',
+      maxProperties: 32,
+      additionalProperties: { type: 'string', minLength: 1, maxLength: 8192 },
+      description:
+        'Headers of every request to it, such as its credential: a value, or a reference to a secret (env:// or file://).',
+    },
+    forward_authorization: {
+      type: 'boolean',
+      description: 'Calls have the Authorization of whoever calls. Default: false, nothing of it leaves the gateway.',
+    },
+    authorize: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description:
+        'operationId of an operation that is asked before each call, with the headers of whoever calls: unless it answers with 2xx, the call is refused with its answer. Default: none.',
+    },
+    timeout: {
+      type: 'number',
+      minimum: 0.1,
+      maximum: 3600,
+      description: 'Seconds that a call may take. Default: 60.',
+    },
+    refresh: {
+      type: 'number',
+      minimum: 1,
+      maximum: 86_400,
+      description: 'Seconds between looks at what it offers. Default: 60.',
+    },
+    pin: {
+      type: 'object',
+      maxProperties: 1000,
+      additionalProperties: {
+        type: 'string',
+        pattern: '^sha256:[0-9a-f]{64}$',
+      },
+      description:
+        'By name of a tool, without prefix, the digest of its definition: a tool that has another, or none, is held back. Default: tools are taken as they are.',
+    },
+  },
+} as const;
+
+/** `mcp` of a project. */
+export const mcpSchema = {
+  type: 'object',
+  description: 'MCP: what is offered to agents beside the operations of the documents.',
+  properties: {
+    upstreams: {
+      type: 'object',
+      description: 'MCP servers whose tools, prompts and resources are offered beside those of operations, by name.',
+      maxProperties: 100,
+      additionalProperties: mcpUpstreamSchema,
+    },
+  },
+} as const;

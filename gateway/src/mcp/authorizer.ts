@@ -1,0 +1,52 @@
+/** Asks an operation whether a request may be passed on (`authorize`, docs/mcp.md#upstream-access): it takes the way of any request. */
+import type { Operation } from '../artifact/format.ts';
+import { type Answer, headerOf } from '../exchange.ts';
+import { CapturedResponse } from '../own-request/captured-response.ts';
+import { problem } from '../problems.ts';
+import type { McpQuestion } from './client/client.ts';
+import { ownExchange } from './own-exchange.ts';
+import type { McpRequest } from './tool-methods.ts';
+
+/** Bytes of a refusal. */
+const MOST_REFUSAL = 64 << 10;
+
+export interface AskedFor {
+  readonly upstream: string;
+  readonly question: McpQuestion;
+}
+
+/** Null: it may. */
+export async function askAuthorizer(
+  { x, toolbox, requests }: McpRequest,
+  operation: Operation,
+  { upstream, question }: AskedFor,
+): Promise<Answer | null> {
+  const { method, params } = question;
+  const about = JSON.stringify({ upstream, method, params });
+  const body = operation.request_body ? { contentType: 'application/json', bytes: Buffer.from(about) } : null;
+  const response = new CapturedResponse({ most: MOST_REFUSAL, cutsOff: true });
+  const own = ownExchange(
+    x,
+    { method: operation.method, target: operation.path, headers: [], cookies: [], body },
+    response,
+  );
+  const notClosing = x.onClose(() => response.abort(own));
+  requests.serve(own);
+  await response.ended;
+  notClosing();
+  const { status, headers } = response;
+  if (status >= 200 && status < 300) return null;
+  if (status < 400)
+    return { problem: problem('internal-error', 'The operation that decides who may call gave no answer.') };
+  const type = headerOf([...headers], 'content-type') ?? 'application/problem+json';
+  const kept = headers.flatMap((name, i) => {
+    const isKept = i % 2 === 0 && ['www-authenticate', 'retry-after'].includes(name.toLowerCase());
+    const value = headers[i + 1] ?? '';
+    if (!isKept) return [];
+    return [
+      name,
+      name.toLowerCase() === 'www-authenticate' ? (toolbox.resource?.challenge(x, value, []) ?? value) : value,
+    ];
+  });
+  return { status, headers: ['content-type', type, ...kept], body: response.body };
+}

@@ -1,0 +1,110 @@
+/** Reads what a server of MCP answers: one message of JSON, or a stream of events whose last message it is. */
+import { type HeaderList, headerOf } from '../../exchange.ts';
+import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
+import { readWhole } from '../../read-whole.ts';
+import { EventParser } from '../../server-sent-events.ts';
+import { isObject, type Obj } from '../../spec/json.ts';
+import { mediaTypeOf } from '../../validation/media-type.ts';
+import type { RpcId } from '../protocol/json-rpc.ts';
+import { parseExactly } from './exact-json.ts';
+import type { StreamedAnswer } from './transport.ts';
+
+export interface Received {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** The message that answers the request; null where there is none. */
+  readonly message: Obj | null;
+  /** The body where it is no stream. */
+  readonly text: string;
+}
+
+export interface ReceiveOptions {
+  /** Of the request; null: any message is its answer. */
+  readonly id: RpcId | null;
+  /** Bytes of the answer; of a stream, of one message, and of all that nobody is told of. */
+  readonly most: number;
+  /** Is given what comes before the answer, one after the other; true: somebody was told of it. */
+  readonly onMessage?: ((message: Obj) => Promise<boolean>) | undefined;
+}
+
+/** Milliseconds, and pieces, in which a stream must end behind its answer, or its connection is closed. */
+const END_MS = 1_000;
+const MOST_PIECES = 16;
+
+/** More came than the gateway takes. */
+export class AnswerTooLong extends Error {}
+
+/** Throws AnswerTooLong, and errors of the connection. */
+export async function receive(answer: StreamedAnswer, options: ReceiveOptions): Promise<Received> {
+  const { status, headers } = answer;
+  if (mediaTypeOf(headerOf(headers, 'content-type')) === 'text/event-stream') {
+    return { status, headers, text: '', message: await answerInStream(answer, options) };
+  }
+  const tooLong = () => new AnswerTooLong(`the answer is longer than ${options.most} bytes`);
+  if (Number(headerOf(headers, 'content-length')) > options.most) {
+    answer.cancel();
+    throw tooLong();
+  }
+  const body = await readWhole(answer.body, options.most, tooLong);
+  return { status, headers, text: body.toString('utf8'), message: objectIn(body) };
+}
+
+/** Other messages, such as those of progress, may come before it. */
+async function answerInStream(answer: StreamedAnswer, { id, most, onMessage }: ReceiveOptions): Promise<Obj | null> {
+  const parser = new EventParser(most);
+  const decoder = new TextDecoder();
+  const chunks = answer.body[Symbol.asyncIterator]();
+  let ends = false;
+  let ignored = 0;
+  try {
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+      const events = pushed(parser, decoder.decode(next.value, { stream: true }));
+      for (const { data, raw } of events) {
+        const message = data === null ? null : objectIn(Buffer.from(data));
+        if (message !== null && message['id'] === id && message['method'] === undefined) {
+          ends = true;
+          return message;
+        }
+        if (message === null || !(await onMessage?.(message))) ignored += raw.length;
+        // Its time is our own, too: whoever asked gets nothing of it.
+        if (ignored > most) throw new AnswerTooLong(`it said more than ${most} bytes before its answer`);
+      }
+      if (events.length > 0) answer.consumed?.();
+    }
+    return null;
+  } finally {
+    if (ends) void readToEnd(chunks, answer);
+    else await chunks.return?.();
+  }
+}
+
+/** The end is on its way: a connection whose answer is left unread cannot be used again. */
+async function readToEnd(chunks: AsyncIterator<Uint8Array>, answer: StreamedAnswer): Promise<void> {
+  const late = setTimeout(() => answer.cancel(), END_MS).unref();
+  try {
+    for (let left = MOST_PIECES; left > 0; left--) if ((await chunks.next()).done) return;
+    answer.cancel();
+  } catch {
+    // It has been cancelled, or broke off: the answer was there before.
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function pushed(parser: EventParser, text: string) {
+  try {
+    return parser.push(text);
+  } catch (cause) {
+    throw new AnswerTooLong('a message of the answer is too long', { cause });
+  }
+}
+
+function objectIn(bytes: Buffer): Obj | null {
+  if (!isNestedWithin(bytes, MOST_NESTING)) return null;
+  try {
+    const value = parseExactly(bytes.toString('utf8'));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+/** The answer to a request whose server says something before it: a stream from the first such message on, else JSON. */
+import { type Answer, type HeaderList, joinedHeader, type ResponseSink } from '../exchange.ts';
+import { type McpRequest, STREAMS } from './tool-methods.ts';
+
+const HEADERS: HeaderList = [
+  'content-type',
+  'text/event-stream',
+  'cache-control',
+  'no-cache',
+  'x-accel-buffering',
+  'no',
+];
+
+export class ReplyStream {
+  readonly #request: McpRequest;
+  /** Undefined: nothing has been said yet. Null: the client has gone. */
+  #sink: ResponseSink | null | undefined;
+
+  constructor(request: McpRequest) {
+    this.#request = request;
+  }
+
+  /** Resolves when the client takes more, or `signal` says that the call has ended. False: it takes no streams, or has gone. */
+  async say(message: object, signal: AbortSignal): Promise<boolean> {
+    if (this.#sink === undefined) {
+      if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return false;
+      this.#sink = this.#request.stream([...HEADERS]);
+      this.#sink?.on('error', () => {});
+    }
+    const sink = this.#sink;
+    if (sink === null || sink.destroyed || signal.aborted) return false;
+    if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink, signal);
+    return true;
+  }
+
+  /** `text`: the message that answers the request, or null: there is none. */
+  end(text: string | null, plain: () => Answer | null): Answer | null | typeof STREAMS {
+    const sink = this.#sink;
+    if (sink === undefined) return plain();
+    if (sink !== null && !sink.destroyed) {
+      if (text === null) sink.end();
+      else sink.end(eventOf(text));
+    }
+    return STREAMS;
+  }
+}
+
+function drained(sink: ResponseSink, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      sink.off('drain', done).off('close', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    sink.on('drain', done).on('close', done);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/** `message`: JSON. */
+function eventOf(message: string): string {
+  return `event: message\ndata: ${message}\n\n`;
+}

@@ -1,0 +1,108 @@
+/** The definition of a tool as an upstream gives it: what of it is offered, or why it is not (docs/mcp.md#upstream-tools). */
+import { canonicalJson } from '../../artifact/canonical-json.ts';
+import { sha256 } from '../../artifact/hash.ts';
+import { schemaFault } from '../../compiler/config-schema.ts';
+import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
+import { isOfObjects } from '../../tools/definition.ts';
+import type { Era } from '../protocol/era.ts';
+import { type ParameterHeader, parameterHeaders } from './parameter-headers.ts';
+
+/** Characters of a definition, as JSON. */
+export const MOST_DEFINITION = 65_536;
+/** Of a name, with its prefix (revision 2025-11-25, "Tool Names"). */
+export const NAME = /^[A-Za-z0-9_./-]{1,128}$/;
+/** What a model and its client go by: the digest covers it. */
+const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+export interface OfferedTool {
+  /** With the prefix. */
+  readonly name: string;
+  /** As the upstream calls it. */
+  readonly own: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: JsonObject;
+  /** JSON of what clients of each era are told. */
+  readonly listed: Readonly<Record<Era, string>>;
+  readonly headers: readonly ParameterHeader[];
+  /** `sha256:<hex>` of what is pinned. */
+  readonly digest: string;
+}
+
+/** A text says why it is not offered. `listed`: its numbers may be as they were written. */
+export function offeredTool(listed: Obj, prefix: string): OfferedTool | string {
+  const text = JSON.stringify(listed);
+  const given: Obj = JSON.parse(text);
+  const { name: own, title, description, inputSchema, outputSchema } = given;
+  const name = `${prefix}${textOf(own)}`;
+  if (typeof own !== 'string' || !NAME.test(name))
+    return 'its name has other characters than A-Z a-z 0-9 _ . / -, or is too long';
+  if (text.length > MOST_DEFINITION) return `its definition has more than ${MOST_DEFINITION} characters`;
+  const fault = shapeFault(given) ?? schemasFault(inputSchema, outputSchema);
+  if (fault !== null) return fault;
+  const headers = parameterHeaders(inputSchema as JsonObject);
+  if (typeof headers === 'string') return headers;
+  // Tasks are not offered, and a client that is told of them would ask for them.
+  const renamed: Obj = { ...listed, name };
+  const { execution: _, outputSchema: output, ...told } = renamed;
+  const ofSessions =
+    output === undefined || !isOfObjects(output as JsonObject) ? told : { ...told, outputSchema: output };
+  const ofLater = output === undefined ? told : { ...told, outputSchema: output };
+  return {
+    name,
+    own,
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: inputSchema as JsonObject,
+    listed: { sessions: JSON.stringify(ofSessions), stateless: JSON.stringify(ofLater) },
+    headers,
+    digest: digestOf(given),
+  };
+}
+
+/** Of anything that a server may send where a text belongs. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+}
+
+/** What pins go by: the definition without its prefix. */
+function digestOf(given: Obj): string {
+  const pinned = Object.fromEntries(
+    PINNED.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  );
+  return sha256(canonicalJson(pinned as JsonObject));
+}
+
+/** Clients throw a whole list away where one of its members is of another kind than the protocol says. */
+function shapeFault(given: Obj): string | null {
+  for (const name of ['title', 'description']) {
+    if (given[name] !== undefined && typeof given[name] !== 'string') return `its "${name}" is no text`;
+  }
+  for (const name of ['annotations', '_meta']) {
+    if (given[name] !== undefined && !isObject(given[name])) return `its "${name}" is no object`;
+  }
+  const { annotations, icons } = given;
+  const hints = Object.entries(isObject(annotations) ? annotations : {});
+  if (hints.some(([name, value]) => (name === 'title' ? typeof value !== 'string' : typeof value !== 'boolean')))
+    return 'its annotations are neither true nor false';
+  const isIcon = (icon: unknown) => typeof get(icon, 'src') === 'string';
+  if (icons !== undefined && !(Array.isArray(icons) && icons.every(isIcon))) return 'its "icons" are not valid';
+  if (get(given['execution'], 'taskSupport') === 'required') return 'it can be called as a task only';
+  return null;
+}
+
+function schemasFault(input: unknown, output: unknown): string | null {
+  if (!isObject(input) || !isOfObjects(input as JsonObject)) return 'its input schema is none of an object';
+  if (output !== undefined && !isObject(output)) return 'its output schema is no object';
+  for (const [what, schema] of [
+    ['input', input],
+    ['output', output],
+  ] as const) {
+    const { $schema, ...rest } = (schema ?? {}) as JsonObject;
+    if ($schema !== undefined && $schema !== DIALECT) continue;
+    const fault = schemaFault(rest);
+    if (fault !== null) return `its ${what} schema is not valid: ${fault}`;
+  }
+  return null;
+}

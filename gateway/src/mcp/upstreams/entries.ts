@@ -1,0 +1,59 @@
+/** Prompts, resources and templates of resources as an upstream lists them: what of them is offered, or why they are not. */
+import { get, isObject, type Obj } from '../../spec/json.ts';
+import { MOST_DEFINITION, NAME, textOf } from './definition.ts';
+
+export interface OfferedEntry {
+  /** What clients name it by: name with prefix, URI or template. */
+  readonly key: string;
+  /** The same as the upstream says it. */
+  readonly own: string;
+  /** JSON of what clients are told. */
+  readonly listed: string;
+}
+
+/** Characters of a URI. */
+const MOST_URI = 2_048;
+const TEXTS = ['title', 'description', 'mimeType'];
+
+/** A text says why it is not offered. */
+export function offeredPrompt(given: Obj, prefix: string): OfferedEntry | string {
+  const { name: own, arguments: args = [] } = given;
+  const key = `${prefix}${textOf(own)}`;
+  if (typeof own !== 'string' || !NAME.test(key))
+    return 'its name has other characters than A-Z a-z 0-9 _ . / -, or is too long';
+  if (!Array.isArray(args) || !args.every(isArgument)) return 'its arguments are not valid';
+  return told({ ...given, name: key }, key, own);
+}
+
+function isArgument(given: unknown): boolean {
+  const [description, required] = [get(given, 'description'), get(given, 'required')];
+  return (
+    typeof get(given, 'name') === 'string' &&
+    (description === undefined || typeof description === 'string') &&
+    (required === undefined || typeof required === 'boolean')
+  );
+}
+
+export function offeredResource(given: Obj): OfferedEntry | string {
+  const { uri, size } = given;
+  if (typeof uri !== 'string' || uri.length > MOST_URI || !URL.canParse(uri)) return 'its "uri" is not valid';
+  if (size !== undefined && typeof JSON.parse(JSON.stringify(size)) !== 'number') return 'its "size" is no number';
+  return typeof given['name'] === 'string' ? told(given, uri, uri) : 'its "name" is no text';
+}
+
+export function offeredTemplate(given: Obj): OfferedEntry | string {
+  const { uriTemplate: template } = given;
+  if (typeof template !== 'string' || template.length > MOST_URI) return 'its "uriTemplate" is not valid';
+  return typeof given['name'] === 'string' ? told(given, template, template) : 'its "name" is no text';
+}
+
+/** Clients throw a whole list away where one of its members is of another kind than the protocol says. */
+function told(entry: Obj, key: string, own: string): OfferedEntry | string {
+  const wrong = TEXTS.find((name) => entry[name] !== undefined && typeof entry[name] !== 'string');
+  if (wrong !== undefined) return `its "${wrong}" is no text`;
+  for (const name of ['annotations', '_meta']) {
+    if (entry[name] !== undefined && !isObject(entry[name])) return `its "${name}" is no object`;
+  }
+  const listed = JSON.stringify(entry);
+  return listed.length > MOST_DEFINITION ? `it has more than ${MOST_DEFINITION} characters` : { key, own, listed };
+}

@@ -1,0 +1,57 @@
+/** Reaches an upstream through the egress guard; what is in memory of its answers counts in the budget of the process. */
+import type { BufferBudget, Holding } from '../../buffer-budget.ts';
+import { HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
+import type { Exchange } from '../../exchange.ts';
+import type { McpTransport, SentRequest, StreamedAnswer } from '../client/transport.ts';
+
+export interface GuardedCall {
+  readonly url: string;
+  /** Milliseconds for the head, and between pieces of the body. */
+  readonly timeoutMs: number;
+  /** The request that it is made for: its trace goes on in the call. Null: there is none. */
+  readonly exchange: Exchange | null;
+}
+
+export class GuardedTransport implements McpTransport {
+  readonly #http: HttpCaller;
+  readonly #budget: BufferBudget;
+  readonly #call: GuardedCall;
+  #holding: Holding;
+
+  constructor(http: HttpCaller, budget: BufferBudget, call: GuardedCall) {
+    this.#http = http;
+    this.#budget = budget;
+    this.#call = call;
+    this.#holding = this.#hold();
+  }
+
+  async send(request: SentRequest): Promise<StreamedAnswer> {
+    const { body, ...stream } = await this.#http.open({ ...this.#call, ...request, shared: true });
+    return {
+      ...stream,
+      body: this.#counted(body),
+      consumed: () => {
+        this.#holding.release();
+        this.#holding = this.#hold();
+      },
+    };
+  }
+
+  /** Nothing of its answers is in memory any more. */
+  release(): void {
+    this.#holding.release();
+  }
+
+  #hold(): Holding {
+    return this.#budget.hold(this.#call.exchange?.clientIp ?? '');
+  }
+
+  async *#counted(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      if (!this.#holding.take(chunk.length)) {
+        throw new HttpCallError('no-room', 'the gateway has reached its limit of bytes in memory');
+      }
+      yield chunk;
+    }
+  }
+}
