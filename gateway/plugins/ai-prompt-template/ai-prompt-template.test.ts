@@ -101,6 +101,12 @@ describe('a template', () => {
     ['a value that is missing', named('summary', { text: 'x' }), 'invalid_request', 'properties.language'],
     ['one of every object', named('summary', JSON.parse('{"__proto__":1}')), 'invalid_request', 'properties.__proto__'],
     ['one without a place', named('plain', { text: 'x' }), 'invalid_request', 'properties.text'],
+    [
+      'one of a long name',
+      named('plain', { ['y'.repeat(200)]: 1 }),
+      'invalid_request',
+      `properties.${'y'.repeat(128)}…`,
+    ],
     ['one that is no text', named('twice', { text: ['x'] }), 'invalid_request', 'properties.text'],
     ['null', named('twice', { text: null }), 'invalid_request', 'properties.text'],
     ['properties that are none', named('twice', ['x']), 'invalid_request', 'properties'],

@@ -97,6 +97,7 @@ function messages(endpoint: Endpoint): Cases {
       await limited(client.create({ ...asked, model: 'status-429' }));
       await limited(client.stream({ ...asked, model: 'status-429' }).finalMessage());
     },
+    'streams that break off': () => rejects(client.stream({ ...asked, model: 'half' }).finalMessage()),
     refusals: () =>
       rejects(client.create({ ...asked, model: '' }), (error) => {
         if (!(error instanceof Anthropic.BadRequestError)) throw error;

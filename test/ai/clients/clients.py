@@ -35,6 +35,17 @@ def limited(module, ask):
     raise AssertionError("no error")
 
 
+def broken(module, ask):
+    """A stream that ends before it is whole is no answer."""
+    try:
+        ask()
+    except module.BadRequestError:
+        raise
+    except Exception:
+        return
+    raise AssertionError("no error")
+
+
 def refused(module, ask):
     try:
         ask()
@@ -114,6 +125,7 @@ def chat(client):
         "structured output": structured,
         "reasoning": reasoning,
         "errors": errors,
+        "streams that break off": lambda: broken(openai, lambda: ask(stream=True, model="half")),
         "refusals": lambda: refused(openai, lambda: ask(model="")),
     }
 
@@ -184,6 +196,7 @@ def responses(client):
         "structured output": structured,
         "reasoning": reasoning,
         "errors": errors,
+        "streams that break off": lambda: broken(openai, lambda: ask(stream=True, model="half")),
         "refusals": lambda: refused(openai, lambda: ask(model="")),
     }
 
@@ -260,6 +273,7 @@ def messages(client):
         "structured output": structured,
         "reasoning": tools(True, max_tokens=4000, thinking={"type": "enabled", "budget_tokens": 2000}),
         "errors": errors,
+        "streams that break off": lambda: broken(anthropic, lambda: ask(stream=True, model="half")),
         "refusals": lambda: refused(anthropic, lambda: ask(model="")),
     }
 

@@ -43,6 +43,14 @@ async function limited(asking: Promise<unknown>): Promise<void> {
   });
 }
 
+/** One that ends before it is whole is no answer. */
+async function broken(reading: Promise<unknown>): Promise<void> {
+  await rejects(reading, (error) => {
+    if (error instanceof OpenAI.BadRequestError) throw error;
+    return true;
+  });
+}
+
 async function refused(asking: Promise<unknown>): Promise<void> {
   await rejects(asking, (error) => {
     if (!(error instanceof OpenAI.BadRequestError)) throw error;
@@ -120,6 +128,8 @@ function chat(endpoint: Endpoint): Cases {
       await limited(completions.create({ model: 'status-429', messages: [said] }));
       await limited(completions.create({ model: 'status-429', messages: [said], stream: true }));
     },
+    'streams that break off': () =>
+      broken(completions.stream({ model: 'half', messages: [said] }).finalChatCompletion()),
     refusals: () => refused(completions.create({ model: '', messages: [said], stream: true })),
   };
 }
@@ -185,6 +195,7 @@ function responses(endpoint: Endpoint): Cases {
       await limited(client.create({ ...asked, model: 'status-429' }));
       await limited(client.create({ ...asked, model: 'status-429', stream: true }));
     },
+    'streams that break off': () => broken(client.stream({ ...asked, model: 'half' }).finalResponse()),
     refusals: () => refused(client.create({ ...asked, model: '' })),
   };
 }

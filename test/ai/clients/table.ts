@@ -1,5 +1,6 @@
 /** What each client, on each of its surfaces, gets of each endpoint; and the row of docs/ai-clients.md that says so. */
 import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { anthropic } from './anthropic.ts';
 import { type ClientRig, PROTOCOLS, SHOP_KEY } from './gateway-of-clients.ts';
@@ -69,12 +70,21 @@ export async function rowsOfNpm(rig: ClientRig): Promise<readonly Row[]> {
   return rows;
 }
 
-/** A Python that has what requirements.txt says; null: there is none. */
+const VERSIONS =
+  "from importlib.metadata import version as v; print(f\"anthropic=={v('anthropic')} openai=={v('openai')}\")";
+
+/** A Python that has the clients of requirements.txt; null: there is none. */
 export const PYTHON: string | null = (() => {
   const python = process.env['GW_AI_CLIENTS_PYTHON'] ?? 'python3';
+  const wanted = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8').split('\n');
   try {
-    execFileSync(python, ['-c', 'import anthropic, openai'], { stdio: 'ignore' });
-    return python;
+    const has = execFileSync(python, ['-c', VERSIONS], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return has
+      .trim()
+      .split(' ')
+      .every((each) => wanted.includes(each))
+      ? python
+      : null;
   } catch {
     return null;
   }

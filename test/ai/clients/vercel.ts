@@ -139,6 +139,14 @@ function languageCases(modelOf: (id: string) => LanguageModel, id: string, unsto
       await limited(generateText(failing));
       await limited(streamed(async (onError) => streamText({ ...failing, onError }).text));
     },
+    'streams that break off': () =>
+      rejects(
+        streamed(async (onError) => streamText({ ...asked, model: modelOf('half'), prompt: TEXT, onError }).text),
+        (error) => {
+          if (codeOf(error) !== null) throw error;
+          return true;
+        },
+      ),
     refusals: () =>
       rejects(generateText({ ...asked, model: modelOf(''), prompt: TEXT }), (error) => {
         if (codeOf(error) !== 'model_required') throw error;

@@ -28,6 +28,8 @@ interface Around {
 
 const REFERENCE = /^\{template:\/\/([^{}]{1,128})\}$/;
 const PROPERTIES = 'properties';
+/** Characters of a client's name for something that a refusal repeats. */
+const MOST_SHOWN = 128;
 /** Bytes of memory that a character takes in the value, in its text and in the body. */
 const CHARACTER = 6;
 
@@ -108,14 +110,14 @@ export class PromptTemplates {
     }
     const beside = Object.keys(request).find((each) => each !== member && each !== PROPERTIES && !TUNING.has(each));
     if (beside !== undefined && !settings.allowsUntemplated) {
-      const detail = `${beside} cannot stand beside a template.`;
-      throw refused('validation-failed', 'template_required', detail, { param: beside });
+      const detail = `${shown(beside)} cannot stand beside a template.`;
+      throw refused('validation-failed', 'template_required', detail, { param: shown(beside) });
     }
     return template;
   }
 
   #filled(request: Obj, template: Template): readonly AddedMessage[] {
-    const values = valuesOf(get(request, PROPERTIES) ?? {}, template.names);
+    const values = valuesOf(get(request, PROPERTIES) ?? {}, template);
     const length = template.lengthWith(values);
     if (length > this.#most) {
       const detail = `The template has ${length} characters with these values; at most ${this.#most} are allowed.`;
@@ -126,17 +128,22 @@ export class PromptTemplates {
 }
 
 /** Each name has its value, and each value its place. */
-function valuesOf(properties: unknown, names: ReadonlySet<string>): ReadonlyMap<string, string> {
+function valuesOf(properties: unknown, template: Template): ReadonlyMap<string, string> {
   if (!isObject(properties)) throw invalid(PROPERTIES, 'an object');
-  const odd = Object.keys(properties).find((name) => !names.has(name));
-  if (odd !== undefined) throw invalid(`${PROPERTIES}.${odd}`, 'left out: the template has no such property');
-  return new Map([...names].map((name) => [name, textFor(get(properties, name), `${PROPERTIES}.${name}`)]));
+  const odd = Object.keys(properties).find((name) => !template.has(name));
+  if (odd !== undefined) throw invalid(`${PROPERTIES}.${shown(odd)}`, 'left out: the template has no such property');
+  return new Map(template.names.map((name) => [name, textFor(get(properties, name), `${PROPERTIES}.${name}`)]));
 }
 
 function textFor(value: unknown, param: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw invalid(param, 'a string, a number or a boolean');
+}
+
+/** A name that a client has made up. */
+function shown(name: string): string {
+  return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
 }
 
 /** Counts what the config adds in the memory of the client: values may stand in many places. */

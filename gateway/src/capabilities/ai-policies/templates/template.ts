@@ -20,18 +20,32 @@ interface TemplateMessage {
 const PLACE = /\{\{\s*([A-Za-z_]\w{0,63})\s*\}\}/g;
 
 export class Template {
-  /** Of the values that its texts have places for. */
-  readonly names: ReadonlySet<string>;
   readonly #messages: readonly TemplateMessage[];
+  /** Characters of its texts beside the values. */
+  #length = 0;
+  /** By name of a value, in how many places it stands. */
+  readonly #places = new Map<string, number>();
 
   constructor(messages: Json | undefined) {
     this.#messages = addedMessages(messages).map(({ role, content }) => ({ role, pieces: piecesOf(content) }));
-    this.names = new Set(this.#pieces().flatMap((piece) => ('name' in piece ? [piece.name] : [])));
+    for (const piece of this.#messages.flatMap(({ pieces }) => pieces)) {
+      if ('name' in piece) this.#places.set(piece.name, (this.#places.get(piece.name) ?? 0) + 1);
+      else this.#length += piece.text.length;
+    }
+  }
+
+  /** Names of its values. */
+  get names(): readonly string[] {
+    return [...this.#places.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.#places.has(name);
   }
 
   /** Characters of all its texts with these values, without making them. */
   lengthWith(values: ReadonlyMap<string, string>): number {
-    return this.#pieces().reduce((sum, piece) => sum + textOf(piece, values).length, 0);
+    return [...values].reduce((sum, [name, { length }]) => sum + (this.#places.get(name) ?? 0) * length, this.#length);
   }
 
   /** Values are text of their message, whatever they have: they are looked into for no place. */
@@ -40,10 +54,6 @@ export class Template {
       role,
       content: pieces.map((piece) => textOf(piece, values)).join(''),
     }));
-  }
-
-  #pieces(): readonly Piece[] {
-    return this.#messages.flatMap(({ pieces }) => pieces);
   }
 }
 
