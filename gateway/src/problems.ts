@@ -167,6 +167,8 @@ export interface ProblemError {
 export interface Problem {
   /** URN. */
   readonly type: string;
+  /** `type` of the document, where the clients of a protocol want another one than the URN. */
+  readonly writtenType?: string;
   readonly title: string;
   readonly status: number;
   readonly detail?: string;
@@ -187,6 +189,13 @@ export function problem(
 }
 
 /** The document's JSON text. */
-export function renderProblem({ type, title, status, detail, errors, members }: Problem): string {
-  return JSON.stringify({ ...members, type, title, status, detail, ...(errors === undefined ? {} : { errors }) });
+export function renderProblem({ type, writtenType = type, title, status, detail, errors, members }: Problem): string {
+  return JSON.stringify({
+    ...members,
+    type: writtenType,
+    title,
+    status,
+    detail,
+    ...(errors === undefined ? {} : { errors }),
+  });
 }

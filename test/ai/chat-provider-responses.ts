@@ -21,7 +21,9 @@ function textOf(content: unknown): string {
     .join('');
 }
 
-function lastText({ input }: Member): string {
+/** Text of the last item; where a form is asked for, one that has it. */
+function lastText({ input, text }: Member): string {
+  if (Object(Object(text).format).type === 'json_schema') return '{"city":"Köln"}';
   if (typeof input === 'string') return input;
   const last = members(input).at(-1);
   return textOf(last?.['content'] ?? last?.['output']);

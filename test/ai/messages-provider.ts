@@ -213,6 +213,16 @@ function blockEvents(block: Member, index: number): readonly string[] {
         delta: { type: kind, [kind.replace('_delta', '').replace('input_', 'partial_')]: part },
       }),
     ),
+    // Clients that get no signature do not send back what was thought.
+    ...(block['type'] === 'thinking'
+      ? [
+          event({
+            type: 'content_block_delta',
+            index,
+            delta: { type: 'signature_delta', signature: block['signature'] },
+          }),
+        ]
+      : []),
     event({ type: 'content_block_stop', index }),
   ];
 }

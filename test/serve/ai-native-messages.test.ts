@@ -56,6 +56,19 @@ describe('messages', () => {
     expect(refused).toMatchObject({ status: 429, error: { type: 'error', error: { type: 'rate_limit_error' } } });
   });
 
+  it.each([
+    ['claude-4', { model: '' }, 400, 'invalid_request_error', 'model_required'],
+    ['claude-4', { max_tokens: 'many' }, 400, 'invalid_request_error', 'invalid_request'],
+    ['garbage', { stream: true }, 502, 'api_error', undefined],
+  ])('are refused in the form of their protocol: %s, %j', async (model, more, status, type, code) => {
+    const response = await rig.post('/v1/messages', { ...asked, model, ...more });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    const body = await jsonOf(response);
+    expect(body).toMatchObject({ type: 'error', status, error: { type, message: body['detail'] } });
+    expect(body['code']).toBe(code);
+  });
+
   it.each(['half', 'ends-early', 'huge'])('end with an error where a stream breaks off: %s', async (model) => {
     const stream = client.messages.stream({ ...asked, model });
     await expect(stream.finalMessage()).rejects.toThrow('before it was whole');

@@ -34,6 +34,22 @@ export namespace AiPrompts {
   }
 }
 
+/** What prompts are made of; declare `host_ai_template_open` and `host_ai_template_apply`, and `request_body = "buffer"`. */
+export namespace AiTemplates {
+  /** In `init`: reads the whole config as `ai-prompt-template` has it. */
+  export function open(): void {
+    host.host_ai_template_open();
+  }
+
+  /**
+   * In `on_request`: has the request go on with the prompt that the config makes of it; whether it is refused, with an
+   * answer: return `ANSWERED` then. May wait.
+   */
+  export function refused(): bool {
+    return host.host_ai_template_apply() != 0;
+  }
+}
+
 /** Quotas of tokens; declare `host_ai_tokens_open` and `host_ai_tokens_reserve`, and `request_body = "buffer"`. */
 export namespace AiTokens {
   /** In `init`: reads the whole config as `ai-token-limit` has it. */

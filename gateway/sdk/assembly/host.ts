@@ -106,6 +106,8 @@
 @external("gw_abi_1", "host_observation_add") export declare function host_observation_add(): i32;
 @external("gw_abi_1", "host_ai_open") export declare function host_ai_open(): i32;
 @external("gw_abi_1", "host_ai_answer") export declare function host_ai_answer(): i32;
+@external("gw_abi_1", "host_ai_template_open") export declare function host_ai_template_open(): i32;
+@external("gw_abi_1", "host_ai_template_apply") export declare function host_ai_template_apply(): i32;
 @external("gw_abi_1", "host_ai_prompt_open") export declare function host_ai_prompt_open(): i32;
 @external("gw_abi_1", "host_ai_prompt_check") export declare function host_ai_prompt_check(): i32;
 @external("gw_abi_1", "host_ai_prompt_restore") export declare function host_ai_prompt_restore(): i32;

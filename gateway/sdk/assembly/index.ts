@@ -1,5 +1,5 @@
 /** The plugin SDK: `import { Request, Response, text } from "@gw/plugin-sdk/assembly"`. */
-export { Ai, AiAnswers, AiCache, AiCosts, AiPrompts, AiTokens } from "./ai";
+export { Ai, AiAnswers, AiCache, AiCosts, AiPrompts, AiTemplates, AiTokens } from "./ai";
 export { Bearer, grants } from "./bearer";
 export { BasicChallenge, BasicCredentials } from "./basic-credentials";
 export { decodeBase64, isUtf8 } from "./base64";

@@ -6,6 +6,7 @@ import { aiAnswers } from './ai-policies/answers/capability.ts';
 import { aiCaching } from './ai-policies/caching/capability.ts';
 import { aiPrompts } from './ai-policies/prompts/capability.ts';
 import { aiSpending } from './ai-policies/spending/capability.ts';
+import { aiTemplates } from './ai-policies/templates/capability.ts';
 import { cache } from './cache/capability.ts';
 import { cel } from './cel/capability.ts';
 import { clientCertificate } from './client-certificate/capability.ts';
@@ -55,6 +56,7 @@ export const CAPABILITIES: readonly Capability[] = [
   deliveries,
   observations,
   ai,
+  aiTemplates,
   aiPrompts,
   aiSpending,
   aiAnswers,

@@ -3,6 +3,7 @@ import { type Answer, type Exchange, Interrupted } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { answerWith } from '../../wasm/host/response.ts';
 import { AiRefused } from '../ai/conversation/refusal.ts';
+import { problemFor } from '../ai/surfaces/problem-for.ts';
 
 /** Slow senders have limits of their own, and so has whatever else is waited for. */
 const DEADLINE_MS = 86_400_000;
@@ -17,7 +18,7 @@ export function decide(call: Call, rule: (x: Exchange) => Decision | Promise<Dec
   const x = call.request();
   const settle = (decision: Decision) => {
     if (decision === null) return PASSES;
-    answerWith(call, decision instanceof AiRefused ? { problem: decision.problem } : decision);
+    answerWith(call, decision instanceof AiRefused ? { problem: problemFor(x, decision.problem) } : decision);
     return ANSWERS;
   };
   const decision = x.body === null ? read(call, x).then(() => ruled(x, rule)) : ruled(x, rule);

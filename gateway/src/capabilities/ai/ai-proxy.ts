@@ -9,6 +9,7 @@ import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { messages } from './surfaces/messages.ts';
+import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
 import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
@@ -40,7 +41,7 @@ export class AiProxy implements Engine {
       else await this.#serve(x, response, SURFACES[surface]);
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
-      await response.whole({ problem: error.problem });
+      await response.whole({ problem: problemFor(x, error.problem) });
     }
   }
 
@@ -80,7 +81,7 @@ export class AiProxy implements Engine {
       failed = await this.#ask(asked, next.target, translation);
       from = next.target;
     }
-    if (failed !== null) await response.whole({ problem: unanswered(failed) });
+    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed)) });
   }
 
   #ask(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {

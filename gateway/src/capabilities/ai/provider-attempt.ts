@@ -12,6 +12,7 @@ import { aiProblem } from './conversation/refusal.ts';
 import type { EndpointOutcome } from './metrics.ts';
 import { passedHeaders, warningHeaders, withRetryAfter } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
+import { problemFor } from './surfaces/problem-for.ts';
 import type { Translation } from './surfaces/surface.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
@@ -95,7 +96,8 @@ export class ProviderAttempt {
     x.onClose(() => answer.holding?.release());
     if (answer.status >= 400) return this.#refused(answer.status, answer.headers, answer.body);
     if (answer.holding?.take(answer.body.length * PARSED) === false) {
-      return response.whole({ problem: aiProblem('overloaded', null, 'The gateway has no room for the answer.') });
+      const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
+      return response.whole({ problem: problemFor(x, overloaded) });
     }
     const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
     this.#count.succeeded(usage);

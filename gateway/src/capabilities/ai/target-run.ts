@@ -3,6 +3,7 @@ import type { AiServices, Asked } from './asked.ts';
 import { EndpointLimited, ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
+import { problemFor } from './surfaces/problem-for.ts';
 import type { Translation } from './surfaces/surface.ts';
 import type { Choice } from './targets/balance.ts';
 import type { Endpoint } from './targets/endpoint.ts';
@@ -100,10 +101,11 @@ export class TargetRun {
 
   /** All rest. A limit is no failure: `fallback` is not asked. */
   async #answerLimited(): Promise<null> {
-    const { request, response } = this.#asked;
+    const { x, request, response } = this.#asked;
     const detail = 'The quotas of the providers of this model are used up; Retry-After says when to try again.';
     const headers = ['retry-after', String(this.#target.retryAfter(request.model))];
-    await response.whole({ problem: aiProblem('rate-limited', 'provider_rate_limited', detail, { headers }) });
+    const limited = aiProblem('rate-limited', 'provider_rate_limited', detail, { headers });
+    await response.whole({ problem: problemFor(x, limited) });
     return null;
   }
 

@@ -3,6 +3,7 @@ import { capability } from '../../../capability/capability.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
+import { problemFor } from '../../ai/surfaces/problem-for.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
 import { PII_ACTIONS } from '../pii/pii-rules.ts';
 import { AnswerGuard } from './answer-guard.ts';
@@ -60,7 +61,7 @@ export const aiAnswers = capability({
           call.charge(x.responseBody?.length ?? 0);
           const refusal = guard.check(x, call.binding.owner);
           if (refusal === null) return 0;
-          answerWith(call, { problem: refusal.problem });
+          answerWith(call, { problem: problemFor(x, refusal.problem) });
           return 1;
         },
     },

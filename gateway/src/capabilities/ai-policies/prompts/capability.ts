@@ -4,6 +4,7 @@ import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
+import { problemFor } from '../../ai/surfaces/problem-for.ts';
 import { decide } from '../decide.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
 
@@ -75,7 +76,7 @@ export const aiPrompts = capability({
           const x = call.response();
           const refusal = guard.restore(x, call.binding.owner);
           if (refusal === null) return 0;
-          answerWith(call, { problem: refusal.problem });
+          answerWith(call, { problem: problemFor(x, refusal.problem) });
           return 1;
         },
     },

@@ -40,7 +40,7 @@ function usageOf(usage: Usage | null): object {
   };
 }
 
-export function messageErrorBody({ status, message, code }: ProviderError): object {
+export function messageErrorBody({ status, message, code }: ProviderError) {
   const type = status >= 500 ? 'api_error' : errorType(status);
   return { type: 'error', error: { type: code ?? type, message } };
 }

@@ -82,7 +82,10 @@ function turnOf(item: Members): Turn {
     case 'function_call_output':
       return { role: 'tool', callId: item.requiredText('call_id'), parts: partsOf(item, 'output') };
     case 'item_reference':
-      throw unsupported(item.at('type'), 'references to items that it has not');
+      throw unsupported(
+        item.at('type'),
+        'references to items, since the gateway stores none: send them whole, as clients do where store is false',
+      );
     default:
       throw customTools(item.at('type'));
   }

@@ -1,0 +1,63 @@
+/** `host_ai_template_*`: what prompts to AI providers are made of. */
+import { capability } from '../../../capability/capability.ts';
+import type { CounterInfo } from '../../../telemetry/metric-table.ts';
+import { HostCallError } from '../../../wasm/call/host-call-error.ts';
+import { decide } from '../decide.ts';
+import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
+
+const REQUESTS: CounterInfo = {
+  help: 'Conversations that ai-prompt-template has seen',
+  labels: {
+    result: `what became of the request: ${TEMPLATE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`filled\`: it named a template)`,
+  },
+};
+
+/** What `init` has opened. */
+interface Bound {
+  templates: PromptTemplates | null;
+}
+
+export const aiTemplates = capability({
+  metrics: { gw_plugin_ai_prompt_template_requests_total: REQUESTS },
+  open: ({ counter }) => counter('gw_plugin_ai_prompt_template_requests_total', REQUESTS),
+  bind: (): Bound => ({ templates: null }),
+  functions: {
+    host_ai_template_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the templates and profiles of the whole config, with the properties of `ai-prompt-template`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          if (call.hook !== 'init') throw new HostCallError('host_ai_template_open is for init');
+          const { config, services, name } = call.binding;
+          bound().templates = new PromptTemplates(config.whole, {
+            log: (level, message, x) => services.log(level, name, message, x),
+            count: (result) => loaded.count(result),
+          });
+          call.bodyNeed = 'any';
+          return 0;
+        },
+    },
+    host_ai_template_apply: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_request`: 1: the request names no template that it may use, or its values are not valid, and a problem document says why; 0: it goes on with the prompt that the config makes of it',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { bound }) =>
+        () => {
+          if (call.hook !== 'on_request') throw new HostCallError('host_ai_template_apply is for on_request');
+          const { templates } = bound();
+          if (templates === null) throw new HostCallError('host_ai_template_apply: call host_ai_template_open in init');
+          return decide(call, (x) => templates.apply(x));
+        },
+    },
+  },
+});

@@ -1,0 +1,13 @@
+/** A refusal in the form of the surface that the request is for (docs/decisions.md#ai-refusals-of-messages). */
+import type { Exchange } from '../../../exchange.ts';
+import type { Problem } from '../../../problems.ts';
+import { messageErrorBody } from './messages-answer.ts';
+import { surfaceOf } from './surface-of.ts';
+
+/** Clients of messages read an error only where `type` is `error`; `code` says which one it is. */
+export function problemFor(x: Exchange, problem: Problem): Problem {
+  if (surfaceOf(x.path) !== 'messages') return problem;
+  const { status, title, detail = title, members } = problem;
+  const { type, error } = messageErrorBody({ status, message: detail, code: null });
+  return { ...problem, writtenType: type, members: { ...members, error: { ...Object(members?.['error']), ...error } } };
+}

@@ -1,0 +1,235 @@
+/** The client `openai` of npm. */
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import OpenAI from 'openai';
+import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type {
+  FunctionTool,
+  ResponseFunctionToolCall,
+  ResponseInput,
+  ResponseOutputItem,
+} from 'openai/resources/responses/responses';
+import {
+  CALLS,
+  type Cases,
+  CITY,
+  type Endpoint,
+  type OfficialClient,
+  PICTURE,
+  PICTURE_ANSWER,
+  PICTURE_QUESTION,
+  REFUSAL,
+  SCHEMA,
+  TEXT,
+  TOOLS,
+} from './official-client.ts';
+
+const model = 'gpt-5';
+const said: ChatCompletionMessageParam = { role: 'user', content: TEXT };
+const image_url = `data:image/png;base64,${PICTURE}`;
+const chatTools = TOOLS.map(
+  (name): ChatCompletionTool => ({ type: 'function', function: { name, parameters: SCHEMA, strict: true } }),
+);
+const responseTools = TOOLS.map((name): FunctionTool => ({ type: 'function', name, parameters: SCHEMA, strict: true }));
+
+function clientOf({ url, apiKey, headers }: Endpoint): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey, defaultHeaders: headers, maxRetries: 0 });
+}
+
+async function limited(asking: Promise<unknown>): Promise<void> {
+  await rejects(asking, (error) => {
+    if (!(error instanceof OpenAI.RateLimitError)) throw error;
+    match(error.message, /planted/);
+    return true;
+  });
+}
+
+/** One that ends before it is whole is no answer. */
+async function broken(reading: Promise<unknown>): Promise<void> {
+  await rejects(reading, (error) => {
+    if (error instanceof OpenAI.BadRequestError) throw error;
+    return true;
+  });
+}
+
+async function refused(asking: Promise<unknown>): Promise<void> {
+  await rejects(asking, (error) => {
+    if (!(error instanceof OpenAI.BadRequestError)) throw error;
+    deepStrictEqual([error.code, error.param], ['model_required', 'model']);
+    match(error.message, REFUSAL);
+    return true;
+  });
+}
+
+function chat(endpoint: Endpoint): Cases {
+  const { completions } = clientOf(endpoint).chat;
+  const tools = (streams: boolean) => async () => {
+    const messages: ChatCompletionMessageParam[] = [said];
+    const ask = async (): Promise<ChatCompletion.Choice | undefined> => {
+      const asked = { model, messages, tools: chatTools };
+      const { choices } = streams
+        ? await completions.stream(asked).finalChatCompletion()
+        : await completions.create(asked);
+      return choices[0];
+    };
+    const called = await ask();
+    const calls = called?.message.tool_calls?.filter((each) => each.type === 'function') ?? [];
+    deepStrictEqual(
+      calls.map(({ function: { name, arguments: text } }) => [name, JSON.parse(text)]),
+      CALLS,
+    );
+    strictEqual(called?.finish_reason, 'tool_calls');
+    messages.push({ role: 'assistant', content: null, tool_calls: calls });
+    for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: `of ${id}` });
+    const answered = await ask();
+    const content = answered?.message.content ?? '';
+    ok(content.includes(`of ${calls[1]?.id}`));
+    messages.push({ role: 'assistant', content }, said);
+    strictEqual((await completions.create({ model, messages })).choices[0]?.message.content, TEXT);
+  };
+  return {
+    chat: async () => {
+      const { choices, usage } = await completions.create({ model, messages: [said] });
+      strictEqual(choices[0]?.message.content, TEXT);
+      strictEqual(choices[0]?.finish_reason, 'stop');
+      strictEqual(usage?.completion_tokens, 8);
+      strictEqual(usage.prompt_tokens_details?.cached_tokens, 16);
+    },
+    stream: async () => {
+      const asked = { model, messages: [said], stream_options: { include_usage: true } };
+      const { choices, usage } = await completions.stream(asked).finalChatCompletion();
+      strictEqual(choices[0]?.message.content, TEXT);
+      strictEqual(usage?.completion_tokens, 8);
+    },
+    tools: tools(false),
+    'streamed tools': tools(true),
+    images: async () => {
+      const content = [
+        { type: 'text' as const, text: PICTURE_QUESTION },
+        { type: 'image_url' as const, image_url: { url: image_url } },
+      ];
+      const { choices } = await completions.create({ model, messages: [{ role: 'user', content }] });
+      match(choices[0]?.message.content ?? '', PICTURE_ANSWER);
+    },
+    'structured output': async () => {
+      const { choices } = await completions.parse({
+        model,
+        messages: [said],
+        response_format: { type: 'json_schema', json_schema: { name: 'city', strict: true, schema: SCHEMA } },
+      });
+      deepStrictEqual(JSON.parse(choices[0]?.message.content ?? ''), CITY);
+    },
+    reasoning: async () => {
+      const asked = { model, messages: [said], reasoning_effort: 'high' as const, max_completion_tokens: 4000 };
+      const { choices, usage } = await completions.create(asked);
+      strictEqual(choices[0]?.message.content, TEXT);
+      strictEqual(usage?.completion_tokens_details?.reasoning_tokens, 5);
+    },
+    errors: async () => {
+      await limited(completions.create({ model: 'status-429', messages: [said] }));
+      await limited(completions.create({ model: 'status-429', messages: [said], stream: true }));
+    },
+    'streams that break off': () =>
+      broken(completions.stream({ model: 'half', messages: [said] }).finalChatCompletion()),
+    refusals: () => refused(completions.create({ model: '', messages: [said], stream: true })),
+  };
+}
+
+function responses(endpoint: Endpoint): Cases {
+  const client = clientOf(endpoint).responses;
+  const asked = { model, input: TEXT, store: false };
+  const tools = (streams: boolean) => async () => {
+    const input: ResponseInput = [{ role: 'user', content: TEXT }];
+    const ask = (): Promise<{ readonly output: readonly ResponseOutputItem[]; readonly output_text: string }> => {
+      const request = { model, input, tools: responseTools, store: false };
+      return streams ? client.stream(request).finalResponse() : client.create(request);
+    };
+    const called = await ask();
+    const calls = called.output.filter((each): each is ResponseFunctionToolCall => each.type === 'function_call');
+    deepStrictEqual(
+      calls.map(({ name, arguments: text }) => [name, JSON.parse(text)]),
+      CALLS,
+    );
+    input.push(...(called.output as ResponseInput));
+    for (const { call_id } of calls) input.push({ type: 'function_call_output', call_id, output: `of ${call_id}` });
+    const answered = await ask();
+    ok(answered.output_text.includes(`of ${calls[1]?.call_id}`));
+    input.push(...(answered.output as ResponseInput), { role: 'user', content: TEXT });
+    strictEqual((await client.create({ model, input, store: false })).output_text, TEXT);
+  };
+  return {
+    chat: async () => {
+      const response = await client.create(asked);
+      strictEqual(response.output_text, TEXT);
+      strictEqual(response.usage?.output_tokens, 8);
+    },
+    stream: async () => {
+      let text = '';
+      const stream = client.stream(asked).on('response.output_text.delta', ({ delta }) => {
+        text += delta;
+      });
+      const response = await stream.finalResponse();
+      deepStrictEqual([text, response.output_text], [TEXT, TEXT]);
+    },
+    tools: tools(false),
+    'streamed tools': tools(true),
+    images: async () => {
+      const content = [
+        { type: 'input_text' as const, text: PICTURE_QUESTION },
+        { type: 'input_image' as const, image_url, detail: 'auto' as const },
+      ];
+      const { output_text } = await client.create({ ...asked, input: [{ role: 'user', content }] });
+      match(output_text, PICTURE_ANSWER);
+    },
+    'structured output': async () => {
+      const text = { format: { type: 'json_schema' as const, name: 'city', strict: true, schema: SCHEMA } };
+      deepStrictEqual(JSON.parse((await client.parse({ ...asked, text })).output_text), CITY);
+    },
+    reasoning: async () => {
+      const reasoning = { effort: 'high' as const, summary: 'auto' as const };
+      const { output, output_text, usage } = await client.create({ ...asked, reasoning, max_output_tokens: 4000 });
+      strictEqual(output[0]?.type, 'reasoning');
+      strictEqual(output_text, TEXT);
+      strictEqual(usage?.output_tokens_details.reasoning_tokens, 5);
+    },
+    errors: async () => {
+      await limited(client.create({ ...asked, model: 'status-429' }));
+      await limited(client.create({ ...asked, model: 'status-429', stream: true }));
+    },
+    'streams that break off': () => broken(client.stream({ ...asked, model: 'half' }).finalResponse()),
+    refusals: () => refused(client.create({ ...asked, model: '' })),
+  };
+}
+
+function embeddings(endpoint: Endpoint): Cases {
+  const client = clientOf(endpoint).embeddings;
+  return {
+    embeddings: async () => {
+      const { data, usage } = await client.create({ model: 'text-embedding-3-small', input: ['a', 'bcd'] });
+      deepStrictEqual(
+        data.map(({ embedding }) => embedding),
+        [
+          [1, 0],
+          [3, 1],
+        ],
+      );
+      strictEqual(usage.prompt_tokens, 21);
+    },
+    errors: () => limited(client.create({ model: 'status-429', input: 'a' })),
+  };
+}
+
+function models(endpoint: Endpoint): Cases {
+  return {
+    models: async () => {
+      const ids = [];
+      for await (const { id } of clientOf(endpoint).models.list()) ids.push(id);
+      ok(ids.includes('shared'));
+    },
+  };
+}
+
+export const openai: OfficialClient = {
+  name: 'openai',
+  surfaces: { chat, responses, embeddings, models },
+  codeOf: (error) => (error instanceof OpenAI.APIError ? (error.code ?? null) : null),
+};
