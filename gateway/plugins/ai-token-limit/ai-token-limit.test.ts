@@ -72,10 +72,14 @@ describe('ai-token-limit', () => {
     ['max_output_tokens', { input: 'tell more', max_output_tokens: 7 }, 3 + 7],
     ['no limit', asked(), PROMPT + 30],
     ['several choices', asked({ n: 3, max_tokens: 7 }), PROMPT + 21],
-    ['odd limits', asked({ n: -1, max_tokens: 'many' }), PROMPT + 30],
     ['more than all', asked({ max_tokens: 9e15 }), 100],
   ])('reserves for %s', async (_, body, reserved) => {
     expect(await remaining(body)).toBe(100 - reserved);
+  });
+
+  it.each([{ n: -1 }, { max_tokens: 'many' }])('refuses a limit that is none: %j', async (odd) => {
+    const { outcome, answer } = await ask(asked(odd));
+    expect([outcome, answer?.status]).toEqual(['answered', 400]);
   });
 
   it('reserves no completion for embeddings', async () => {
