@@ -173,9 +173,8 @@ describe('the list', () => {
     );
     expect(await call('late_mixed')).toMatchObject({ body: { result: { content: [{ text: 'own' }] } } });
     expect(await call('early_secret_one')).toMatchObject({ body: { error: { code: -32602 } } });
-    expect(gw.log).toContainEqual(
-      expect.objectContaining({ mcp_upstream: 'late', tool: 'late_mixed', why: 'an operation has its name' }),
-    );
+    const hidden = { mcp_upstream: 'late', tool: 'late_mixed', why: 'an operation has its name' };
+    await eventually(() => expect(gw.log).toContainEqual(expect.objectContaining(hidden)));
   });
 
   it("is the upstream's definition, but for its name", async () => {
