@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
 import { GW } from '../programs/gw.ts';
+import { programEnv } from '../programs/program.ts';
 
-const env = { PATH: process.env['PATH'] ?? '' };
+const env = programEnv();
 const folder = mkdtempSync(join(tmpdir(), 'gw-first-'));
 let gateway: ChildProcess | undefined;
 

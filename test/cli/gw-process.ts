@@ -1,12 +1,13 @@
 /** Runs `gw` in a process of its own, and keeps what it did: for what depends on the real environment. */
 import { spawn } from 'node:child_process';
 import { GW } from '../programs/gw.ts';
+import { programEnv } from '../programs/program.ts';
 import type { CapturedRun } from './captured-run.ts';
 
 /** Without waiting in the event loop, so that servers of the test answer meanwhile. */
 export function runGw(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CapturedRun> {
   const child = spawn(process.execPath, [GW, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...programEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];

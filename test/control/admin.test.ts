@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
+import { programEnv } from '../programs/program.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
 
 /** Runs to its end. */
 function start(args: readonly string[], env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, [GW_CONTROL, 'serve', '--database-url', 'pglite://', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...programEnv(), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderControlCli } from '../../control/src/cli/cli-doc.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
+import { programEnv } from '../programs/program.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -32,7 +33,7 @@ function run(args: readonly string[], input = '', env: Readonly<Record<string, s
     const child = execFile(
       process.execPath,
       [GW_CONTROL, ...args],
-      { env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: folder, ...env } },
+      { env: { ...programEnv(), XDG_CONFIG_HOME: folder, ...env } },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
     child.stdin?.end(input);

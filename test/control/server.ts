@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { type LoggingProcess, loggingProcess } from '../logging-process.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
+import { programEnv } from '../programs/program.ts';
 import { checkAnswer } from './answers.ts';
 import { unopenedDatabase } from './database.ts';
 
@@ -48,7 +49,7 @@ async function startOn(
   const child = spawn(process.execPath, [main, 'serve', ...ANY_PORTS, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...programEnv(),
       GW_CONTROL_ADMIN_TOKEN: ADMIN_TOKEN,
       DATABASE_URL: databaseUrl,
       ...env,

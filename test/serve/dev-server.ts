@@ -1,6 +1,7 @@
 /** A real `gw dev` process for tests, on a free port. */
 import { spawn } from 'node:child_process';
 import { GW } from '../programs/gw.ts';
+import { programEnv } from '../programs/program.ts';
 
 export interface DevServer {
   readonly url: string;
@@ -13,7 +14,7 @@ export async function startDev(cwd: string, ...args: string[]): Promise<DevServe
   const child = spawn(
     process.execPath,
     [GW, 'dev', '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--log-level', 'error', ...args],
-    { cwd, stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+    { cwd, stdio: ['ignore', 'ignore', 'pipe'], env: programEnv() },
   );
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const stop = async () => {

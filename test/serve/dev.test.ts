@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GW } from '../programs/gw.ts';
+import { programEnv } from '../programs/program.ts';
 
 const spec = (body: string) =>
   JSON.stringify({
@@ -33,7 +34,7 @@ describe('gw dev', () => {
     child = spawn(
       process.execPath,
       [GW, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--debounce-ms', '20'],
-      { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+      { stdio: ['ignore', 'ignore', 'pipe'], env: programEnv() },
     );
     child.stderr?.on('data', (chunk) => {
       stderr += chunk;

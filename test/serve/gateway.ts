@@ -7,6 +7,7 @@ import { type CompileOptions, compile, type Project, type ProjectPlugin } from '
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { type LoggingProcess, type LogLine, loggingProcess } from '../logging-process.ts';
 import { GW } from '../programs/gw.ts';
+import { programEnv } from '../programs/program.ts';
 
 export type { LogLine };
 
@@ -60,7 +61,7 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
       ...(options.egress ?? ['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1']),
       ...(options.args ?? []),
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...options.env } },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...programEnv(), ...options.env } },
   );
   const started = loggingProcess(child, 'gw serve');
   void started.exited.then(() => rmSync(dir, { recursive: true, force: true }));
@@ -87,7 +88,7 @@ export async function withGateway(
 
 /** Runs `gw serve` where it must not come up: its exit code and what it said. */
 export async function refusedStart(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [GW, 'serve', ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(process.execPath, [GW, 'serve', ...args], { env: { ...programEnv(), ...env } });
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;

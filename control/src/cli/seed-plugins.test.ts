@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DATABASE_AT_HAND, testDatabase, unopenedDatabase } from '../../../test/control/database.ts';
 import { GW_CONTROL } from '../../../test/programs/gw-control.ts';
+import { programEnv } from '../../../test/programs/program.ts';
 import { openDatabase } from '../db/database.ts';
 import { findPlugin } from '../modules/plugins/store.ts';
 
@@ -15,7 +16,7 @@ const FIXTURES = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures',
 async function gwControl(databaseUrl: string | null, ...args: string[]) {
   const child = spawn(process.execPath, [GW_CONTROL, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] ?? '', ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }) },
+    env: { ...programEnv(), ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }) },
   });
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),

@@ -23,6 +23,7 @@ import {
 import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { GW_CONTROL } from '../../../../test/programs/gw-control.ts';
+import { programEnv } from '../../../../test/programs/program.ts';
 import type { Compilation } from './schemas.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-compilations-'));
@@ -149,7 +150,7 @@ describe.each(DATABASE_AT_HAND)('compilations on %s', (_name, kind, absent) => {
       expect(others.some(({ hint }) => hint?.includes('gw-control project-plugins'))).toBe(false);
       const folder = mkdtempSync(join(tmpdir(), 'gw-undeclared-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
-      const env = { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: folder, GW_CONTROL_TOKEN: ADMIN_TOKEN };
+      const env = { ...programEnv(), XDG_CONFIG_HOME: folder, GW_CONTROL_TOKEN: ADMIN_TOKEN };
       for (const command of (/again: (.*?)\. no/.exec(first?.hint ?? '')?.[1] ?? '').split(' && ')) {
         const [, ...args] = command.split(' ');
         await promisify(execFile)(process.execPath, [GW_CONTROL, ...args, '--server', server.url], { env });
