@@ -22,7 +22,7 @@ const {
 const MIB = 1 << 20;
 /** Bytes of the object that streams, and what the gateway may need for it. */
 const LARGE = 192 * MIB;
-const ROOM_KIB = 120 * 1024;
+const ROOM_KIB = 60 * 1024;
 
 const credentials = {
   access_key_id: 'env://STORE_KEY_ID',
