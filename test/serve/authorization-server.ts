@@ -1,4 +1,7 @@
-/** An authorization server that exchanges tokens, by the text of RFC 8693, and fails as a test wants. */
+/**
+ * An authorization server that exchanges tokens, written from the text of RFC 8693: the OpenID provider of other suites
+ * (test/serve/provider.ts) does not exchange any. It fails as a test wants.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { base64url, newKey, signToken } from './issuer.ts';
