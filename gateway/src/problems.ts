@@ -27,7 +27,7 @@ const table = {
   forbidden: {
     status: 403,
     title: 'Forbidden',
-    when: 'the caller or its origin may not do this; the target of `ai-proxy` does not permit the model',
+    when: 'the caller or its origin may not do this; the target of `ai-proxy` does not permit the model; `token-exchange` got no token for the caller, and `code` says why',
   },
   'ip-restricted': {
     status: 403,
@@ -106,7 +106,7 @@ const table = {
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a broker refused the message; a function of `function-url` failed, or its answer describes no response; no provider of `ai-proxy` answered',
+    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a broker refused the message; a function of `function-url` failed, or its answer describes no response; no provider of `ai-proxy` answered; what `token-exchange` got is no token that can be sent',
   },
   'response-invalid': {
     status: 502,
@@ -132,7 +132,7 @@ const table = {
   'issuer-unavailable': {
     status: 503,
     title: 'Service unavailable',
-    when: 'the issuer of tokens is unavailable, slow or returns invalid data, so it is unknown whether a token is valid',
+    when: 'the issuer of tokens is unavailable, slow or returns invalid data, so it is unknown whether a token is valid, or `token-exchange` gets none for the upstream',
   },
   'ldap-unavailable': {
     status: 503,
@@ -147,7 +147,7 @@ const table = {
   'upstream-timeout': {
     status: 504,
     title: 'Gateway timeout',
-    when: 'the upstream did not answer, or the broker acknowledge, in time',
+    when: 'the upstream did not answer, the broker acknowledge, or the authorization server of `token-exchange` issue a token, in time',
   },
 } as const satisfies Record<string, ProblemType>;
 

@@ -6,6 +6,7 @@ import { Token, TOKEN_HOLDS, TOKEN_REFUSED } from "./token";
 
 const AUTHORIZATION = text("authorization");
 const SCHEME = text("bearer");
+const BEARER = text("Bearer ");
 const WWW_AUTHENTICATE = text("www-authenticate");
 const CHALLENGE = text('Bearer realm="api"');
 const INVALID = text('Bearer realm="api", error="invalid_token", error_description="');
@@ -32,14 +33,13 @@ export namespace Bearer {
   /** Whether the token holds; where it does not, or is null or empty, the request is answered: return `ANSWERED`. */
   export function holds(verifier: i32, token: Text | null): bool {
     if (!token || token.isEmpty) {
-      refuse(CHALLENGE, MISSING);
+      missing();
       return false;
     }
     const result = Token.verify(verifier, token);
     if (result == TOKEN_HOLDS) return true;
     if (result == TOKEN_REFUSED) {
-      const reason = Token.refusal();
-      refuse(new TextBuilder().add(INVALID).add(reason).byte(0x22).take(), reason);
+      invalid(Token.refusal());
     } else {
       Response.setRetryAfter(1);
       Response.problem(503, UNAVAILABLE, UNAVAILABLE_TITLE, CANNOT_ASK);
@@ -47,10 +47,25 @@ export namespace Bearer {
     return false;
   }
 
+  /** Answers 401: there is no token. */
+  export function missing(): void {
+    refuse(CHALLENGE, MISSING);
+  }
+
+  /** Answers 401: the token does not hold. `reason`: for the client, of printable ASCII without quotes. */
+  export function invalid(reason: Text): void {
+    refuse(new TextBuilder().add(INVALID).add(reason).byte(0x22).take(), reason);
+  }
+
   /** Answers 403: the token holds, but not for this. `required`: the scopes, separated by spaces. */
   export function lacksScope(required: Text): void {
     Response.setHeader(WWW_AUTHENTICATE, new TextBuilder().add(INSUFFICIENT).add(required).byte(0x22).take());
     Response.problem(403, FORBIDDEN, FORBIDDEN_TITLE, SCOPES);
+  }
+
+  /** Puts another token in the place of the client's, for what comes behind. */
+  export function replace(token: Text): void {
+    Request.setHeader(AUTHORIZATION, new TextBuilder(token.length + BEARER.length).add(BEARER).add(token).take());
   }
 
   /** Takes the credentials out of what the upstream gets. */

@@ -82,6 +82,11 @@
 @external("gw_abi_1", "token_claim_get") export declare function token_claim_get(pointer: usize, pointer_len: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "token_claim_count") export declare function token_claim_count(pointer: usize, pointer_len: i32): i32;
 @external("gw_abi_1", "token_refusal_get") export declare function token_refusal_get(buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_token_exchange_open") export declare function host_token_exchange_open(rules: usize, rules_len: i32): i32;
+@external("gw_abi_1", "host_token_exchange") export declare function host_token_exchange(exchange: i32, token: usize, token_len: i32): i32;
+@external("gw_abi_1", "token_exchange_get") export declare function token_exchange_get(buf: usize, cap: i32): i32;
+@external("gw_abi_1", "token_exchange_refusal_get") export declare function token_exchange_refusal_get(buf: usize, cap: i32): i32;
+@external("gw_abi_1", "token_exchange_retry_after") export declare function token_exchange_retry_after(): i32;
 @external("gw_abi_1", "host_verify_signature") export declare function host_verify_signature(alg: usize, alg_len: i32, key: usize, key_len: i32, data: usize, data_len: i32, signature: usize, signature_len: i32): i32;
 @external("gw_abi_1", "host_kafka_open") export declare function host_kafka_open(): i32;
 @external("gw_abi_1", "host_kafka_publish") export declare function host_kafka_publish(topic: usize, topic_len: i32, key: i32, key_len: i32, headers: usize, headers_len: i32): i32;

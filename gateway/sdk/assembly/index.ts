@@ -46,6 +46,9 @@ export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
 export { Signature } from "./signature";
 export { Subscribing } from "./subscribing";
 export { Token, TOKEN_HOLDS, TOKEN_REFUSED, TOKEN_UNAVAILABLE } from "./token";
+export {
+  EXCHANGE_DENIED, EXCHANGE_ISSUED, EXCHANGE_REFUSED, EXCHANGE_TIMEOUT, EXCHANGE_UNAVAILABLE, EXCHANGE_UNUSABLE, TokenExchange,
+} from "./token-exchange";
 export { Upstream } from "./upstream";
 export { UpstreamPath } from "./upstream-path";
 export { WebSocket } from "./web-socket";

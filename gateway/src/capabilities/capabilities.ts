@@ -28,6 +28,7 @@ import { passwords } from './passwords/capability.ts';
 import { rateLimits } from './rate-limits/capability.ts';
 import { rawRequest } from './raw-request/capability.ts';
 import { signatures } from './signatures/capability.ts';
+import { tokenExchange } from './token-exchange/capability.ts';
 import { tokens } from './tokens/capability.ts';
 import { webSocket } from './websocket/capability.ts';
 
@@ -49,6 +50,7 @@ export const CAPABILITIES: readonly Capability[] = [
   httpCall,
   objectStore,
   tokens,
+  tokenExchange,
   signatures,
   kafka,
   nats,

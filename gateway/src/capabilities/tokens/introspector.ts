@@ -6,9 +6,10 @@ import type { HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { get, type Obj } from '../../spec/json.ts';
+import { checkBearerToken } from './bearer-token.ts';
 import { checkTime, type Validity } from './claims.ts';
+import { basicCredentials } from './client-credentials.ts';
 import { askIssuer, QuestionRefused } from './issuer-client.ts';
-import { MAX_TOKEN } from './jws.ts';
 import { TokenClaims } from './token-claims.ts';
 import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
 import type { TokenVerifier } from './token-verifier.ts';
@@ -31,8 +32,6 @@ const MOST_ASKING = 500;
 const CLOCK_SKEW_MS = 60_000;
 /** Statuses by which servers refuse what a token is made of, or its size. */
 const ABOUT_THE_TOKEN = new Set([400, 413, 414, 422, 431]);
-/** What a bearer token may consist of (RFC 6750, section 2.1). */
-const B64TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export class Introspector implements TokenVerifier {
   readonly #rules: IntrospectionRules;
@@ -48,13 +47,11 @@ export class Introspector implements TokenVerifier {
     this.#rules = rules;
     this.#client = client;
     this.#outage = outage;
-    const credentials = `${formEncoded(rules.clientId)}:${formEncoded(rules.clientSecret)}`;
-    this.#authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+    this.#authorization = basicCredentials(rules.clientId, rules.clientSecret);
   }
 
   verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims> {
-    if (token.length > MAX_TOKEN) throw new TokenRefused('the token is too long');
-    if (!B64TOKEN.test(token)) throw new TokenRefused('the token holds characters that tokens do not have');
+    checkBearerToken(token);
     const digest = digestOf(token);
     const known = this.#active.get(digest);
     if (known && Date.now() < known.validity.until) return known.claims;
@@ -124,9 +121,4 @@ function activity(answer: Obj): Validity {
   const validity = { from: 0, until };
   checkTime(validity, CLOCK_SKEW_MS, Date.now());
   return validity;
-}
-
-/** Client credentials are form-encoded before they are joined (RFC 6749, section 2.3.1). */
-function formEncoded(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
 }

@@ -25,12 +25,12 @@ const ABOUT_US = new Set([401, 403, 429]);
 /** The object that an issuer answers with. Rejects with IssuerUnavailable, of which QuestionRefused is one. */
 export async function askIssuer(client: HttpCaller, call: HttpCall): Promise<Obj> {
   const { status, body } = await answerOf(client, call);
-  const { origin, pathname } = new URL(call.url);
-  const said = `${origin}${pathname} answered with status ${status}`;
+  const name = nameOf(call.url);
+  const said = `${name} answered with status ${status}`;
   if (status >= 400 && status < 500 && !isAboutUs(status, body)) throw new QuestionRefused(said, status);
   if (status !== 200) throw new IssuerUnavailable(said);
   const object = strictObject(body);
-  if (object === null) throw new IssuerUnavailable(`${origin}${pathname} did not answer with a JSON object`);
+  if (object === null) throw new IssuerUnavailable(`${name} did not answer with a JSON object`);
   return object;
 }
 
@@ -47,6 +47,12 @@ async function answerOf(client: HttpCaller, call: HttpCall) {
     if (error instanceof HttpCallError) throw new IssuerUnavailable(messageOf(error), { cause: error });
     throw error;
   }
+}
+
+/** A server in logs: without a query, which may hold what is nobody's business. */
+export function nameOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }
 
 export function fetchKeySet(client: HttpCaller, url: string, timeoutMs: number): Promise<Obj> {

@@ -1,12 +1,9 @@
 /** What a plugin says of the tokens that it takes: the argument of `host_token_open` (sdk/ABI.md). */
 import { isObject, type Obj } from '../../spec/json.ts';
-import { valueAt } from '../../spec/pointer.ts';
 import type { IntrospectionRules } from './introspector.ts';
 import type { Issuer } from './issuer-client.ts';
 import { ALGORITHMS, type Algorithm, isAlgorithm } from './jws.ts';
-
-/** The rules are not usable; the message says which. */
-export class TokenRulesError extends Error {}
+import { httpUrl, milliseconds, readRules, TokenRulesError, text } from './rule-values.ts';
 
 export type KeyRules =
   | { readonly kind: 'none' | 'unchecked' }
@@ -29,39 +26,13 @@ export type TokenRules =
   | { readonly kind: 'jwt'; readonly rules: ReadJwtRules }
   | { readonly kind: 'introspection'; readonly rules: IntrospectionRules };
 
-/**
- * `text`: JSON, in which `{"$config": "/pointer"}` stands for a value of the plugin's config, so that secrets need not
- * pass through its memory; what is absent there, or empty, is left out. Throws TokenRulesError.
- */
+/** `text`: as `readRules` takes it. Throws TokenRulesError. */
 export function readTokenRules(text: string, config: unknown): TokenRules {
-  const given = withConfig(parsed(text), config);
+  const given = readRules(text, config);
   const { jwt, introspection } = isObject(given) ? given : {};
   if (isObject(jwt)) return { kind: 'jwt', rules: jwtRules(jwt) };
   if (isObject(introspection)) return { kind: 'introspection', rules: introspectionRules(introspection) };
   throw new TokenRulesError('the rules need "jwt" or "introspection"');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new TokenRulesError('the rules are not JSON');
-  }
-}
-
-function withConfig(value: unknown, config: unknown): unknown {
-  if (Array.isArray(value)) return value;
-  if (!isObject(value)) return value;
-  if (typeof value['$config'] === 'string') {
-    const found = valueAt(config, value['$config']);
-    return found === '' ? undefined : found;
-  }
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
-      const resolved = withConfig(each, config);
-      return resolved === undefined ? [] : [[name, resolved]];
-    }),
-  );
 }
 
 function jwtRules(given: Obj): ReadJwtRules {
@@ -118,30 +89,4 @@ function introspectionRules(given: Obj): IntrospectionRules {
     timeoutMs: milliseconds(given, 'timeout', 5),
     cacheMs: milliseconds(given, 'cache_ttl_seconds', 0),
   };
-}
-
-function httpUrl(given: string): string {
-  const url = URL.parse(given);
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    url.hash !== '' ||
-    url.username !== '' ||
-    url.password !== ''
-  ) {
-    throw new TokenRulesError('a URL must be http(s), without credentials and fragment');
-  }
-  return given;
-}
-
-function text(given: Obj, name: string): string | undefined {
-  const value = given[name];
-  if (value === undefined || typeof value === 'string') return value;
-  throw new TokenRulesError(`"${name}" must be a string`);
-}
-
-function milliseconds(given: Obj, name: string, otherwise: number): number {
-  const value = given[name] ?? otherwise;
-  if (typeof value !== 'number' || value < 0) throw new TokenRulesError(`"${name}" must be seconds, from 0`);
-  return Math.min(value, 86_400) * 1000;
 }

@@ -3,13 +3,14 @@
 import { Outage, type OutageLog } from '../../capability/outage.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import { Introspector } from './introspector.ts';
-import { discoverKeySet, fetchKeySet } from './issuer-client.ts';
+import { discoverKeySet, fetchKeySet, nameOf } from './issuer-client.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 import { FixedKeys, type KeySource } from './key-source.ts';
 import { KeyTable } from './key-table.ts';
 import { KeyError } from './public-key.ts';
 import { RemoteKeys } from './remote-keys.ts';
-import { type KeyRules, type ReadJwtRules, readTokenRules, TokenRulesError } from './token-rules.ts';
+import { TokenRulesError } from './rule-values.ts';
+import { type KeyRules, type ReadJwtRules, readTokenRules } from './token-rules.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
 /** What the plugins of one artifact have opened. */
@@ -116,10 +117,4 @@ function named<T>(property: string, read: () => T): T {
     if (error instanceof KeyError) throw new TokenRulesError(`${property}: ${error.message}`, { cause: error });
     throw error;
   }
-}
-
-/** Without a query, which may hold what is nobody's business. */
-function nameOf(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }

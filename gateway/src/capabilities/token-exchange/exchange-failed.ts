@@ -1,0 +1,32 @@
+/** How an exchange fails. */
+
+/**
+ * `refused`: the caller's token is not accepted; `denied`: it is, and no token for the upstream is issued for it;
+ * `unavailable`: nobody can say; `timeout`: not in time; `unusable`: what the server says, or issues, is of no use.
+ */
+export type ExchangeFailure = 'refused' | 'denied' | 'unavailable' | 'timeout' | 'unusable';
+
+interface Details {
+  /** For the client, and nothing that the server wrote: why its token is refused, or the code of a denial. */
+  readonly reason?: string;
+  /** Seconds after which it may work. Default 1. */
+  readonly retryAfter?: number;
+  /** It says that the server is ill, whichever token is exchanged. Default false. */
+  readonly ill?: boolean;
+}
+
+/** The message is for the log, and names the server and no token. */
+export class ExchangeFailed extends Error {
+  readonly failure: ExchangeFailure;
+  readonly reason: string;
+  readonly retryAfter: number;
+  readonly ill: boolean;
+
+  constructor(failure: ExchangeFailure, message: string, { reason = '', retryAfter = 1, ill = false }: Details = {}) {
+    super(message);
+    this.failure = failure;
+    this.reason = reason;
+    this.retryAfter = retryAfter;
+    this.ill = ill;
+  }
+}

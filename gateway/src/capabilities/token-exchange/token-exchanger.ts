@@ -1,0 +1,147 @@
+/** Exchanges tokens of callers for tokens of an upstream (RFC 8693), by the rules of one config. */
+import { BoundedMap } from '../../bounded-map.ts';
+import { Outage, type OutageLog } from '../../capability/outage.ts';
+import { CircuitBreaker } from '../../egress/breaker.ts';
+import { type HttpAnswer, HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
+import type { Exchange, HeaderList } from '../../exchange.ts';
+import { messageOf } from '../../message-of.ts';
+import { checkBearerToken } from '../tokens/bearer-token.ts';
+import { basicCredentials } from '../tokens/client-credentials.ts';
+import { nameOf } from '../tokens/issuer-client.ts';
+import { TokenRefused } from '../tokens/token-refused.ts';
+import { digestOf } from '../tokens/verified-tokens.ts';
+import { ExchangeFailed } from './exchange-failed.ts';
+import type { ExchangeRules } from './exchange-rules.ts';
+import { remainingMs } from './subject-expiry.ts';
+import { type IssuedToken, issuedToken } from './token-answer.ts';
+
+interface KeptToken {
+  readonly token: string;
+  /** By `performance.now`. */
+  readonly until: number;
+}
+
+/** Bytes of an answer. */
+const MAX_ANSWER = 64 << 10;
+/** Exchanges under way; more are answered with 503 at once. */
+const MOST_EXCHANGING = 500;
+/** Characters of the tokens kept at once. */
+const MOST_CHARACTERS = 8 << 20;
+/** What an entry costs beside its token, in the same measure. */
+const ENTRY = 256;
+/** An issued token is not used in its last seconds: the request has a way to go, and clocks differ. */
+const EXPIRY_MARGIN_MS = 30_000;
+
+export class TokenExchanger {
+  readonly #rules: ExchangeRules;
+  readonly #client: HttpCaller;
+  readonly #server: string;
+  readonly #outage: Outage;
+  readonly #breaker = new CircuitBreaker();
+  readonly #headers: HeaderList;
+  /** By digest of the subject's token: everything else that is asked is the same in each exchange. */
+  readonly #kept = new BoundedMap<KeptToken>(MOST_CHARACTERS);
+  /** By digest: requests with the same token share one exchange. */
+  readonly #exchanging = new Map<string, Promise<string>>();
+
+  constructor(rules: ExchangeRules, client: HttpCaller, log: OutageLog) {
+    this.#rules = rules;
+    this.#client = client;
+    this.#server = nameOf(rules.url);
+    this.#outage = new Outage(`token exchange at ${this.#server}`, log);
+    this.#headers = headersOf(rules);
+  }
+
+  /** A token for the upstream; at once where one is kept. Throws, or rejects with, ExchangeFailed. */
+  exchange(subject: string, x: Exchange): string | Promise<string> {
+    checkSubject(subject);
+    const digest = digestOf(subject);
+    const kept = this.#kept.use(digest);
+    if (kept && performance.now() < kept.until) return kept.token;
+    if (kept) this.#kept.delete(digest);
+    const underWay = this.#exchanging.get(digest);
+    if (underWay) return underWay;
+    if (this.#exchanging.size >= MOST_EXCHANGING) {
+      throw new ExchangeFailed('unavailable', `${this.#server} has too many exchanges under way`);
+    }
+    if (!this.#breaker.admits()) {
+      const retryAfter = this.#breaker.retryAfter();
+      throw new ExchangeFailed('unavailable', `${this.#server} has failed repeatedly`, { retryAfter });
+    }
+    const exchanging = this.#exchange(subject, digest, x);
+    this.#exchanging.set(digest, exchanging);
+    return exchanging;
+  }
+
+  async #exchange(subject: string, digest: string, x: Exchange): Promise<string> {
+    const askedAt = performance.now();
+    try {
+      const issued = issuedToken(await this.#ask(subject, x), this.#rules.usableTypes, this.#server);
+      this.#outage.succeeded();
+      this.#breaker.succeeded();
+      this.#keep(subject, digest, issued, askedAt);
+      return issued.token;
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    } finally {
+      this.#exchanging.delete(digest);
+    }
+  }
+
+  async #ask(subject: string, x: Exchange): Promise<HttpAnswer> {
+    const { url, timeoutMs, parameters, clientAuthentication, clientId, clientSecret } = this.#rules;
+    const body = new URLSearchParams({ ...parameters, subject_token: subject });
+    if (clientAuthentication !== 'client_secret_basic') body.set('client_id', clientId);
+    if (clientAuthentication === 'client_secret_post') body.set('client_secret', clientSecret);
+    try {
+      return await this.#client.call({
+        method: 'POST',
+        url,
+        headers: this.#headers,
+        body: body.toString(),
+        timeoutMs,
+        maxBytes: MAX_ANSWER,
+        exchange: x,
+        shared: true,
+      });
+    } catch (error) {
+      throw error instanceof HttpCallError ? withoutAnswer(error) : error;
+    }
+  }
+
+  #keep(subject: string, digest: string, { token, lifetimeMs }: IssuedToken, askedAt: number): void {
+    const lasts = Math.min(lifetimeMs - EXPIRY_MARGIN_MS, this.#rules.cacheMs, remainingMs(subject, Date.now()));
+    if (lasts > 0) this.#kept.set(digest, { token, until: askedAt + lasts }, token.length + ENTRY);
+  }
+
+  /** What the server says of one token says nothing of the others. */
+  #failed(error: unknown): void {
+    if (error instanceof ExchangeFailed && !error.ill) this.#breaker.abandoned();
+    else this.#breaker.failed();
+    const { failure } = error instanceof ExchangeFailed ? error : { failure: 'unavailable' };
+    if (failure !== 'refused' && failure !== 'denied') this.#outage.failed(messageOf(error));
+  }
+}
+
+function headersOf({ clientAuthentication, clientId, clientSecret }: ExchangeRules): HeaderList {
+  const headers = ['accept', 'application/json', 'content-type', 'application/x-www-form-urlencoded'];
+  if (clientAuthentication !== 'client_secret_basic') return headers;
+  return [...headers, 'authorization', basicCredentials(clientId, clientSecret)];
+}
+
+function checkSubject(subject: string): void {
+  try {
+    checkBearerToken(subject);
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error;
+    throw new ExchangeFailed('refused', error.message, { reason: error.message });
+  }
+}
+
+function withoutAnswer({ failure, message }: HttpCallError): ExchangeFailed {
+  if (failure === 'timeout') return new ExchangeFailed('timeout', message, { ill: true });
+  if (failure === 'too-large') return new ExchangeFailed('unusable', message);
+  // Where the gateway has no room for an answer, the server is well.
+  return new ExchangeFailed('unavailable', message, { ill: failure !== 'no-room' });
+}
