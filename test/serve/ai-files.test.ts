@@ -86,6 +86,17 @@ describe.each(PREFIXES)('at %j', (prefix) => {
 });
 
 describe('a batch', () => {
+  it('is one at a path that is encoded, and no chat completion', async () => {
+    const before = chat.seen.length;
+    const response = await fetch(`${gw.url}/v1/b%61tches`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    expect((await jsonOf(response))['code']).toBe('batches_not_supported');
+    expect(chat.seen.length).toBe(before);
+  });
+
   it('takes nothing out of a quota', async () => {
     const response = await fetch(`${gw.url}/ai-token-limit/v1/batches`, {
       method: 'POST',

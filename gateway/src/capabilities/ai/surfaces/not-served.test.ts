@@ -5,6 +5,8 @@ describe('a path of files or batches', () => {
   it.each([
     ['/v1/files', 'files'],
     ['/team/v1/files/file-1', 'files'],
+    ['/v1/%66iles', 'files'],
+    ['/v1/b%61t%63%68es/%5A', 'batches'],
     ['/v1/files/..%2Fbatches', 'files'],
     ['/v1/files/file-1/content', 'files'],
     ['/v1/batches', 'batches'],
@@ -25,5 +27,7 @@ describe('a path of files or batches', () => {
     '/v1/batches/batch_1/content',
     '/v1/files/file-1/v1/messages',
     '/v1/batcheses',
+    '/v1/%2566iles',
+    '/v1%2Ffiles',
   ])('is not %s', (path) => expect(notServed(path)).toBeNull());
 });
