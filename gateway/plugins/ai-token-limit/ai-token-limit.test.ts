@@ -82,6 +82,12 @@ describe('ai-token-limit', () => {
     expect([outcome, answer?.status]).toEqual(['answered', 400]);
   });
 
+  it('reserves nothing for a batch, whose prompts are elsewhere, and refuses it', async () => {
+    const { outcome, answer } = await ask({ input_file_id: 'file-1' }, { path: '/v1/batches' });
+    expect([outcome, answer?.status, answer?.headers['x-ratelimit-remaining']]).toEqual(['answered', 400, undefined]);
+    expect(JSON.stringify(answer)).toContain('batches_not_supported');
+  });
+
   it('reserves no completion for embeddings', async () => {
     expect(await remaining({ model: 'm', input: 'tell more' }, { path: '/v1/embeddings' })).toBe(100 - 3);
     // Texts that are tokens already.

@@ -3,6 +3,7 @@ import { type Answer, type Exchange, Interrupted } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { answerWith } from '../../wasm/host/response.ts';
 import { AiRefused } from '../ai/conversation/refusal.ts';
+import { notServed } from '../ai/surfaces/not-served.ts';
 import { problemFor } from '../ai/surfaces/problem-for.ts';
 
 /** Slow senders have limits of their own, and so has whatever else is waited for. */
@@ -13,7 +14,10 @@ const ANSWERS = 1;
 /** What the request gets: why it is refused, or an answer; null: it goes on. */
 export type Decision = AiRefused | Answer | null;
 
-/** 1 where the request has its answer. What has no body passes. */
+/**
+ * 1 where the request has its answer. What has no body passes. A file is refused, and so is a batch: its prompts are where
+ * no policy looks.
+ */
 export function decide(call: Call, rule: (x: Exchange) => Decision | Promise<Decision>): number | Promise<number> {
   const x = call.request();
   const settle = (decision: Decision) => {
@@ -33,6 +37,8 @@ async function read(call: Call, x: Exchange): Promise<void> {
 
 function ruled(x: Exchange, rule: (x: Exchange) => Decision | Promise<Decision>): Decision | Promise<Decision> {
   if (x.body === null) return null;
+  const unserved = notServed(x.path);
+  if (unserved !== null) return unserved;
   if (x.refusesJson(true)) throw new Interrupted('the body has a member twice');
   try {
     const decision = rule(x);

@@ -9,6 +9,7 @@ import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { messages } from './surfaces/messages.ts';
+import { notServed } from './surfaces/not-served.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
@@ -34,6 +35,8 @@ export class AiProxy implements Engine {
   }
 
   async answer(x: Exchange, response: EngineResponse): Promise<void> {
+    const unserved = notServed(x.path);
+    if (unserved !== null) return response.whole({ problem: unserved.problem });
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
     try {
       const surface = surfaceOf(x.path);

@@ -2,9 +2,17 @@
 
 export type SurfaceName = 'chat' | 'responses' | 'embeddings' | 'messages' | 'models';
 
+const ENCODED_NAME = /%(?:3\d|[46][1-9a-f]|[57][\da])/gi;
+
 export function surfaceOf(path: string): SurfaceName {
-  if (path.endsWith('/v1/models')) return 'models';
-  if (path.endsWith('/v1/embeddings')) return 'embeddings';
-  if (path.endsWith('/v1/messages')) return 'messages';
-  return path.endsWith('/v1/responses') ? 'responses' : 'chat';
+  const read = asRouted(path);
+  if (read.endsWith('/v1/models')) return 'models';
+  if (read.endsWith('/v1/embeddings')) return 'embeddings';
+  if (read.endsWith('/v1/messages')) return 'messages';
+  return read.endsWith('/v1/responses') ? 'responses' : 'chat';
+}
+
+/** With letters and digits as the router reads them: `%66iles` leads to the operation of `files`, and is its surface. */
+export function asRouted(path: string): string {
+  return path.includes('%') ? path.replaceAll(ENCODED_NAME, decodeURIComponent) : path;
 }
