@@ -14,7 +14,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { cacheOptions, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
-import { serveDefaults, serveOption, serveOptions } from './serve-flags.ts';
+import { serveDefaults, serveOption, serveOptions, THIS_MACHINE } from './serve-flags.ts';
 import { listOption, option } from './variables.ts';
 
 /** Options of `gw serve` that it has too. */
@@ -45,9 +45,6 @@ A change that does not compile is reported, and the previous version stays in us
 
 const NO_MANIFEST =
   '\n  A new project: gw init my-project. A document as it is: gw dev --mock --spec openapi.yaml. A manifest elsewhere: --manifest.';
-
-/** Upstreams of a developer are on the machine in front of it. */
-const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 export function devCommand(program: Program): Command {
   const served = (name: (typeof SERVED)[number]) => serveOption(name, STANDARD[name]);

@@ -9,6 +9,9 @@ import { controlPlaneOptions } from './control-plane-options.ts';
 import { adminAddress, list, listenAddress, secondsFrom, share, wholeNumber, yesOrNo } from './options.ts';
 import { flag, listOption, option } from './variables.ts';
 
+/** What `egressAllow` has besides, where a developer serves: upstreams are on the machine in front of it. */
+export const THIS_MACHINE = ['127.0.0.0/8', '::1'];
+
 /** In the order of the table. */
 export const optionNames = () => Object.keys(SERVE_OPTIONS) as (keyof typeof SERVE_OPTIONS)[];
 
