@@ -1,13 +1,13 @@
 /** `gw mcp call`: calls a tool as agents do (docs/mcp.md#call). */
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { McpUpstream } from '../artifact/tools.ts';
 import { parseExactly } from '../mcp/client/exact-json.ts';
+import { messageLine, printable, SERVER_LOG_LEVELS } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
-import { type GivenArgument, givenArgument } from './mcp-arguments.ts';
+import type { GivenArgument } from '../tools/typed-arguments.ts';
 import { type McpServer, withServer } from './mcp-client.ts';
-import { messageLine, printable, SERVER_LOG_LEVELS } from './mcp-messages.ts';
 import { type McpTarget, mcpTarget, openTools, withServed } from './mcp-target.ts';
 import { callTool, type ToolCall } from './mcp-tool-call.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
@@ -70,6 +70,13 @@ export function callCommand(program: Program): Command {
     .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
     .action((target: McpTarget, tool: string, flags: Flags) => run(target, tool, flags, program));
+}
+
+/** Repeatable. */
+function givenArgument(text: string, previous: readonly GivenArgument[]): readonly GivenArgument[] {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('Give a name and a value, such as id=7.');
+  return [...previous, [text.slice(0, equals), text.slice(equals + 1)]];
 }
 
 async function run(target: McpTarget, tool: string, flags: Flags, program: Program): Promise<void> {

@@ -1,10 +1,10 @@
 /** `gw mcp pin`: the digests of an MCP server's tools, as gw.yaml takes them (docs/mcp.md#upstream-pins). */
 import { Command } from 'commander';
+import { printable } from '../mcp/client/server-messages.ts';
 import { offeredTool } from '../mcp/upstreams/definition.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
 import { type McpServer, toolsOfServer, withServer } from './mcp-client.ts';
-import { printable } from './mcp-messages.ts';
 import { mcpUrl } from './mcp-target.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { headerOption, timeoutOption } from './trace-options.ts';

@@ -2,13 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session, Stateless } from '../mcp/client/client.ts';
 import { McpRefusal } from '../mcp/client/refusal.ts';
+import type { ServerLogLevel } from '../mcp/client/server-messages.ts';
 import { HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND } from '../mcp/protocol/json-rpc.ts';
 import { headersOfArguments, parameterHeaders } from '../mcp/upstreams/parameter-headers.ts';
+import { nearestNames } from '../nearest-names.ts';
 import { get, type JsonObject, type Obj } from '../spec/json.ts';
-import { argumentsOf, type GivenArgument } from './mcp-arguments.ts';
+import { argumentsOf, type GivenArgument } from '../tools/typed-arguments.ts';
 import { type Connection, toolsOfServer } from './mcp-client.ts';
-import type { ServerLogLevel } from './mcp-messages.ts';
-import { nearestNames } from './nearest-names.ts';
 
 export interface ToolCall {
   readonly name: string;

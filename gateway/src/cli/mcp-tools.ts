@@ -1,10 +1,11 @@
 /** `gw mcp tools`: what agents are offered, and what it costs a model's context (docs/mcp.md). */
 import { Command } from 'commander';
 import type { Artifact } from '../artifact/read.ts';
+import { printable } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
 import { schemasOfTools, toolDefinition } from '../tools/definition.ts';
+import { tokensOf } from '../tools/tokens.ts';
 import { type McpServer, toolsOfServer, withServer } from './mcp-client.ts';
-import { printable } from './mcp-messages.ts';
 import { type McpTarget, mcpTarget, openTools } from './mcp-target.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { table } from './table.ts';
@@ -30,8 +31,6 @@ const CLIENT_LIMITS = [
   { tools: 128, client: 'Visual Studio Code with Copilot' },
   { tools: 40, client: 'Cursor' },
 ] as const;
-/** Characters of JSON that make a token, roughly and over models. */
-const CHARACTERS_PER_TOKEN = 4;
 
 const HELP = `
 Examples:
@@ -108,10 +107,6 @@ function toolsOf(artifact: Artifact): readonly ListedTool[] {
     const { method, path } = artifact.routes.operations[tool.operation] ?? { method: '', path: '' };
     return { definition, method, path, tokens: tokensOf(definition) };
   });
-}
-
-function tokensOf(definition: object): number {
-  return Math.ceil(JSON.stringify(definition).length / CHARACTERS_PER_TOKEN);
 }
 
 function warningsOf(count: number): readonly string[] {

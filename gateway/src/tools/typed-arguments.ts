@@ -1,21 +1,13 @@
-/** `--arg name=value` of `gw mcp call`: values of the command line as the tool's input schema wants them. */
-import { InvalidArgumentError } from 'commander';
+/** Arguments that people type, as the tool's input schema wants them (docs/mcp.md#call). */
 import { parseExactly } from '../mcp/client/exact-json.ts';
+import { nearestNames } from '../nearest-names.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { valueAt } from '../spec/pointer.ts';
-import { nearestNames } from './nearest-names.ts';
 
 export type GivenArgument = readonly [name: string, text: string];
 
 /** Types that a schema allows; empty where it does not say. */
-type Types = ReadonlySet<string>;
-
-/** Repeatable. */
-export function givenArgument(text: string, previous: readonly GivenArgument[]): readonly GivenArgument[] {
-  const equals = text.indexOf('=');
-  if (equals < 1) throw new InvalidArgumentError('Give a name and a value, such as id=7.');
-  return [...previous, [text.slice(0, equals), text.slice(equals + 1)]];
-}
+export type Types = ReadonlySet<string>;
 
 /** `schema`: of all arguments of the tool; undefined where it is not known. Throws an Error that names the argument. */
 export function argumentsOf(given: readonly GivenArgument[], schema: unknown): Obj {
@@ -78,7 +70,7 @@ function unknownArgument(name: string, properties: unknown): Error {
   );
 }
 
-function typesOf(variants: readonly unknown[]): Types {
+export function typesOf(variants: readonly unknown[]): Types {
   return new Set(
     variants.flatMap((each) => {
       const type = get(each, 'type');
@@ -91,7 +83,7 @@ function typesOf(variants: readonly unknown[]): Types {
 }
 
 /** The schema, what it refers to, and their alternatives: each once, since a server's schemas may lead in circles. */
-function variantsOf(schema: unknown, root: unknown): readonly unknown[] {
+export function variantsOf(schema: unknown, root: unknown): readonly unknown[] {
   const found = new Set<unknown>();
   const left = [schema];
   for (let each = left.pop(); each !== undefined; each = left.pop()) {

@@ -1,5 +1,5 @@
 /** What a server says before its answer, for people: progress, and what it logs. */
-import { get, type Obj } from '../spec/json.ts';
+import { get, type Obj } from '../../spec/json.ts';
 
 /** The least severe first (RFC 5424). */
 export const SERVER_LOG_LEVELS = [
