@@ -225,9 +225,6 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       expect(await page.evaluate<string[]>(auditPage('gw inspector'))).toEqual([]);
       expect(await page.evaluate<string[]>(CUT_TEXT)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      if (process.env['GW_INSPECTOR_SHOTS']) {
-        await page.screenshot({ path: `${process.env['GW_INSPECTOR_SHOTS']}/${colorScheme}.png`, fullPage: true });
-      }
       await page.context().close();
     });
   },
