@@ -9,6 +9,7 @@ import { cp, glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:
 import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { VERSION } from '../gateway/src/version.ts';
+import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -130,6 +131,8 @@ async function copyFiles(outdir: string): Promise<string[]> {
   }
   for (const file of PGLITE_FILES) await copy(join(PGLITE, file), file);
   for await (const file of glob('**/*.*', { cwd: CONSOLE_FOLDER })) await copy(join(CONSOLE_FOLDER, file), 'ui', file);
+  for await (const file of glob('*.*', { cwd: INSPECTOR_FOLDER }))
+    await copy(join(INSPECTOR_FOLDER, file), 'inspector', file);
   await copy(join(root, 'LICENSE'), 'LICENSE');
   return copied;
 }

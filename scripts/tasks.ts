@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buildInspector } from './build-inspector.ts';
 import { buildPlugins, type PluginBuild } from './build-plugins.ts';
 import { buildPrograms, PROGRAMS_FOLDER } from './build-programs.ts';
 import { buildUi } from './build-ui.ts';
@@ -41,6 +42,7 @@ async function all(...steps: (() => Promise<number>)[]): Promise<number> {
 async function prepare(plugins?: PluginBuild): Promise<void> {
   await buildPlugins(plugins);
   await buildUi();
+  await buildInspector();
 }
 
 /** With the bundles, which start in a third of the time; from source where GW_TEST_PROGRAMS is set and empty. */
@@ -101,6 +103,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
       () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
       () => run(bin('tsc'), '-p', '.'),
       () => run(bin('tsc'), '-p', 'control/ui'),
+      () => run(bin('tsc'), '-p', 'gateway/inspector'),
     ),
   format: () => run(bin('biome'), 'check', '--write', '.'),
 };

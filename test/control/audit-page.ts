@@ -1,7 +1,7 @@
 /** What can be told of a page's accessibility by its DOM (WCAG 2.2, AA); runs in the page, so it is a string. */
 
-/** Evaluates to a list of faults, each a line. */
-export const AUDIT_PAGE = `(() => {
+/** Evaluates to a list of faults, each a line. `program`: whose name ends the title. */
+export const auditPage = (program: string): string => `(() => {
   const faults = [];
   const visible = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const nameOf = (element) => {
@@ -12,7 +12,7 @@ export const AUDIT_PAGE = `(() => {
   const tell = (element, fault) => faults.push(fault + ': ' + element.outerHTML.slice(0, 120));
 
   if (document.documentElement.lang !== 'en') faults.push('the page has no language');
-  if (!/\\S · gw console$/.test(document.title)) faults.push('the page has no title: ' + document.title);
+  if (!/\\S · ${program}$/.test(document.title)) faults.push('the page has no title: ' + document.title);
   for (const one of ['main', 'h1']) {
     const count = document.querySelectorAll(one).length;
     if (count !== 1) faults.push('the page has ' + count + ' ' + one);
@@ -79,3 +79,5 @@ export const AUDIT_PAGE = `(() => {
   if (document.documentElement.scrollWidth > innerWidth) faults.push('it is wider than the screen by ' + (document.documentElement.scrollWidth - innerWidth));
   return faults;
 })()`;
+
+export const AUDIT_PAGE = auditPage('gw console');

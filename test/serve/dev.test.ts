@@ -30,10 +30,10 @@ describe('gw dev', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  function start(): void {
+  function start(admin = 'off'): void {
     child = spawn(
       process.execPath,
-      [GW, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', 'off', '--debounce-ms', '20'],
+      [GW, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', admin, '--debounce-ms', '20'],
       { stdio: ['ignore', 'ignore', 'pipe'], env: programEnv() },
     );
     child.stderr?.on('data', (chunk) => {
@@ -60,6 +60,15 @@ describe('gw dev', () => {
     child.kill('SIGTERM');
     return exited;
   };
+
+  it('says where tools are called by hand', async () => {
+    const document = { ...JSON.parse(spec('one')), 'x-gw-mcp': { enabled: true } };
+    writeFileSync(file('specs/api.json'), JSON.stringify(document));
+    start('127.0.0.1:0');
+    const [, url = ''] = await said(/tools for agents: (http:\S+\/inspector)\n/);
+    expect(await (await fetch(url)).text()).toContain('gw inspector');
+    await stop();
+  });
 
   it('serves, reloads what changes, and keeps serving when a change does not compile', async () => {
     writeFileSync(file('specs/api.json'), spec('one'));

@@ -14,6 +14,7 @@ const guarded = [
 const document = (upstream: string) => ({
   openapi: '3.1.0',
   info: { title: 'Books', version: '1' },
+  'x-gw-mcp': { enabled: true },
   components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-api-key' } } },
   paths: {
     '/books': {
@@ -143,6 +144,53 @@ describe.each([
   it('cuts off what does not end, and says so', async () => {
     const report = await trace({ target: '/endless', timeout_ms: 300 });
     expect(report.response).toMatchObject({ status: 200, body: 'a', truncated: true });
+  });
+
+  it('has the stages of a tool within those of the MCP request that calls it', async () => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const called = (args: object) => ({
+      method: 'POST',
+      target: '/__gw/mcp',
+      headers: [
+        ['content-type', 'application/json'],
+        ['mcp-protocol-version', '2026-07-28'],
+        ['mcp-method', 'tools/call'],
+        ['mcp-name', 'listBooks'],
+        ['x-api-key', 'demo-key'],
+      ],
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'listBooks', arguments: args, _meta },
+      }),
+    });
+    const report = await trace(called({ limit: 2 }));
+    expect(outcomes(report).slice(4)).toEqual([
+      'request: 200',
+      'limits: passed',
+      'route: matched',
+      'headers: admitted',
+      'validate parameters: valid',
+      'middleware cors request: continue',
+      'middleware apikey-auth request: continue',
+      'dispatch http-upstream: handed off',
+      'call: 200',
+    ]);
+    expect(report.stages.slice(4).map(({ depth }) => depth)).toEqual([0, 1, 1, 1, 1, 1, 1, 1, 2]);
+    expect(report.stages[4]).toMatchObject({ detail: 'GET /books', duration_ms: expect.any(Number) });
+    expect(JSON.parse(report.response.body)).toMatchObject({ result: { content: [{ text: 'from upstream' }] } });
+    const invalid = await trace(called({ limit: 0 }));
+    expect(outcomes(invalid)).toContain('validate parameters: refused');
+    expect(invalid.response.status).toBe(200);
+  });
+
+  it('reports as much of the body as it is asked for', async () => {
+    const target = '/books';
+    const headers = [['x-api-key', 'demo-key']];
+    const { response } = await trace({ target, headers, body_limit: 4 });
+    expect(response).toMatchObject({ body: 'from', body_bytes: 13, truncated: true });
   });
 
   it('refuses what is no request', async () => {

@@ -26,12 +26,16 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   drifted(): boolean;
   /** In the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
+  /** In development mode there is the inspector of tools. */
+  readonly dev: boolean;
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number;
 }
 
 const PAGES = '/health, /ready, /metrics, /provenance, /log-level, /connections/close and /trace';
 const NOT_STORED: HeaderList = ['cache-control', 'no-store'];
+
+type AnsweredPage = Page & { readonly headers: HeaderList };
 
 /** Answers one request of the admin port. */
 export function serveAdmin(x: Exchange, state: AdminState): void {
@@ -41,13 +45,14 @@ export function serveAdmin(x: Exchange, state: AdminState): void {
   );
 }
 
-async function answer(x: Exchange, state: AdminState): Promise<Page & { headers: HeaderList }> {
+async function answer(x: Exchange, state: AdminState): Promise<AnsweredPage> {
   const action = ACTIONS[`${x.method} ${x.path}`];
   const reads = x.method === 'GET' || x.method === 'HEAD';
   if (!action && (!reads || ONLY_ACTIONS.has(x.path))) return wrongMethod(x.path);
   const refusal = state.callers.refusal(x);
   if (refusal !== null) return { ...problemPage(refusal), headers: NOT_STORED };
-  return { ...(await (action ? action(x, state) : page(x, state))), headers: NOT_STORED };
+  const answered = await (action ? action(x, state) : page(x, state));
+  return { ...answered, headers: [...NOT_STORED, ...(answered.headers ?? [])] };
 }
 
 /** What changes something, by method and path. */
@@ -65,7 +70,7 @@ const METHODS: { readonly [path: string]: readonly [detail: string, allow: strin
   '/trace': ['A request is traced with POST.', 'POST'],
 };
 
-function wrongMethod(path: string): Page & { headers: HeaderList } {
+function wrongMethod(path: string): AnsweredPage {
   const [detail, allow] = METHODS[path] ?? ['The admin port is read with GET.', 'GET, HEAD'];
   return { ...problemPage(problem('method-not-allowed', detail)), headers: ['allow', allow] };
 }
@@ -89,8 +94,13 @@ async function page({ path, query }: Exchange, state: AdminState): Promise<Page>
     case '/log-level':
       return logLevelPage(state);
     default:
-      return problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
+      return (await inspected(path, state)) ?? problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
   }
+}
+
+/** Null where there is no such page, or this is no gateway of a developer. */
+async function inspected(path: string, { dev }: AdminState): Promise<Page | null> {
+  return dev ? (await import('./inspector.ts')).inspectorPage(path) : null;
 }
 
 function readiness(manifest: Manifest | undefined, state: AdminState, ending: boolean): Page {

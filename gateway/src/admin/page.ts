@@ -1,4 +1,5 @@
 /** What the admin port answers with. */
+import type { HeaderList } from '../exchange.ts';
 import { type Problem, renderProblem } from '../problems.ts';
 
 export interface Page {
@@ -6,6 +7,7 @@ export interface Page {
   /** Content type. */
   readonly type: string;
   readonly body: string;
+  readonly headers?: HeaderList;
 }
 
 export function jsonPage(status: number, value: unknown): Page {

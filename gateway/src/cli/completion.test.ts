@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileCommand } from './compile.ts';
 import { completionCommand } from './completion.ts';
 import { initCommand } from './init.ts';
+import { mcpCommand } from './mcp.ts';
 import { pluginCommand } from './plugin.ts';
 import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
@@ -36,6 +37,7 @@ beforeAll(async () => {
       validateCommand,
       serveCommand,
       verifyCommand,
+      mcpCommand,
       pluginCommand,
       completionCommand,
     ]) {
@@ -76,6 +78,12 @@ describe('gw completion', () => {
     expect(offered('gw', 'plugin', 'pack', '--o')).toEqual(['--output']);
     expect(offered('gw', 'plugin', 'init', 'x', '--type', 'd')).toEqual(['dispatcher']);
     for (const shell of ['zsh', 'fish']) expect(scripts.get(shell)).toMatch(/init(.|\n)*build(.|\n)*test(.|\n)*pack/);
+  });
+
+  it('completes values of the commands of gw mcp', () => {
+    expect(offered('gw', 'mcp', '')).toEqual(['tools', 'call', 'pin']);
+    expect(offered('gw', 'mcp', 'call', 'x', 'y', '--logs', 'e')).toEqual(['error', 'emergency']);
+    expect(offered('gw', 'mcp', 'call', 'x', 'y', '--format', '')).toEqual(['table', 'json', 'text']);
   });
 
   it('leaves files to bash', () => {

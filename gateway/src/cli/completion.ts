@@ -59,15 +59,17 @@ export function completionScript(shell: Shell, program: Command): string {
 }
 
 function completed(command: Command): CompletedCommand {
-  const options = [command, ...command.commands]
-    .flatMap((each) => each.options)
-    .filter(({ hidden }) => !hidden)
-    .map(({ short, long, description, required, argChoices }) => ({
-      flags: [short, long].filter((flag) => flag !== undefined),
-      description,
-      takesValue: required,
-      choices: argChoices ?? [],
-    }));
+  const options = merged(
+    [command, ...command.commands]
+      .flatMap((each) => each.options)
+      .filter(({ hidden }) => !hidden)
+      .map(({ short, long, description, required, argChoices }) => ({
+        flags: [short, long].filter((flag) => flag !== undefined),
+        description,
+        takesValue: required,
+        choices: argChoices ?? [],
+      })),
+  );
   const help = { flags: ['-h', '--help'], description: 'show help', takesValue: false, choices: [] };
   return {
     name: command.name(),
@@ -75,6 +77,14 @@ function completed(command: Command): CompletedCommand {
     options: [...options, help],
     commands: command.commands.map((each) => each.name()),
   };
+}
+
+/** An option that several of the commands below have is one, with the values of all. */
+function merged(options: readonly CompletedOption[]): readonly CompletedOption[] {
+  return [...Map.groupBy(options, ({ flags }) => flags.join(' ')).values()].map((same) => ({
+    ...(same[0] as CompletedOption),
+    choices: [...new Set(same.flatMap(({ choices }) => choices))],
+  }));
 }
 
 /** In single quotes, as all three shells read them; fish also reads backslashes there, which none of ours has. */

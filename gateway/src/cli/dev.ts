@@ -2,9 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { INSPECTOR_PATH } from '../admin/inspector.ts';
 import type { RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { messageOf } from '../message-of.ts';
@@ -14,7 +16,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { cacheOptions, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
-import { serveDefaults, serveOption, serveOptions } from './serve-flags.ts';
+import { serveDefaults, serveOption, serveOptions, THIS_MACHINE } from './serve-flags.ts';
 import { listOption, option } from './variables.ts';
 
 /** Options of `gw serve` that it has too. */
@@ -45,9 +47,6 @@ A change that does not compile is reported, and the previous version stays in us
 
 const NO_MANIFEST =
   '\n  A new project: gw init my-project. A document as it is: gw dev --mock --spec openapi.yaml. A manifest elsewhere: --manifest.';
-
-/** Upstreams of a developer are on the machine in front of it. */
-const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 export function devCommand(program: Program): Command {
   const served = (name: (typeof SERVED)[number]) => serveOption(name, STANDARD[name]);
@@ -177,8 +176,17 @@ class DevServer {
     } else {
       this.#gateway = await this.#serve();
       this.#program.stderr(await overview(this.#artifact));
-      this.#program.stderr(`compiled in ${ms} ms; http://${shown(this.#gateway)}\n`);
+      this.#program.stderr(`compiled in ${ms} ms; http://${shown(this.#gateway.address)}\n`);
+      this.#program.stderr(await this.#inspector());
     }
+  }
+
+  /** Where its tools are called by hand; empty where it has none, or there is no admin port. */
+  async #inspector(): Promise<string> {
+    const { readArtifact } = await import('../artifact/index.ts');
+    const adminAddress = this.#gateway?.adminAddress ?? null;
+    if (adminAddress === null || (await readArtifact(this.#artifact)).tools === null) return '';
+    return `tools for agents: http://${shown(adminAddress)}${INSPECTOR_PATH}\n`;
   }
 
   async #compile(): Promise<CompileResult | null> {
@@ -237,7 +245,7 @@ async function overview(artifact: string): Promise<string> {
   return rows.slice(0, most).join('') + (rows.length > most ? `  … and ${rows.length - most} more\n` : '');
 }
 
-function shown({ address }: RunningGateway): string {
-  const host = address.address === '0.0.0.0' || address.address === '::' ? '127.0.0.1' : address.address;
-  return host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`;
+function shown({ address, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

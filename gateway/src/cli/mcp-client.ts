@@ -1,6 +1,7 @@
 /** Asks a running server: in revision 2026-07-28 where it speaks it, else in a session (docs/mcp.md#calls). */
 import { type Asking, McpClient, type Session, type Stateless, statelessMeta } from '../mcp/client/client.ts';
 import type { McpTransport } from '../mcp/client/transport.ts';
+import { listAll } from '../mcp/upstreams/catalogue.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
 
@@ -13,31 +14,40 @@ export interface McpServer {
   readonly headers: readonly (readonly [string, string])[];
   /** For all requests together. */
   readonly signal: AbortSignal;
+  /** Is given what the server says before an answer. Default: that is thrown away. */
+  readonly onMessage?: (message: Obj) => void;
 }
 
-/** The result of the tool. Throws McpRefusal, and errors of the connection. */
-export function callRemoteTool(server: McpServer, name: string, args: Obj): Promise<Obj> {
-  const question = { method: 'tools/call', name, params: { name, arguments: args } };
-  return withServer(server, (client, link, asking) => client.ask(question, link, asking));
+export interface Connection {
+  readonly client: McpClient;
+  readonly link: Stateless | Session;
+  readonly asking: Asking;
 }
 
 /** In a session where the server speaks earlier revisions only, which ends afterwards. */
-export async function withServer<T>(
-  { url, headers, signal }: McpServer,
-  use: (client: McpClient, link: Stateless | Session, asking: Asking) => Promise<T>,
-): Promise<T> {
+export async function withServer<T>(server: McpServer, use: (connection: Connection) => Promise<T>): Promise<T> {
+  const { url, headers, signal, onMessage } = server;
   const client = new McpClient(transportTo(url));
+  const told = async (message: Obj) => {
+    onMessage?.(message);
+    return onMessage !== undefined;
+  };
   const given = headers.flatMap(([header, value]) => [header.toLowerCase(), value]);
-  const asking: Asking = { headers: given, signal, most: MOST_ANSWER };
+  const asking: Asking = { headers: given, signal, most: MOST_ANSWER, onMessage: told };
   if ((await client.discover(asking)) !== null) {
-    return use(client, { era: 'stateless', meta: statelessMeta() }, asking);
+    return use({ client, link: { era: 'stateless', meta: statelessMeta() }, asking });
   }
   const session = await client.openSession(asking);
   try {
-    return await use(client, session, asking);
+    return await use({ client, link: session, asking });
   } finally {
     await client.endSession(session, asking);
   }
+}
+
+/** The tools that a server lists. Throws McpRefusal, errors of the connection, and where there is no end to them. */
+export function toolsOfServer({ client, link, asking }: Connection): Promise<readonly Obj[]> {
+  return listAll('tools', client, link, asking);
 }
 
 function transportTo(url: string): McpTransport {

@@ -1,11 +1,11 @@
 /** `gw mcp pin`: the digests of an MCP server's tools, as gw.yaml takes them (docs/mcp.md#upstream-pins). */
 import { Command } from 'commander';
-import { listAll } from '../mcp/upstreams/catalogue.ts';
+import { printable } from '../mcp/client/server-messages.ts';
 import { offeredTool } from '../mcp/upstreams/definition.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
-import { mcpUrl, printable } from './mcp-call.ts';
-import { type McpServer, withServer } from './mcp-client.ts';
+import { type McpServer, toolsOfServer, withServer } from './mcp-client.ts';
+import { mcpUrl } from './mcp-target.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { headerOption, timeoutOption } from './trace-options.ts';
 
@@ -37,9 +37,7 @@ export function pinCommand(program: Program): Command {
 async function run(url: string, { header, timeout }: Flags, program: Program): Promise<void> {
   try {
     const signal = AbortSignal.timeout(timeout * 1000);
-    const listed = await withServer({ url, headers: header, signal }, (client, link, asking) =>
-      listAll('tools', client, link, asking),
-    );
+    const listed = await withServer({ url, headers: header, signal }, toolsOfServer);
     const lines = listed.flatMap((tool) => pinned(tool, program));
     program.stdout(lines.length === 0 ? 'pin: {}\n' : `pin:\n${lines.sort().join('')}`);
     program.exit(0);

@@ -9,6 +9,9 @@ import { controlPlaneOptions } from './control-plane-options.ts';
 import { adminAddress, list, listenAddress, secondsFrom, share, wholeNumber, yesOrNo } from './options.ts';
 import { flag, listOption, option } from './variables.ts';
 
+/** What `egressAllow` has besides, where a developer serves: upstreams are on the machine in front of it. */
+export const THIS_MACHINE = ['127.0.0.0/8', '::1'];
+
 /** In the order of the table. */
 export const optionNames = () => Object.keys(SERVE_OPTIONS) as (keyof typeof SERVE_OPTIONS)[];
 
@@ -66,9 +69,20 @@ export function serveOptions(flags: ServeFlags, env: Env): ServeOptions {
     env,
     tracing: tracingOptions(flags.otlpEndpoint, flags.traceSampling, env),
     trustedKeys: list(env['GW_TRUSTED_PUBKEY'] ?? '', []),
+    auditKey: auditKey(env['GW_AUDIT_KEY']),
     secretsDir: env['GW_SECRETS_DIR'] || undefined,
     allowInternalEgress: ['1', 'true'].includes(env['GW_ALLOW_INTERNAL_EGRESS'] ?? ''),
   };
+}
+
+/** Characters below which a key could be tried out. */
+const LEAST_KEY = 32;
+
+/** Throws where it is too short. */
+function auditKey(key: string | undefined): string | undefined {
+  if (!key) return undefined;
+  if (key.length >= LEAST_KEY) return key;
+  throw new Error(`GW_AUDIT_KEY has less than ${LEAST_KEY} characters: make one with "openssl rand -hex 32"`);
 }
 
 /** Of a command line that names no option. */

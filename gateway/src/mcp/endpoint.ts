@@ -6,6 +6,7 @@ import type { SessionStore } from '../state/session-store.ts';
 import { StateUnavailable } from '../state/state.ts';
 import { AcceptCheck } from '../validation/accept.ts';
 import { mediaTypeOf } from '../validation/media-type.ts';
+import { logCall } from './call-log.ts';
 import { corsHeaders, originOf } from './origins.ts';
 import { errorText, RpcError, type RpcId, readMessage } from './protocol/json-rpc.ts';
 import { SessionEra } from './session-era.ts';
@@ -22,7 +23,11 @@ export class McpEndpoint {
   readonly #sessions: SessionEra;
   readonly #stateless = new StatelessEra();
 
-  constructor(sessions: SessionStore) {
+  readonly #auditKey: string | null;
+
+  /** `auditKey`: of hashes of arguments in the access log; null: there are none. */
+  constructor(sessions: SessionStore, auditKey: string | null) {
+    this.#auditKey = auditKey;
     this.#sessions = new SessionEra(sessions);
   }
 
@@ -55,6 +60,7 @@ export class McpEndpoint {
       if (refused !== null) return refused;
       const message = readMessage(await x.readBody());
       id = message.kind === 'request' ? message.id : null;
+      if (message.kind === 'request' && message.method === 'tools/call') logCall(x, message.params, this.#auditKey);
       const era = isStateless(request, message) ? this.#stateless : this.#sessions;
       return await era.answer(request, message);
     } catch (error) {

@@ -6,6 +6,7 @@ import { messageOf } from '../message-of.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import { askAuthorizer } from './authorizer.ts';
+import { logOutcome } from './call-log.ts';
 import { type McpQuestion, statelessMeta } from './client/client.ts';
 import { AnswerTooLong } from './client/receive.ts';
 import { McpRefusal } from './client/refusal.ts';
@@ -66,7 +67,10 @@ export async function passOn(
 ): Promise<Answer | null | typeof STREAMS> {
   const { server, authorizer, question, about } = passed;
   const { settings } = server;
-  const ended = (outcome: ToolOutcome) => request.passedOn(settings.name, about, outcome);
+  const ended = (outcome: ToolOutcome) => {
+    request.passedOn(settings.name, about, outcome);
+    logOutcome(request.x, outcome, { upstream: settings.name });
+  };
   const refusal = authorizer && (await askAuthorizer(request, authorizer, { upstream: settings.name, question }));
   if (refusal !== null) {
     ended(request.x.closed ? 'cancelled' : 'refused');

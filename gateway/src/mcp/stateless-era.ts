@@ -18,7 +18,7 @@ import { type Subscription, Subscriptions } from './subscriptions.ts';
 import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
 import { callUpstreamTool } from './upstream-tool.ts';
-import { mustMatchArguments } from './upstreams/parameter-headers.ts';
+import { mustMatchArguments } from './upstreams/repeated-arguments.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';

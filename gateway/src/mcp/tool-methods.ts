@@ -1,7 +1,9 @@
 /** What both eras of the protocol have in common: listing tools and calling one. */
 import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
-import { get, isObject, type Obj } from '../spec/json.ts';
+import { get, isObject, type Obj, objectOf } from '../spec/json.ts';
+import { CONSUMER } from '../telemetry/access-log.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
+import { logOutcome, logTool } from './call-log.ts';
 import type { Era } from './protocol/era.ts';
 import { INVALID_PARAMS, RpcError } from './protocol/json-rpc.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
@@ -54,7 +56,14 @@ export interface UpstreamCall {
 }
 
 /** What a call is of. Throws RpcError. */
-export function calledTool({ toolbox }: McpRequest, params: Obj): Called {
+export function calledTool(request: McpRequest, params: Obj): Called {
+  const called = resolved(request, params);
+  if ('result' in called) logTool(request.x, called.name, objectOf(get(params, 'arguments')));
+  else logTool(request.x, 'served' in called ? called.served.tool.name : called.upstream.tool.name, called.args);
+  return called;
+}
+
+function resolved({ toolbox }: McpRequest, params: Obj): Called {
   const [name, args = {}] = [get(params, 'name'), get(params, 'arguments')];
   if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, '"name" must be a string.');
   if (!isObject(args)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
@@ -93,12 +102,17 @@ export async function runTool(
   cancellable: (cancel: () => void) => () => void,
 ): Promise<CallOutcome> {
   if ('result' in called) {
-    request.called(called.name, called.result.isError ? 'invalid' : 'succeeded');
+    const outcome = called.result.isError ? 'invalid' : 'succeeded';
+    request.called(called.name, outcome);
+    logOutcome(request.x, outcome);
     return { result: called.result };
   }
   const { served, args } = called;
   const { x: outer, toolbox, requests } = request;
-  const ended = (outcome: ToolOutcome) => request.called(served.tool.name, outcome);
+  const ended = (outcome: ToolOutcome, consumer?: string) => {
+    request.called(served.tool.name, outcome);
+    logOutcome(outer, outcome, { consumer });
+  };
   let call: ReturnType<typeof callTool>;
   try {
     call = callTool(outer, served, args, requests);
@@ -123,17 +137,18 @@ export async function runTool(
     return null;
   }
   const { status } = response;
+  const consumer = headerOf(x.headers, CONSUMER);
   // A middleware has decided so, before any upstream was asked.
   const refused = (status === 401 || status === 403) && x.dispatchMs === null;
   if (refused) {
-    ended('refused');
+    ended('refused', consumer);
     const headers = refusalHeaders(response.headers, (challenge) =>
       toolbox.resource === null ? challenge : toolbox.resource.challenge(outer, challenge, served.tool.scopes ?? []),
     );
     return { answer: { status, headers, body: response.body } };
   }
   const result = toolResult(served, x, response, toolbox, era);
-  ended(result.isError ? 'failed' : 'succeeded');
+  ended(result.isError ? 'failed' : 'succeeded', consumer);
   return { result };
 }
 

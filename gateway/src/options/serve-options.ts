@@ -54,6 +54,8 @@ export interface ServeOptions
   /** Hex Ed25519 keys; empty: signatures are not checked. */
   readonly trustedKeys: readonly string[];
   readonly secretsDir: string | undefined;
+  /** Key of hashes of arguments of tools in the log; undefined: there are none. */
+  readonly auditKey: string | undefined;
   /** For `env://` references. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

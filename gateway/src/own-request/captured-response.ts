@@ -2,9 +2,6 @@
 import { Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 
-/** Bytes of a body that are kept where nothing else is said. */
-const MOST_BODY = 64 << 10;
-
 export interface CaptureOptions {
   /** Bytes of the body that are kept. */
   readonly most: number;
@@ -22,7 +19,7 @@ export class CapturedResponse implements Responder {
   readonly #ended = Promise.withResolvers<void>();
   #keptBytes = 0;
 
-  constructor(options: CaptureOptions = { most: MOST_BODY, cutsOff: false }) {
+  constructor(options: CaptureOptions) {
     this.#options = options;
   }
 

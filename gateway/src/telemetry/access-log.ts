@@ -12,6 +12,9 @@ export function text(value: string): string {
   return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
 }
 
+/** Set by plugins that identify who calls; clients cannot. */
+export const CONSUMER = 'x-auth-consumer';
+
 let second = 0;
 let prefix = '';
 
@@ -33,6 +36,6 @@ function decisions({ parts, decidedBy, decision }: Exchange): string {
 }
 
 export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: EndedRequest): string {
-  const consumer = headerOf(x.headers, 'x-auth-consumer');
+  const consumer = headerOf(x.headers, CONSUMER);
   return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${decisions(x)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
 }

@@ -1,4 +1,5 @@
 /** Log lines go to standard output (docs/reference/gateway.md#logs), as JSON or, for people, pretty. */
+import { isatty } from 'node:tty';
 import pino from 'pino';
 import pretty from 'pino-pretty';
 import { LineWriter } from './line-writer.ts';
@@ -23,7 +24,8 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-export function createLog(level: Level, format: LogFormat): Log {
+/** `fd`: 2 for commands whose standard output is their result. */
+export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1): Log {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -31,11 +33,11 @@ export function createLog(level: Level, format: LogFormat): Log {
     formatters: { level: (label) => ({ level: label }) },
   };
   if (format === 'pretty') {
-    const stream = pretty({ sync: true, colorize: process.stdout.isTTY === true, singleLine: true });
+    const stream = pretty({ sync: true, destination: fd, colorize: isatty(fd), singleLine: true });
     const output = { line: (text: string) => void stream.write(text), flush: () => Promise.resolve() };
     return new LeveledLog(pino(options, stream), level, output);
   }
-  const writer = new LineWriter(1);
+  const writer = new LineWriter(fd);
   const output = { line: (text: string) => writer.write(text), flush: () => writer.flush() };
   return new LeveledLog(pino(options, writer), level, output);
 }

@@ -1,7 +1,7 @@
 /** What became of one request, stage by stage: the answer of `/trace` on the admin port. */
 
 export interface TraceStage {
-  /** `limits`, `route`, `headers`, `validate parameters`, `middleware NAME request`, `dispatch NAME`, `call`, … */
+  /** `limits`, `route`, `headers`, `validate parameters`, `middleware NAME request`, `dispatch NAME`, `call`, `request`, … */
   readonly stage: string;
   /** How it decided: `passed`, `refused`, `matched`, `continue`, `answered`, `valid`, a status, … */
   readonly outcome: string;
@@ -10,7 +10,7 @@ export interface TraceStage {
   /** Milliseconds since the request began; absent for stages that are not timed. */
   readonly at_ms?: number;
   readonly duration_ms?: number;
-  /** 0 for the stages of a request's life, 1 for what happens within one. */
+  /** 0 for the stages of a request's life, 1 for what happens within one; of a request within the request, 1 more. */
   readonly depth: number;
 }
 

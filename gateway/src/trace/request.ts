@@ -20,6 +20,13 @@ const schema = Type.Object(
     ),
     body: Type.Optional(Type.String({ description: 'text, or base64 with body_encoding' })),
     body_encoding: Type.Optional(Type.Enum(['utf8', 'base64'])),
+    body_limit: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 4 << 20,
+        description: "bytes of the response's body that are reported; default 65,536",
+      }),
+    ),
     timeout_ms: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 120_000, description: 'after which it is cut off; default 30,000' }),
     ),

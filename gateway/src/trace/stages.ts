@@ -51,9 +51,14 @@ export class StageRecorder implements SpanSink {
     this.#spans.push({ span, detail: [said, why, changed].filter(Boolean).join('; ') });
   }
 
-  stages(): readonly TraceStage[] {
+  /** Milliseconds since 1970 at which the request began; undefined while it has not ended. */
+  get beganAt(): number | undefined {
+    return this.#root ? milliseconds(this.#root.startTime) : undefined;
+  }
+
+  /** `from`: what times count from, in milliseconds since 1970. Default: the beginning of the request. */
+  stages(from = this.beganAt ?? 0): readonly TraceStage[] {
     const root = this.#root;
-    const from = root ? milliseconds(root.startTime) : 0;
     const timed = this.#spans.map(({ span, detail }): TraceStage => {
       const call = span.kind === CLIENT;
       const status = span.attributes['http.response.status_code'];
@@ -68,6 +73,12 @@ export class StageRecorder implements SpanSink {
       };
     });
     return timed.toSorted((a, b) => (a.at_ms ?? 0) - (b.at_ms ?? 0) || a.depth - b.depth);
+  }
+
+  /** The status of the answer, or why there is none. */
+  get outcome(): string {
+    const attributes = this.#root?.attributes ?? {};
+    return String(attributes['http.response.status_code'] ?? attributes['error.type'] ?? 'under way');
   }
 
   get durationMs(): number {
@@ -137,6 +148,6 @@ function milliseconds([seconds, nanoseconds]: readonly [number, number]): number
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-function rounded(ms: number): number {
+export function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

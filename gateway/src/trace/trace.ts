@@ -8,7 +8,7 @@ import { RequestTrace } from '../spans/request-trace.ts';
 import { checkLimits } from '../validation/limits.ts';
 import type { TraceReport, TraceStage } from './report.ts';
 import type { TraceRequest } from './request.ts';
-import { StageRecorder } from './stages.ts';
+import { rounded, StageRecorder } from './stages.ts';
 
 export interface TraceSettings {
   readonly generation: Generation;
@@ -19,21 +19,36 @@ export interface TraceSettings {
 }
 
 const TIMEOUT_MS = 30_000;
+/** Bytes of the response's body that are reported where nothing else is asked for. */
+const MOST_BODY = 64 << 10;
 
 export async function traceRequest(request: TraceRequest, settings: TraceSettings): Promise<TraceReport> {
   const { generation, pipeline } = settings;
   // Loaded where somebody traces, and nowhere else.
   const { emptyResource } = await import('@opentelemetry/resources');
-  const response = new CapturedResponse();
+  const { body_limit: most = MOST_BODY } = request;
+  const response = new CapturedResponse({ most, cutsOff: false });
   const x = exchangeOf(request, response, settings);
   const ended = Promise.withResolvers<void>();
   const recorder = new StageRecorder(emptyResource(), () => x, ended.resolve);
   const first: TraceStage[] = [];
+  const within: InnerRequest[] = [];
   const tracing = {
-    begin() {
-      first.push(...untimedStages(x, generation, pipeline));
-      recorder.begin();
-      return new RequestTrace(recorder, x, undefined);
+    begin(served: Exchange) {
+      const untimed = untimedStages(served, generation, pipeline);
+      const inner =
+        served === x
+          ? null
+          : new StageRecorder(
+              emptyResource(),
+              () => served,
+              () => {},
+            );
+      if (inner === null) first.push(...untimed);
+      else within.push({ x: served, recorder: inner, untimed });
+      const own = inner ?? recorder;
+      own.begin();
+      return new RequestTrace(own, served, undefined);
     },
   };
   const timer = setTimeout(() => response.abort(x), request.timeout_ms ?? TIMEOUT_MS);
@@ -52,7 +67,7 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
       operation_id: operation.operationId ?? null,
       api: operation.api,
     },
-    stages: [...first, ...recorder.stages()],
+    stages: [...first, ...recorder.stages(), ...within.flatMap((each) => stagesOf(each, recorder.beganAt))],
     response: {
       status: response.status,
       headers: pairs(response.headers),
@@ -62,6 +77,24 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
     },
     duration_ms: recorder.durationMs,
   };
+}
+
+/** A request that the pipeline sent itself to answer the traced one, such as that of a tool. */
+interface InnerRequest {
+  readonly x: Exchange;
+  readonly recorder: StageRecorder;
+  readonly untimed: readonly TraceStage[];
+}
+
+/** `from`: when the traced request began. */
+function stagesOf({ x, recorder, untimed }: InnerRequest, from: number | undefined): readonly TraceStage[] {
+  const { beganAt } = recorder;
+  const ended: Partial<TraceStage> =
+    beganAt === undefined ? {} : { at_ms: rounded(beganAt - (from ?? beganAt)), duration_ms: recorder.durationMs };
+  return [
+    { stage: 'request', outcome: recorder.outcome, detail: `${x.method} ${x.path}`, ...ended, depth: 0 },
+    ...[...untimed, ...recorder.stages(from)].map((each) => ({ ...each, depth: each.depth + 1 })),
+  ];
 }
 
 function exchangeOf(request: TraceRequest, responder: CapturedResponse, { peer, scheme }: TraceSettings): Exchange {

@@ -142,7 +142,7 @@ export class LocalTraffic implements Traffic {
     });
     this.#metrics.state = deps.state;
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
-    this.#mcp = new McpEndpoint(deps.state.sessions);
+    this.#mcp = new McpEndpoint(deps.state.sessions, options.auditKey ?? null);
     this.#mcpUpstreams = new UpstreamPool(
       {
         http: this.#http,

@@ -4,7 +4,10 @@ const PLAIN = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** What is no plain ASCII is written in base64. */
 export function headerText(text: string): string {
-  return PLAIN.test(text) && !text.startsWith('=?base64?')
-    ? text
-    : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+  return PLAIN.test(text) && !text.startsWith('=?base64?') ? text : `=?base64?${base64(text)}?=`;
+}
+
+/** Of its UTF-8, without `Buffer`: pages send such headers, too. */
+function base64(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 }

@@ -1,8 +1,7 @@
 /** Arguments that are repeated in headers, so that proxies can route by them (revision 2026-07-28, `x-mcp-header`). */
-import { type HeaderList, headerOf } from '../../exchange.ts';
+import type { HeaderList } from '../../exchange.ts';
 import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
 import { headerText } from '../client/header-text.ts';
-import { mustMatch } from '../protocol/request-headers.ts';
 
 export interface ParameterHeader {
   /** Lower case. */
@@ -65,15 +64,8 @@ export function headersOfArguments(headers: readonly ParameterHeader[], args: Ob
   });
 }
 
-/** Throws RpcError where a client's headers say something else than its arguments. */
-export function mustMatchArguments(sent: HeaderList, headers: readonly ParameterHeader[], args: Obj): void {
-  for (const { header, path } of headers) {
-    const text = textAt(args, path);
-    if (text !== null || headerOf(sent, header) !== undefined) mustMatch(sent, header, text ?? '');
-  }
-}
-
-function textAt(args: Obj, path: readonly string[]): string | null {
+/** As a header repeats it; null: the argument is not there, or cannot be repeated. */
+export function textAt(args: Obj, path: readonly string[]): string | null {
   const value = path.reduce<unknown>(get, args);
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : null;
 }

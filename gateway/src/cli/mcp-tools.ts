@@ -1,0 +1,116 @@
+/** `gw mcp tools`: what agents are offered, and what it costs a model's context (docs/mcp.md). */
+import { Command } from 'commander';
+import type { Artifact } from '../artifact/read.ts';
+import { printable } from '../mcp/client/server-messages.ts';
+import { messageOf } from '../message-of.ts';
+import { schemasOfTools, toolDefinition } from '../tools/definition.ts';
+import { tokensOf } from '../tools/tokens.ts';
+import { type McpServer, toolsOfServer, withServer } from './mcp-client.ts';
+import { type McpTarget, mcpTarget, openTools } from './mcp-target.ts';
+import { EXIT_FAILURE, type Program } from './program.ts';
+import { table } from './table.ts';
+import { headerOption, timeoutOption } from './trace-options.ts';
+import { formatOption } from './variables.ts';
+
+interface Flags {
+  readonly header: McpServer['headers'];
+  readonly timeout: number;
+  readonly format: 'table' | 'json';
+}
+
+interface ListedTool {
+  readonly definition: { readonly name?: unknown; readonly title?: unknown };
+  /** Of its operation; absent where a server does not say. */
+  readonly method?: string;
+  readonly path?: string;
+  readonly tokens: number;
+}
+
+/** How many tools some clients take at most: others are dropped without a word. */
+const CLIENT_LIMITS = [
+  { tools: 128, client: 'Visual Studio Code with Copilot' },
+  { tools: 40, client: 'Cursor' },
+] as const;
+
+const HELP = `
+Examples:
+  $ gw mcp tools api.gwa
+  $ gw mcp tools api.gwa --format json
+  $ gw mcp tools http://localhost:8080
+  $ gw mcp tools https://mcp.example.com/v1/mcp -H "authorization: $AUTHORIZATION"
+
+A URL without a path is that of a gateway, whose endpoint is /__gw/mcp. Tokens are an estimate: a quarter of the
+characters of a tool's definition.
+
+Exit codes: 0 success; 1 the artifact cannot be read or has been changed, or MCP is not enabled in it; or the server
+could not be asked, or refused.`;
+
+export function toolsCommand(program: Program): Command {
+  return new Command('tools')
+    .description(
+      'List the tools of an artifact, of a running gateway, or of any MCP server, with their size in tokens.',
+    )
+    .argument('<target>', 'artifact file, or folder of its parts; URL of the gateway or of an MCP endpoint', mcpTarget)
+    .addOption(headerOption())
+    .addOption(timeoutOption('timeout of listing'))
+    .addOption(formatOption(['table', 'json']))
+    .addHelpText('after', HELP)
+    .action((target: McpTarget, flags: Flags) => run(target, flags, program));
+}
+
+async function run(target: McpTarget, flags: Flags, program: Program): Promise<void> {
+  if (target.kind === 'server') return ofServer(target.url, flags, program);
+  const artifact = await openTools('mcp tools', target.path, program);
+  if (artifact === null) return;
+  const upstreams = (artifact.tools?.upstreams ?? []).map(({ name }) => name);
+  show(toolsOf(artifact), upstreams, flags, program);
+}
+
+async function ofServer(url: string, flags: Flags, program: Program): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(flags.timeout * 1000);
+    const tools = await withServer({ url, headers: flags.header, signal }, toolsOfServer);
+    const listed = tools.map((definition) => ({ definition, tokens: tokensOf(definition) }));
+    show(listed, [], flags, program);
+  } catch (error) {
+    program.stderr(`gw mcp tools: ${printable(messageOf(error))}\n`);
+    program.exit(EXIT_FAILURE);
+  }
+}
+
+function show(
+  tools: readonly ListedTool[],
+  upstreams: readonly string[],
+  { format }: Flags,
+  { stdout, stderr, exit }: Program,
+): void {
+  const tokens = tools.reduce((sum, each) => sum + each.tokens, 0);
+  const warnings = warningsOf(tools.length);
+  if (format === 'json') {
+    stdout(`${JSON.stringify({ tools, count: tools.length, tokens, upstreams, warnings })}\n`);
+    return exit(0);
+  }
+  const rows = tools.map(({ definition: { name, title }, method, path, tokens: size }) => [
+    ...[String(name), method === undefined ? '-' : `${method} ${path}`, String(size), String(title ?? '-')],
+  ]);
+  stdout(table([['TOOL', 'OPERATION', 'TOKENS', 'TITLE'], ...rows]));
+  const more = upstreams.length === 0 ? '' : `, and those of MCP upstreams: ${upstreams.join(', ')}`;
+  stdout(`${tools.length} tools, about ${tokens} tokens${more}\n`);
+  for (const warning of warnings) stderr(`warning: ${warning}\n`);
+  exit(0);
+}
+
+function toolsOf(artifact: Artifact): readonly ListedTool[] {
+  const lookup = schemasOfTools(artifact);
+  return (artifact.tools?.tools ?? []).map((tool) => {
+    const definition = toolDefinition(tool, lookup);
+    const { method, path } = artifact.routes.operations[tool.operation] ?? { method: '', path: '' };
+    return { definition, method, path, tokens: tokensOf(definition) };
+  });
+}
+
+function warningsOf(count: number): readonly string[] {
+  return CLIENT_LIMITS.filter(({ tools }) => count > tools).map(
+    ({ tools, client }) => `${count} tools are more than the ${tools} that ${client} takes: select some (docs/mcp.md)`,
+  );
+}
