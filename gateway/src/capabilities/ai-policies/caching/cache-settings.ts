@@ -1,10 +1,11 @@
 /** The config of `ai-cache`, whose schema has checked types. */
+
+import { canonicalJson } from '../../../artifact/canonical-json.ts';
 import type { JsonObject } from '../../../artifact/format.ts';
 import { Endpoint, KnownEndpoints } from '../../ai/targets/endpoint.ts';
 import { baseUrlOf } from '../../ai/targets/provider.ts';
 import { digest } from '../../cache/cache-key.ts';
 import { numberOf, objectOf } from '../profiles.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { SimilaritySettings } from './similar-questions.ts';
 
 export interface AiCacheSettings {

@@ -1,10 +1,12 @@
 /** What a request asks: what must be the same where another's answer is to be its answer (docs/decisions.md#ai-cache-key). */
+
+import { canonicalJson } from '../../../artifact/canonical-json.ts';
+import type { JsonObject } from '../../../artifact/format.ts';
 import { type Exchange, headerOf } from '../../../exchange.ts';
 import { get, type Obj } from '../../../spec/json.ts';
 import { type SurfaceName, surfaceOf } from '../../ai/surfaces/surface-of.ts';
 import { digest } from '../../cache/cache-key.ts';
 import type { AiCacheSettings } from './cache-settings.ts';
-import { canonicalJson } from './canonical-json.ts';
 
 /** A change of what is stored, or of what a key is made of, has another number. */
 const VERSION = 1;
@@ -57,7 +59,7 @@ export function indexKeyOf(question: Question, rest: Obj): string {
 
 function digestOf({ surface, isStream, place }: Question, request: Obj): string {
   const asked = Object.fromEntries(Object.entries(request).filter(([name]) => counts(name, surface, isStream)));
-  return digest(JSON.stringify([...place, isStream, canonicalJson(asked)]));
+  return digest(JSON.stringify([...place, isStream, canonicalJson(asked as JsonObject)]));
 }
 
 function counts(name: string, surface: SurfaceName, isStream: boolean): boolean {
