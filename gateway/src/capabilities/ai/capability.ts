@@ -1,6 +1,6 @@
 /** `host_ai_open` and `host_ai_answer`: requests to AI providers, their translation, and the counts of their tokens. */
-
 import { capability, type ProcessServices } from '../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { AiProxy } from './ai-proxy.ts';
 import { AI_METRICS, aiMetrics } from './metrics.ts';
@@ -26,7 +26,7 @@ export const ai = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_open is for init');
+          onlyIn(call, 'init', 'host_ai_open');
           const { config, services, name } = call.binding;
           // Those that the config names were opened by their marks: what cannot be reached is refused at load.
           for (const url of impliedUrls(config.whole)) services.openUpstream(url, config.whole);
@@ -48,8 +48,7 @@ export const ai = capability({
         (call, { bound }) =>
         () => {
           if (call.hook !== 'dispatch') throw new HostCallError(`host_ai_answer is for dispatchers, not ${call.hook}`);
-          const { proxy } = bound();
-          if (proxy === null) throw new HostCallError('host_ai_answer: call host_ai_open in init');
+          const proxy = openedInInit(bound().proxy, 'host_ai_answer', 'host_ai_open');
           call.request().engine = proxy;
           call.handedOff = true;
           return 0;

@@ -1,6 +1,6 @@
 /** `host_cache_*`: responses that are stored as they pass, and answered from the store (RFC 9111). */
-
 import { capability } from '../../capability/capability.ts';
+import { onlyIn } from '../../capability/in-hook.ts';
 import type { CounterInfo } from '../../telemetry/metric-table.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -36,7 +36,7 @@ export const cache = capability({
       make:
         (call, { loaded, bound }) =>
         (rules, length) => {
-          if (call.hook !== 'init') throw new HostCallError('host_cache_open is for init');
+          onlyIn(call, 'init', 'host_cache_open');
           const { services, name } = call.binding;
           const caches = bound();
           if (caches.length >= MOST_CACHES) throw new HostCallError('host_cache_open: too many caches');

@@ -1,6 +1,7 @@
 /** `host_request_log_*`: an entry about each request that has ended, sent in batches. */
+
 import type { CapabilityFunction } from '../../capability/capability.ts';
-import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { logAtEnd, RequestLog } from './request-log.ts';
 
@@ -15,7 +16,7 @@ const host_request_log_open: LogFunction = {
   make:
     (call, { loaded, bound }) =>
     () => {
-      if (call.hook !== 'init') throw new HostCallError('host_request_log_open is for init');
+      onlyIn(call, 'init', 'host_request_log_open');
       const { config, name } = call.binding;
       bound().log ??= new RequestLog(config.whole, servicesFor(loaded, name));
       return 0;
@@ -31,8 +32,7 @@ const host_request_log_add: LogFunction = {
   make:
     (call, { bound }) =>
     () => {
-      const { log } = bound();
-      if (log === null) throw new HostCallError('host_request_log_add: call host_request_log_open in init');
+      const log = openedInInit(bound().log, 'host_request_log_add', 'host_request_log_open');
       logAtEnd(call.request(), log);
       return 0;
     },

@@ -1,5 +1,7 @@
 /** `host_mirror_*`: copies of requests, sent elsewhere while nobody waits. */
+
 import type { CapabilityFunction } from '../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { Mirror } from './mirror.ts';
@@ -19,7 +21,7 @@ const host_mirror_open: MirrorFunction = {
   make:
     (call, { loaded, bound }) =>
     () => {
-      if (call.hook !== 'init') throw new HostCallError('host_mirror_open is for init');
+      onlyIn(call, 'init', 'host_mirror_open');
       const { config, name } = call.binding;
       bound().mirror ??= new Mirror(config.whole, servicesFor(loaded, name));
       return 0;
@@ -35,9 +37,8 @@ const host_mirror_add: MirrorFunction = {
   make:
     (call, { bound }) =>
     (path, length) => {
-      const { mirror } = bound();
-      if (call.hook !== 'on_request') throw new HostCallError('host_mirror_add is for on_request');
-      if (mirror === null) throw new HostCallError('host_mirror_add: call host_mirror_open in init');
+      onlyIn(call, 'on_request', 'host_mirror_add');
+      const mirror = openedInInit(bound().mirror, 'host_mirror_add', 'host_mirror_open');
       if (length >>> 0 > MAX_PATH) throw new HostCallError('host_mirror_add: the path is too long');
       call.charge(length);
       copyAtDispatch(call.request(), mirror, call.memory.text(path, length));

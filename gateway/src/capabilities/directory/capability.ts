@@ -1,6 +1,6 @@
 /** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
-
 import { capability } from '../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -48,7 +48,7 @@ export const directory = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_directory_open is for init');
+          onlyIn(call, 'init', 'host_directory_open');
           const { config, name } = call.binding;
           bound().directory ??= loaded.open(config.whole, name);
           return 0;
@@ -64,8 +64,7 @@ export const directory = capability({
         (call, { bound, state }) =>
         (name, nameLength, password, passwordLength) => {
           call.request();
-          const { directory } = bound();
-          if (directory === null) throw new HostCallError('host_directory_verify: call host_directory_open in init');
+          const directory = openedInInit(bound().directory, 'host_directory_verify', 'host_directory_open');
           call.burn(DIGESTS);
           call.charge(nameLength + passwordLength);
           state.user = null;

@@ -2,6 +2,7 @@
 
 import { BoundedMap } from '../../bounded-map.ts';
 import { capability } from '../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -56,7 +57,7 @@ export const graphql = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_graphql_open is for init');
+          onlyIn(call, 'init', 'host_graphql_open');
           const { whole } = call.binding.config;
           const opening = parser().then(({ GraphQLChecker }) => new GraphQLChecker(whole, loaded));
           return call.wait(opening, DEADLINE_MS, (checker) => {
@@ -77,8 +78,7 @@ export const graphql = capability({
       make:
         (call, { bound, state }) =>
         () => {
-          const { checker } = bound();
-          if (checker === null) throw new HostCallError('host_graphql_check: call host_graphql_open in init');
+          const checker = openedInInit(bound().checker, 'host_graphql_check', 'host_graphql_open');
           return withBody(call, (body) => {
             call.charge(body?.length ?? 0);
             call.burn(LOOKUP);

@@ -2,9 +2,9 @@
  * `host_kafka_open` and `host_kafka_publish`: the request's body as a message to a topic of Kafka;
  * `host_kafka_subscribe_open` and `host_kafka_subscribe`: a topic's messages as a stream of events.
  */
-
 import { capability } from '../../capability/capability.ts';
 import { InFlight } from '../../capability/in-flight.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
@@ -85,7 +85,7 @@ export const kafka = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_kafka_open is for init');
+          onlyIn(call, 'init', 'host_kafka_open');
           const { config, name } = call.binding;
           const settings = readKafkaSettings(config.whole, loaded.readPem);
           const publisher = loaded.publishers.open(settings.connection, (level, message) =>
@@ -106,8 +106,7 @@ export const kafka = capability({
       make:
         (call, { loaded, bound, state }) =>
         (topic, topicLength, key, keyLength, headers, headersLength) => {
-          const { opened } = bound();
-          if (opened === null) throw new HostCallError('host_kafka_publish: call host_kafka_open in init');
+          const opened = openedInInit(bound().opened, 'host_kafka_publish', 'host_kafka_open');
           const { publisher, settings } = opened;
           const to = topicOf(call.memory.text(topic, topicLength));
           const by = keyLength === -1 ? null : call.memory.text(key, keyLength);
@@ -135,7 +134,7 @@ export const kafka = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_kafka_subscribe_open is for init');
+          onlyIn(call, 'init', 'host_kafka_subscribe_open');
           const { whole } = call.binding.config;
           bound().subscribable ??= {
             brokers: readKafkaBrokers(whole, loaded.readPem),
@@ -155,9 +154,7 @@ export const kafka = capability({
       make:
         (call, { loaded, bound, state }) =>
         (topic, topicLength, key, keyLength) => {
-          const { subscribable } = bound();
-          if (subscribable === null)
-            throw new HostCallError('host_kafka_subscribe: call host_kafka_subscribe_open in init');
+          const subscribable = openedInInit(bound().subscribable, 'host_kafka_subscribe', 'host_kafka_subscribe_open');
           const { brokers, settings, config } = subscribable;
           const name = topicOf(call.memory.text(topic, topicLength));
           const wanted = keyLength === -1 ? null : Buffer.from(call.memory.text(key, keyLength));

@@ -2,9 +2,9 @@
  * `host_nats_open` and `host_nats_publish`: the request's body as a message to a subject of NATS;
  * `host_nats_subscribe_open` and `host_nats_subscribe`: a subject's messages as a stream of events.
  */
-
 import { capability } from '../../capability/capability.ts';
 import { InFlight } from '../../capability/in-flight.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
@@ -86,7 +86,7 @@ export const nats = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_nats_open is for init');
+          onlyIn(call, 'init', 'host_nats_open');
           const { config, name } = call.binding;
           const settings = readNatsSettings(config.whole, loaded.readPem);
           const publisher = loaded.publishers.open(settings.connection, (level, message) =>
@@ -107,8 +107,7 @@ export const nats = capability({
       make:
         (call, { loaded, bound, state }) =>
         (subject, subjectLength, headers, headersLength) => {
-          const { opened } = bound();
-          if (opened === null) throw new HostCallError('host_nats_publish: call host_nats_open in init');
+          const opened = openedInInit(bound().opened, 'host_nats_publish', 'host_nats_open');
           const { publisher, settings } = opened;
           const { acknowledgement, idempotency, timeoutMs } = settings;
           const to = subjectOf(call.memory.text(subject, subjectLength));
@@ -135,7 +134,7 @@ export const nats = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_nats_subscribe_open is for init');
+          onlyIn(call, 'init', 'host_nats_subscribe_open');
           const { whole } = call.binding.config;
           const stream = STREAM_USES.find((each) => each === whole['stream']) ?? 'auto';
           bound().subscribable ??= {
@@ -156,10 +155,7 @@ export const nats = capability({
       make:
         (call, { loaded, bound, state }) =>
         (subject, subjectLength) => {
-          const { subscribable } = bound();
-          if (subscribable === null) {
-            throw new HostCallError('host_nats_subscribe: call host_nats_subscribe_open in init');
-          }
+          const subscribable = openedInInit(bound().subscribable, 'host_nats_subscribe', 'host_nats_subscribe_open');
           const { subjects, settings, config } = subscribable;
           const name = patternOf(call.memory.text(subject, subjectLength));
           const plugin = call.binding.name;

@@ -1,6 +1,6 @@
 /** `host_object_store_stream`: the host signs the request and proxies it to an S3-compatible store. */
-
 import { capability } from '../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { ObjectStore } from './object-store.ts';
@@ -24,7 +24,7 @@ export const objectStore = capability({
       make:
         (call, { bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_object_store_open is for init');
+          onlyIn(call, 'init', 'host_object_store_open');
           const { config, services, upstreams } = call.binding;
           bound().store ??= ObjectStore.open(config.whole, {
             endpoint: upstreams.get('/endpoint'),
@@ -45,7 +45,7 @@ export const objectStore = capability({
           if (call.hook !== 'dispatch') {
             throw new HostCallError(`host_object_store_stream is for dispatchers, not ${call.hook}`);
           }
-          return handOff(call, bound().store, {
+          return handOff(call, openedInInit(bound().store, 'host_object_store_stream', 'host_object_store_open'), {
             bucket: call.memory.text(bucket, bucketLength),
             key: call.memory.text(key, keyLength),
           });
@@ -54,8 +54,7 @@ export const objectStore = capability({
   },
 });
 
-function handOff(call: Call, store: ObjectStore | null, named: { bucket: string; key: string }): number {
-  if (store === null) throw new HostCallError('host_object_store_stream: call host_object_store_open in init');
+function handOff(call: Call, store: ObjectStore, named: { bucket: string; key: string }): number {
   const x = call.request();
   call.charge((x.query ?? '').length);
   const made = store.handOff(x, named);

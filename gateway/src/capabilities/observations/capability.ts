@@ -1,7 +1,6 @@
 /** `host_observation_*`: what is counted, logged and traced of requests beyond what the gateway does for all. */
-
 import { capability } from '../../capability/capability.ts';
-import { HostCallError } from '../../wasm/call/host-call-error.ts';
+import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { OBSERVATION_METRICS, openFigures } from './figures.ts';
 import { Observation } from './observation.ts';
 import type { SeenConsumers } from './observed-field.ts';
@@ -30,7 +29,7 @@ export const observations = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_observation_open is for init');
+          onlyIn(call, 'init', 'host_observation_open');
           const { config, name, services } = call.binding;
           const slowLog = new SlowLog((message, { x }) => services.log('warn', name, message, x));
           bound().observation ??= new Observation(config.whole, { ...loaded, slowLog });
@@ -46,8 +45,7 @@ export const observations = capability({
       make:
         (call, { bound }) =>
         () => {
-          const { observation } = bound();
-          if (observation === null) throw new HostCallError('host_observation_add: call host_observation_open in init');
+          const observation = openedInInit(bound().observation, 'host_observation_add', 'host_observation_open');
           observe(call.request(), observation);
           return 0;
         },

@@ -1,6 +1,6 @@
 /** `host_token_exchange_open` and `host_token_exchange`: a token of the caller's for one that an upstream takes. */
-
 import { capability } from '../../capability/capability.ts';
+import { onlyIn } from '../../capability/in-hook.ts';
 import type { CounterInfo } from '../../telemetry/metric-table.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -60,7 +60,7 @@ export const tokenExchange = capability({
       make:
         (call, { loaded, bound }) =>
         (rules, length) => {
-          if (call.hook !== 'init') throw new HostCallError('host_token_exchange_open is for init');
+          onlyIn(call, 'init', 'host_token_exchange_open');
           const exchangers = bound();
           if (exchangers.length >= MOST_EXCHANGERS) {
             throw new HostCallError('host_token_exchange_open: too many exchanges');

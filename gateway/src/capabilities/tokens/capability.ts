@@ -1,6 +1,6 @@
 /** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read what they claim. */
-
 import { capability } from '../../capability/capability.ts';
+import { onlyIn } from '../../capability/in-hook.ts';
 import { messageOf } from '../../message-of.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -49,7 +49,7 @@ export const tokens = capability({
       make:
         (call, { loaded, bound }) =>
         (rules, length) => {
-          if (call.hook !== 'init') throw new HostCallError('host_token_open is for init');
+          onlyIn(call, 'init', 'host_token_open');
           const verifiers = bound();
           if (verifiers.length >= MOST_VERIFIERS) throw new HostCallError('host_token_open: too many verifiers');
           return verifiers.push(loaded.open(call.memory.text(rules, length), call.binding.config.whole)) - 1;

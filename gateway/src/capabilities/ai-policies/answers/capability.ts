@@ -1,7 +1,7 @@
 /** `host_ai_answers_open` and `host_ai_answers_check`: what answers of AI providers may have in them. */
 import { capability } from '../../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
 import { problemFor } from '../../ai/surfaces/problem-for.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
@@ -37,7 +37,7 @@ export const aiAnswers = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_answers_open is for init');
+          onlyIn(call, 'init', 'host_ai_answers_open');
           const { config, services, name } = call.binding;
           bound().guard = new AnswerGuard(config.whole, {
             log: (level, message, x) => services.log(level, name, message, x),
@@ -55,8 +55,7 @@ export const aiAnswers = capability({
       make:
         (call, { bound }) =>
         () => {
-          const { guard } = bound();
-          if (guard === null) throw new HostCallError('host_ai_answers_check: call host_ai_answers_open in init');
+          const guard = openedInInit(bound().guard, 'host_ai_answers_check', 'host_ai_answers_open');
           const x = call.response();
           call.charge(x.responseBody?.length ?? 0);
           const refusal = guard.check(x, call.binding.owner);

@@ -1,7 +1,7 @@
 /** `host_ai_cache_*`: answers of AI providers that are stored as they pass, and given to who asks the same. */
 import { capability } from '../../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { decide } from '../decide.ts';
 import { AiCache } from './ai-cache.ts';
 import { impliedUrl } from './cache-settings.ts';
@@ -27,11 +27,6 @@ interface Bound {
   cache: AiCache | null;
 }
 
-function opened({ cache }: Bound, name: string): AiCache {
-  if (cache === null) throw new HostCallError(`${name}: call host_ai_cache_open in init`);
-  return cache;
-}
-
 export const aiCaching = capability({
   metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
   open: ({ state, http, counter }) => ({
@@ -52,7 +47,7 @@ export const aiCaching = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_cache_open is for init');
+          onlyIn(call, 'init', 'host_ai_cache_open');
           const { config, services, name } = call.binding;
           const implied = impliedUrl(config.whole);
           // One that the config names was opened by its mark: what cannot be reached is refused at load.
@@ -78,8 +73,8 @@ export const aiCaching = capability({
       make:
         (call, { bound }) =>
         () => {
-          if (call.hook !== 'on_request') throw new HostCallError('host_ai_cache_lookup is for on_request');
-          const cache = opened(bound(), 'host_ai_cache_lookup');
+          onlyIn(call, 'on_request', 'host_ai_cache_lookup');
+          const cache = openedInInit(bound().cache, 'host_ai_cache_lookup', 'host_ai_cache_open');
           return decide(call, (x) => cache.answer(x, call.binding.owner));
         },
     },
@@ -91,7 +86,7 @@ export const aiCaching = capability({
       make:
         (call, { bound }) =>
         () => {
-          opened(bound(), 'host_ai_cache_settle').settle(call.response());
+          openedInInit(bound().cache, 'host_ai_cache_settle', 'host_ai_cache_open').settle(call.response());
           return 0;
         },
     },

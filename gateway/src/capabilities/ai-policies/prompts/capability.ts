@@ -1,8 +1,8 @@
 /** `host_ai_prompt_*`: what may be asked of AI providers, and what they are not told although their answers have it. */
 import { capability } from '../../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
 import { problemFor } from '../../ai/surfaces/problem-for.ts';
 import { decide } from '../decide.ts';
@@ -35,7 +35,7 @@ export const aiPrompts = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_prompt_open is for init');
+          onlyIn(call, 'init', 'host_ai_prompt_open');
           const { config, services, name } = call.binding;
           bound().guard = new PromptGuard(config.whole, {
             log: (level, message, x) => services.log(level, name, message, x),
@@ -56,9 +56,8 @@ export const aiPrompts = capability({
       make:
         (call, { bound }) =>
         () => {
-          if (call.hook !== 'on_request') throw new HostCallError('host_ai_prompt_check is for on_request');
-          const { guard } = bound();
-          if (guard === null) throw new HostCallError('host_ai_prompt_check: call host_ai_prompt_open in init');
+          onlyIn(call, 'on_request', 'host_ai_prompt_check');
+          const guard = openedInInit(bound().guard, 'host_ai_prompt_check', 'host_ai_prompt_open');
           return decide(call, (x) => inTurns(guard.check(x, call.binding.owner), () => !x.closed));
         },
     },
@@ -71,8 +70,7 @@ export const aiPrompts = capability({
       make:
         (call, { bound }) =>
         () => {
-          const { guard } = bound();
-          if (guard === null) throw new HostCallError('host_ai_prompt_restore: call host_ai_prompt_open in init');
+          const guard = openedInInit(bound().guard, 'host_ai_prompt_restore', 'host_ai_prompt_open');
           const x = call.response();
           const refusal = guard.restore(x, call.binding.owner);
           if (refusal === null) return 0;

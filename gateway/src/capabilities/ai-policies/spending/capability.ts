@@ -1,7 +1,7 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: what requests to AI providers may spend. */
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { decide } from '../decide.ts';
 import { CostTracker, OTHER } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
@@ -51,7 +51,7 @@ export const aiSpending = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_tokens_open is for init');
+          onlyIn(call, 'init', 'host_ai_tokens_open');
           const { config, services, name } = call.binding;
           const log = (message: string, x: Parameters<TokenLimit['reserve']>[0]) =>
             services.log('warn', name, message, x);
@@ -71,9 +71,8 @@ export const aiSpending = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'on_request') throw new HostCallError('host_ai_tokens_reserve is for on_request');
-          const { tokens } = bound();
-          if (tokens === null) throw new HostCallError('host_ai_tokens_reserve: call host_ai_tokens_open in init');
+          onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
+          const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
           return decide(call, async (x) => {
             const refusal = await tokens.reserve(x);
             if (refusal !== null) loaded.limited.count();
@@ -91,7 +90,7 @@ export const aiSpending = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_costs_open is for init');
+          onlyIn(call, 'init', 'host_ai_costs_open');
           const { config, services, name } = call.binding;
           const { consumers, cost, spending } = loaded;
           bound().costs = new CostTracker(config.whole, spending, {
@@ -116,9 +115,8 @@ export const aiSpending = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'on_request') throw new HostCallError('host_ai_costs_reserve is for on_request');
-          const { costs } = bound();
-          if (costs === null) throw new HostCallError('host_ai_costs_reserve: call host_ai_costs_open in init');
+          onlyIn(call, 'on_request', 'host_ai_costs_reserve');
+          const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
           return decide(call, async (x) => {
             const refusal = await costs.reserve(x);
             if (refusal !== null) loaded.overBudget.count();

@@ -1,7 +1,7 @@
 /** `host_ai_template_*`: what prompts to AI providers are made of. */
 import { capability } from '../../../capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { HostCallError } from '../../../wasm/call/host-call-error.ts';
 import { decide } from '../decide.ts';
 import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
 
@@ -32,7 +32,7 @@ export const aiTemplates = capability({
       make:
         (call, { loaded, bound }) =>
         () => {
-          if (call.hook !== 'init') throw new HostCallError('host_ai_template_open is for init');
+          onlyIn(call, 'init', 'host_ai_template_open');
           const { config, services, name } = call.binding;
           bound().templates = new PromptTemplates(config.whole, {
             log: (level, message, x) => services.log(level, name, message, x),
@@ -53,9 +53,8 @@ export const aiTemplates = capability({
       make:
         (call, { bound }) =>
         () => {
-          if (call.hook !== 'on_request') throw new HostCallError('host_ai_template_apply is for on_request');
-          const { templates } = bound();
-          if (templates === null) throw new HostCallError('host_ai_template_apply: call host_ai_template_open in init');
+          onlyIn(call, 'on_request', 'host_ai_template_apply');
+          const templates = openedInInit(bound().templates, 'host_ai_template_apply', 'host_ai_template_open');
           return decide(call, (x) => templates.apply(x));
         },
     },
