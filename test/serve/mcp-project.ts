@@ -111,3 +111,9 @@ export async function openSession(url: string): Promise<Record<string, string>> 
   const { headers } = await post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
   return { 'mcp-session-id': headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' };
 }
+
+/** Of all tools that a client with a session is offered, on one page. */
+export async function toolNames(url: string): Promise<string[]> {
+  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, await openSession(url));
+  return ((body?.result?.['tools'] ?? []) as { name: string }[]).map(({ name }) => name);
+}

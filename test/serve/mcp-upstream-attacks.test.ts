@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { type HostileServer, hostile, listing, startHostile, tool } from './mcp-hostile.ts';
-import { openSession, post } from './mcp-project.ts';
+import { openSession, post, toolNames } from './mcp-project.ts';
 import { ANY_OBJECT, type McpServer, startMcpServer } from './mcp-servers.ts';
 
 const KEY = 'Bearer s3cr3t-of-the-gateway';
@@ -167,10 +167,7 @@ afterAll(async () => {
   for (const server of started) server.close();
 });
 
-async function names(): Promise<string[]> {
-  const { body } = await post(gw.url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, await openSession(gw.url));
-  return ((body?.result?.['tools'] ?? []) as { name: string }[]).map(({ name }) => name);
-}
+const names = () => toolNames(gw.url);
 
 async function call(name: string, more: Readonly<Record<string, string>> = {}) {
   await eventually(async () => expect(await names()).toContain(name));

@@ -8,6 +8,7 @@ import {
   CITY,
   codeIn,
   type Endpoint,
+  listsShared,
   type OfficialClient,
   PICTURE,
   PICTURE_ANSWER,
@@ -108,15 +109,7 @@ function messages(endpoint: Endpoint): Cases {
   };
 }
 
-function models(endpoint: Endpoint): Cases {
-  return {
-    models: async () => {
-      const ids = [];
-      for await (const { id } of clientOf(endpoint).models.list()) ids.push(id);
-      ok(ids.includes('shared'));
-    },
-  };
-}
+const models = (endpoint: Endpoint) => listsShared(() => clientOf(endpoint).models.list());
 
 export const anthropic: OfficialClient = {
   name: '@anthropic-ai/sdk',

@@ -59,6 +59,25 @@ def code_of(error):
     return error.body.get("code") if isinstance(error.body, dict) else None
 
 
+def conversation(module, ask, talk, tools, own):
+    """The cases of a surface with conversations; `own`: those that each surface writes in its own way."""
+
+    def errors():
+        limited(module, lambda: ask(model="status-429"))
+        limited(module, lambda: ask(stream=True, model="status-429"))
+
+    return {
+        "chat": talk(False),
+        "stream": talk(True),
+        "tools": tools(False),
+        "streamed tools": tools(True),
+        **own,
+        "errors": errors,
+        "streams that break off": lambda: broken(module, lambda: ask(stream=True, model="half")),
+        "refusals": lambda: refused(module, lambda: ask(model="")),
+    }
+
+
 def chat(client):
     completions = client.chat.completions
 
@@ -112,22 +131,8 @@ def chat(client):
         equal(text_of(completion), TEXT)
         equal(completion.usage.completion_tokens_details.reasoning_tokens, 5)
 
-    def errors():
-        limited(openai, lambda: ask(model="status-429"))
-        limited(openai, lambda: ask(stream=True, model="status-429"))
-
-    return {
-        "chat": talk(False),
-        "stream": talk(True),
-        "tools": tools(False),
-        "streamed tools": tools(True),
-        "images": images,
-        "structured output": structured,
-        "reasoning": reasoning,
-        "errors": errors,
-        "streams that break off": lambda: broken(openai, lambda: ask(stream=True, model="half")),
-        "refusals": lambda: refused(openai, lambda: ask(model="")),
-    }
+    own = {"images": images, "structured output": structured, "reasoning": reasoning}
+    return conversation(openai, ask, talk, tools, own)
 
 
 def responses(client):
@@ -183,22 +188,8 @@ def responses(client):
         equal([response.output[0].type, response.output_text], ["reasoning", TEXT])
         equal(response.usage.output_tokens_details.reasoning_tokens, 5)
 
-    def errors():
-        limited(openai, lambda: ask(model="status-429"))
-        limited(openai, lambda: ask(stream=True, model="status-429"))
-
-    return {
-        "chat": talk(False),
-        "stream": talk(True),
-        "tools": tools(False),
-        "streamed tools": tools(True),
-        "images": images,
-        "structured output": structured,
-        "reasoning": reasoning,
-        "errors": errors,
-        "streams that break off": lambda: broken(openai, lambda: ask(stream=True, model="half")),
-        "refusals": lambda: refused(openai, lambda: ask(model="")),
-    }
+    own = {"images": images, "structured output": structured, "reasoning": reasoning}
+    return conversation(openai, ask, talk, tools, own)
 
 
 def embeddings(client):
@@ -260,22 +251,8 @@ def messages(client):
         form = {"format": {"type": "json_schema", "schema": SCHEMA}}
         equal(json.loads(text_of(ask(output_config=form))), CITY)
 
-    def errors():
-        limited(anthropic, lambda: ask(model="status-429"))
-        limited(anthropic, lambda: ask(stream=True, model="status-429"))
-
-    return {
-        "chat": talk(False),
-        "stream": talk(True),
-        "tools": tools(False),
-        "streamed tools": tools(True),
-        "images": images,
-        "structured output": structured,
-        "reasoning": tools(True, max_tokens=4000, thinking={"type": "enabled", "budget_tokens": 2000}),
-        "errors": errors,
-        "streams that break off": lambda: broken(anthropic, lambda: ask(stream=True, model="half")),
-        "refusals": lambda: refused(anthropic, lambda: ask(model="")),
-    }
+    own = {"images": images, "structured output": structured, "reasoning": tools(True, max_tokens=4000, thinking={"type": "enabled", "budget_tokens": 2000})}
+    return conversation(anthropic, ask, talk, tools, own)
 
 
 def of_openai(url, key, headers):

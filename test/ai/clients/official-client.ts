@@ -1,4 +1,5 @@
 /** What is asked of a provider's official client: the same cases of every one, by surface. */
+import { ok } from 'node:assert/strict';
 
 /** Where a client is led, and what it is given for it. */
 export interface Endpoint {
@@ -45,6 +46,17 @@ export const PICTURE_ANSWER = /^What is it\?\[(image|image_url|input_image)\]$/;
 /** What people are told of a request without a model; the fakes do not refuse it. */
 export const REFUSAL = /model/;
 export const REFUSALS = 'refusals';
+
+/** Of a surface that lists models: one is what the fakes of all protocols have. */
+export function listsShared(list: () => AsyncIterable<{ readonly id: string }>): Cases {
+  return {
+    models: async () => {
+      const ids: string[] = [];
+      for await (const { id } of list()) ids.push(id);
+      ok(ids.includes('shared'));
+    },
+  };
+}
 
 /** Members of an answer's body, as far as they are there. */
 export function codeIn(body: unknown): string | null {

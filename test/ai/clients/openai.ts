@@ -13,6 +13,7 @@ import {
   type Cases,
   CITY,
   type Endpoint,
+  listsShared,
   type OfficialClient,
   PICTURE,
   PICTURE_ANSWER,
@@ -218,15 +219,7 @@ function embeddings(endpoint: Endpoint): Cases {
   };
 }
 
-function models(endpoint: Endpoint): Cases {
-  return {
-    models: async () => {
-      const ids = [];
-      for await (const { id } of clientOf(endpoint).models.list()) ids.push(id);
-      ok(ids.includes('shared'));
-    },
-  };
-}
+const models = (endpoint: Endpoint) => listsShared(() => clientOf(endpoint).models.list());
 
 export const openai: OfficialClient = {
   name: 'openai',
