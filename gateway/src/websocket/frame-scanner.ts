@@ -61,6 +61,7 @@ export class FrameScanner {
   #code = 0;
   readonly #mask = Buffer.alloc(4);
   #stopping = false;
+  #withholdingClose = false;
   #passing = true;
 
   constructor(rules: FrameRules) {
@@ -76,6 +77,11 @@ export class FrameScanner {
   stop(): void {
     this.#stopping = true;
     if (this.#left === 0) this.#passing = false;
+  }
+
+  /** A close frame that is to come does not pass. */
+  withholdClose(): void {
+    this.#withholdingClose = true;
   }
 
   scan(chunk: Buffer): Passed {
@@ -140,6 +146,7 @@ export class FrameScanner {
   }
 
   #beginClose(bytes: Buffer, at: number, second: number, length: number): void {
+    if (this.#withholdingClose) this.#passing = false;
     if ((second & MASK) !== 0) bytes.copy(this.#mask, 0, at + 2, at + 6);
     this.#codeBytes = length === 0 ? 2 : 0;
     this.#code = length === 0 ? NO_CODE : 0;

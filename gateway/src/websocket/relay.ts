@@ -12,6 +12,8 @@ import { Side, type SideName } from './side.ts';
 const CLOSING_MS = 10_000;
 /** Milliseconds for the same where the gateway ends the WebSocket, or the client is lost. */
 const GRACE_MS = 2_000;
+/** Milliseconds that an upstream gets to say its last, where its client is to be refused. */
+const HEAR_OUT_MS = 1_000;
 /** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
@@ -60,6 +62,7 @@ export class Relay {
   #activeAt = performance.now();
   #idle: NodeJS.Timeout | null = null;
   #deadline: NodeJS.Timeout | null = null;
+  #heardOut: NodeJS.Timeout | null = null;
   #open = 2;
 
   constructor(options: RelayOptions) {
@@ -111,8 +114,8 @@ export class Relay {
     figures.bytes += chunk.length;
     figures.messages += scanner.messages - before;
     if (!to.gone && !to.write(passed)) from.stream.pause();
-    if (from.refusal !== null) return this.#refused(from, to, from.refusal);
-    if (scanner.violation !== null) return this.#violated(from, to, scanner.violation);
+    if (from.refusal !== null) return this.#refused(from, from.refusal);
+    if (scanner.violation !== null) return this.#violated(from, scanner.violation);
     to.tell(from);
     if (scanner.closeCode === null) return;
     this.#note(from.name, { code: scanner.closeCode, reason: '' });
@@ -120,17 +123,32 @@ export class Relay {
   }
 
   /** A message that may not pass. */
-  #refused(from: Side, to: Side, closing: Closing): void {
+  #refused(from: Side, closing: Closing): void {
+    if (from === this.#client) this.#refuseClient(closing, REFUSED_OF_CLIENT);
+    else this.#refuseUpstream(closing, REFUSED_OF_UPSTREAM);
+  }
+
+  #violated(from: Side, closing: Closing): void {
+    if (from === this.#client) this.#refuseClient(closing, BAD_CLIENT);
+    else this.#refuseUpstream(closing, BAD_UPSTREAM);
+  }
+
+  /** What the upstream has to say to what came before is still heard: it may be on its way. */
+  #refuseClient(closing: Closing, toUpstream: Closing): void {
     this.#note('gateway', closing);
-    from.dismiss(closing, to);
-    to.dismiss(from === this.#client ? REFUSED_OF_CLIENT : REFUSED_OF_UPSTREAM, from);
+    this.#upstream.dismiss(toUpstream, this.#client);
+    this.#client.hearOut(closing, this.#upstream);
+    this.#heardOut ??= setTimeout(() => {
+      this.#client.dismiss(closing, this.#upstream);
+      this.#settle(GRACE_MS);
+    }, HEAR_OUT_MS);
     this.#settle(GRACE_MS);
   }
 
-  #violated(from: Side, to: Side, closing: Closing): void {
+  #refuseUpstream(closing: Closing, toClient: Closing): void {
     this.#note('gateway', closing);
-    from.dismiss(closing, to);
-    to.dismiss(from === this.#client ? BAD_CLIENT : BAD_UPSTREAM, from);
+    this.#upstream.dismiss(closing, this.#client);
+    this.#client.dismiss(toClient, this.#upstream);
     this.#settle(GRACE_MS);
   }
 
@@ -168,7 +186,7 @@ export class Relay {
   #closed(side: Side): void {
     side.release();
     if (--this.#open > 0) return;
-    for (const timer of [this.#idle, this.#deadline]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [this.#idle, this.#heardOut, this.#deadline]) if (timer !== null) clearTimeout(timer);
     const { figures, ended } = this.#options;
     figures.open--;
     const end = this.#end ?? { by: 'gateway', code: LOST, reason: '' };

@@ -22,6 +22,8 @@ export class Side {
   gone = false;
   /** What it is to be told, where the gateway ends the WebSocket. */
   #closing: Closing | null = null;
+  /** It is told so only when the other side has nothing more to say. */
+  #hearsOut = false;
   /** A close frame has gone to it: the gateway's, or the other side's. */
   #told = false;
   #ended = false;
@@ -62,11 +64,26 @@ export class Side {
     return this.#gate !== null || this.scanner.atFrameEnd;
   }
 
+  /** It sends no frame any more that matters. */
+  get #silent(): boolean {
+    return this.gone || this.scanner.closeCode !== null || this.scanner.violation !== null;
+  }
+
   /** It is to be told why the WebSocket ends, once what `other` has sent stands at the end of a frame. */
   dismiss(closing: Closing, other: Side): void {
+    if (this.#told || this.gone) return;
+    this.#closing ??= closing;
+    this.#hearsOut = false;
+    other.scanner.stop();
+    this.tell(other);
+  }
+
+  /** The same, when it has got all that `other` says until its close frame, or until `dismiss` is called. */
+  hearOut(closing: Closing, other: Side): void {
     if (this.#closing !== null || this.#told || this.gone) return;
     this.#closing = closing;
-    other.scanner.stop();
+    this.#hearsOut = true;
+    other.scanner.withholdClose();
     this.tell(other);
   }
 
@@ -74,7 +91,7 @@ export class Side {
   tell(other: Side): void {
     if (this.#told || this.gone) return;
     if (other.#closePassed) this.#told = true;
-    else if (this.#closing === null) return;
+    else if (this.#closing === null || (this.#hearsOut && !other.#silent)) return;
     else if (other.#atFrameEnd) {
       this.#told = true;
       this.stream.write(closeFrame(this.#closing, this.name === 'upstream'));
