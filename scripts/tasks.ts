@@ -82,7 +82,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     await prepare({ fixtures: true });
     const parts = (await Array.fromAsync(glob('gateway/src/**/*.bench.ts', { cwd: root }))).sort();
     await buildPrograms();
-    const tables = ['run', 'messages'].map((name) => () => node(`test/bench/${name}.ts`, ...args));
+    const tables = ['run', 'messages', 'ai'].map((name) => () => node(`test/bench/${name}.ts`, ...args));
     return all(...tables, ...parts.map((file) => () => node(file)));
   },
   plugins: async () => buildPlugins({ force: true, fixtures: true }).then(() => 0),

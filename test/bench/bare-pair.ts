@@ -7,7 +7,12 @@ const pool = new Pool(upstream, { allowH2: false, pipelining: 1 });
 
 createServer((request, response) => {
   pool.dispatch(
-    { method: 'GET', path: request.url ?? '/', headers: request.rawHeaders },
+    {
+      method: request.method ?? 'GET',
+      path: request.url ?? '/',
+      headers: request.rawHeaders,
+      body: request.method === 'GET' ? null : request,
+    },
     {
       onRequestStart() {},
       onResponseStart(_controller, status, headers) {

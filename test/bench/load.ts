@@ -42,6 +42,13 @@ export function cpuTime(pid: number): number {
   return children === '' ? own : children.split(' ').reduce((sum, child) => sum + cpuTime(Number(child)), own);
 }
 
+/** Memory of a process and its children in MiB, what they share counted once (PSS). */
+export function memoryMiB(pid: number): number {
+  const own = Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? own : children.split(' ').reduce((sum, child) => sum + memoryMiB(Number(child)), own);
+}
+
 const UNITS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 
 async function wrk({ url, seconds, headers = {}, script }: Load): Promise<Answered> {

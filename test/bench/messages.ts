@@ -11,6 +11,7 @@ import { createTopic } from '../serve/kafka-client.ts';
 import { serveSending } from '../serve/sending.ts';
 import { type Figures, measure, median } from './load.ts';
 import { jsonScript } from './project.ts';
+import { quietGateway } from './quiet-gateway.ts';
 import { type Server, Servers } from './servers.ts';
 import { measureWebSockets } from './web-socket-load.ts';
 
@@ -62,11 +63,8 @@ async function publishPair(kind: 'kafka' | 'nats', broker: string, config: objec
 }
 
 async function started(starting: Promise<Gateway>): Promise<Server> {
-  const gateway = await starting;
+  const gateway = await quietGateway(starting);
   gateways.push(gateway);
-  // No access log: the other servers have none.
-  const level = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"level":"warn"}' };
-  if (!(await fetch(`${gateway.admin}/log-level`, level)).ok) throw new Error('the log level cannot be changed');
   return { port: Number(new URL(gateway.url).port), pid: gateway.pid };
 }
 

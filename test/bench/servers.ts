@@ -59,10 +59,15 @@ export class Servers {
   }
 
   /** A program of this folder; its last argument is the port that it listens on. */
-  async program(name: string, args: readonly string[]): Promise<Server> {
+  program(name: string, args: readonly string[]): Promise<Server> {
+    return this.command([process.execPath, join(import.meta.dirname, name), ...args], (port) => [String(port)]);
+  }
+
+  /** Any other command, with the arguments that make it listen on a port. */
+  async command(command: readonly string[], listen: (port: number) => string[], env = {}): Promise<Server> {
     const port = await freePort();
-    const pid = this.#start(process.execPath, [join(import.meta.dirname, name), ...args, String(port)]);
-    return this.#ready({ port, pid });
+    const [file = '', ...args] = command;
+    return this.#ready({ port, pid: this.#start(file, [...args, ...listen(port)], env) });
   }
 
   /** Compiles a project of its own and serves it. */
@@ -114,11 +119,11 @@ export class Servers {
     return this.#ready({ port, pid: this.#start('nginx', ['-c', file, '-p', this.dir]) });
   }
 
-  #start(file: string, args: string[]): number {
+  #start(file: string, args: string[], env = {}): number {
     const log = openSync(join(this.dir, `${this.#children.length}.log`), 'w');
     const child = spawn(file, args, {
       stdio: ['ignore', log, 'inherit'],
-      env: { ...process.env, NODE_ENV: 'production' },
+      env: { ...process.env, NODE_ENV: 'production', ...env },
     });
     this.#children.push(child);
     if (child.pid === undefined) throw new Error(`${file} did not start`);
@@ -126,7 +131,7 @@ export class Servers {
   }
 
   async #ready(server: Server): Promise<Server> {
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < 2400; i++) {
       if (await accepts(server.port)) return server;
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
