@@ -157,6 +157,17 @@ describe('a call', () => {
     expect(Object.keys(lastSeen()?.headers ?? {}).filter((name) => name.startsWith('mcp-'))).toEqual([]);
   });
 
+  it('has the numbers that the client has written, whatever their digits', async () => {
+    const numbers = '{"id":9007199254740993,"tags":[12345678901234567890],"title":"x","price":1.00000000000000000001}';
+    const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"putBook","arguments":${numbers}}}`;
+    const { body } = await post(gw.url, message, await openSession(gw.url));
+    expect(body?.result?.isError).toBeUndefined();
+    expect(lastSeen()).toMatchObject({
+      url: '/books/9007199254740993?tags=12345678901234567890',
+      body: '{"title":"x","price":1.00000000000000000001}',
+    });
+  });
+
   it.each([
     ['a value that does not fit', { id: '1', title: '' }, 'body /title: must NOT have fewer than 1 characters'],
     [
