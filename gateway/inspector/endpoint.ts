@@ -1,5 +1,5 @@
 /** Asks the gateway's MCP endpoint, in revision 2026-07-28, as a request that the admin port traces. */
-import { parseExactly } from '../src/mcp/client/exact-json.ts';
+import { parseExactly } from '../src/json/exact-json.ts';
 import { headerText } from '../src/mcp/client/header-text.ts';
 import { headersOfArguments, parameterHeaders } from '../src/mcp/upstreams/parameter-headers.ts';
 import { EventParser } from '../src/server-sent-events.ts';

@@ -1,6 +1,6 @@
 /** One tool: what it says of itself, the form of its arguments, and what became of the last call. */
 import { useId, useState } from 'preact/hooks';
-import { parseExactly } from '../src/mcp/client/exact-json.ts';
+import { parseExactly } from '../src/json/exact-json.ts';
 import { isObject, type Obj } from '../src/spec/json.ts';
 import { type Answer, callTool, type Headers, type Tool } from './endpoint.ts';
 import { type FormField, fieldsOf, typedArguments, type Values } from './fields.ts';

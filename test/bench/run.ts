@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ENVOY, ENVOY_MCP } from './envoy.ts';
 import { type Figures, type Load, measure, median } from './load.ts';
 import { graphqlScript, postScript, toolScript } from './project.ts';
 import { type Server, Servers } from './servers.ts';
@@ -81,6 +82,8 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
     'mock, called by MCP': row(gw, MCP, { script: tool('mock', null) }),
     'mock, called by MCP in a session': row(gw, MCP, { script: tool('mock', session) }),
     'proxied, called by MCP': row(gw, MCP, { script: tool('proxied', null) }),
+    'proxied, called by MCP in a session': row(gw, MCP, { script: tool('proxied', session) }),
+    ...(await rowsOfEnvoy(servers, (server, path, script) => row(server, path, script === null ? {} : { script }))),
     'mock among 1,000 routes': row(many, '/mock'),
     'mock, 2 workers': row(two, '/mock'),
     'nginx proxy, POST 100 B': row(control, '/orders', { script: small }),
@@ -97,6 +100,24 @@ async function rowsOf(servers: Servers): Promise<Record<string, Row>> {
       http2: true,
       control: 'nginx proxy, HTTP/2 over TLS',
     }),
+  };
+}
+
+/** None without Envoy. Its filter speaks the revisions with sessions, and has none. */
+async function rowsOfEnvoy(
+  servers: Servers,
+  row: (server: Server, path: string, script: string | null) => Row,
+): Promise<Record<string, Row>> {
+  if (ENVOY === null) {
+    process.stderr.write('No rows of Envoy: GW_BENCH_ENVOY names no program, and there is no envoy on the path.\n');
+    return {};
+  }
+  const envoy = await servers.envoy(ENVOY, 'proxied', '/proxy');
+  const script = join(servers.dir, 'tool-envoy.lua');
+  writeFileSync(script, toolScript('proxied', 'none'));
+  return {
+    'proxied by Envoy': row(envoy, '/proxy', null),
+    'proxied by Envoy, called by MCP': row(envoy, ENVOY_MCP, script),
   };
 }
 
@@ -156,10 +177,13 @@ function print(rows: readonly (readonly [string, Row])[], results: ReadonlyMap<s
     ['mock, called by MCP', 'mock'],
     ['mock, called by MCP in a session', 'mock'],
     ['proxied, called by MCP', 'proxied'],
+    ['proxied, called by MCP in a session', 'proxied'],
+    ['proxied by Envoy, called by MCP', 'proxied by Envoy'],
+    ['proxied, called by MCP in a session', 'proxied by Envoy, called by MCP'],
   ] as const;
   list(
-    'Tools, CPU of the plain request',
-    called.map(([name, plain]) => [name, ratio(name, plain), 2]),
+    'Tools, CPU of the other',
+    called.map(([name, other]) => [`${name}, of ${other}`, ratio(name, other), 2]),
   );
   list(
     'Requests a CPU second with 2 workers, of those with 1',

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
+import { envoyConfig } from './envoy.ts';
 import { nginxConfig, type Project, UPSTREAM_ANSWER, writeProject } from './project.ts';
 
 const GW = join(import.meta.dirname, '..', '..', 'dist', 'image', 'gw.js');
@@ -56,6 +57,15 @@ export class Servers {
 
   barePair(): Promise<Server> {
     return this.program('bare-pair.ts', [this.#upstreamUrl]);
+  }
+
+  /** One worker, as of gw. */
+  async envoy(program: string, tool: string, path: string): Promise<Server> {
+    const port = await freePort();
+    const file = join(this.dir, 'envoy.json');
+    writeFileSync(file, envoyConfig(port, this.#upstream, tool, path));
+    const args = ['-c', file, '--concurrency', '1', '--use-dynamic-base-id', '-l', 'critical'];
+    return this.#ready({ port, pid: this.#start(program, args) });
   }
 
   /** A program of this folder; its last argument is the port that it listens on. */

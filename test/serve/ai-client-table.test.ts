@@ -7,7 +7,8 @@ import { generateText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientRig, SHOP_KEY, startClientRig } from '../ai/clients/gateway-of-clients.ts';
-import { DIRECT, lineOf, PYTHON, type Row, rowsOfNpm, rowsOfPyPI } from '../ai/clients/table.ts';
+import { DIRECT, lineOf, type Row, rowsOfNpm, rowsOfPyPI } from '../ai/clients/table.ts';
+import { NO_PYTHON } from '../python/python.ts';
 
 let rig: ClientRig;
 beforeAll(async () => {
@@ -32,11 +33,11 @@ describe('the table of official clients', () => {
     agree(await rowsOfNpm(rig), shown.filter(isOfNpm));
   });
 
-  it.skipIf(PYTHON === null && process.env['GW_NO_SKIP'] !== '1')(
+  it.skipIf(NO_PYTHON)(
     'has those of PyPI, and each passes at the fakes themselves (needs a Python with openai and anthropic)',
     async () => {
       const isOfPyPI = (line: string) => line.includes('(PyPI)');
-      agree(await rowsOfPyPI(rig, PYTHON ?? 'python3'), shown.filter(isOfPyPI));
+      agree(await rowsOfPyPI(rig), shown.filter(isOfPyPI));
     },
   );
 });

@@ -44,7 +44,11 @@ export function toolsProject(upstream: string, settings: object = {}): Promise<U
           ],
           requestBody: {
             required: true,
-            ...json({ type: 'object', required: ['title'], properties: { title: { type: 'string', minLength: 1 } } }),
+            ...json({
+              type: 'object',
+              required: ['title'],
+              properties: { title: { type: 'string', minLength: 1 }, price: { type: 'number' } },
+            }),
           },
           responses: { 200: { description: 'x' } },
           ...proxied,

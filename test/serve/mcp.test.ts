@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { type Gateway, startGateway } from './gateway.ts';
+import { type Gateway, startGateway, withGateway } from './gateway.ts';
 import { openSession, post, toolsProject } from './mcp-project.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -155,6 +155,36 @@ describe('a call', () => {
       'content-type': 'application/json',
     });
     expect(Object.keys(lastSeen()?.headers ?? {}).filter((name) => name.startsWith('mcp-'))).toEqual([]);
+  });
+
+  it('keeps the connection to the upstream for the next', async () => {
+    const ports = new Set<number | undefined>();
+    const counted = await startUpstream((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '26' });
+      response.end('{"id":1,"title":"Cosmos!"}');
+    });
+    await withGateway(await toolsProject(counted.url), [], async ({ url }) => {
+      const session = await openSession(url);
+      for (let i = 0; i < 5; i++) {
+        const params = { name: 'getBook', arguments: { id: '1' } };
+        const { body } = await post(url, { jsonrpc: '2.0', id: i, method: 'tools/call', params }, session);
+        expect(body?.result).toMatchObject({ structuredContent: { title: 'Cosmos!' } });
+      }
+    });
+    expect(ports.size).toBe(1);
+    await counted.close();
+  });
+
+  it('has the numbers that the client has written, whatever their digits', async () => {
+    const numbers = '{"id":9007199254740993,"tags":[12345678901234567890],"title":"x","price":1.00000000000000000001}';
+    const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"putBook","arguments":${numbers}}}`;
+    const { body } = await post(gw.url, message, await openSession(gw.url));
+    expect(body?.result?.isError).toBeUndefined();
+    expect(lastSeen()).toMatchObject({
+      url: '/books/9007199254740993?tags=12345678901234567890',
+      body: '{"title":"x","price":1.00000000000000000001}',
+    });
   });
 
   it.each([

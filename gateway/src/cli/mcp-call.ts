@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import type { McpUpstream } from '../artifact/tools.ts';
-import { parseExactly } from '../mcp/client/exact-json.ts';
+import { parseExactly } from '../json/exact-json.ts';
 import { messageLine, printable, SERVER_LOG_LEVELS } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';

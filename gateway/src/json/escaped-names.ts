@@ -37,8 +37,15 @@ const ORDINARY = { writable: true, enumerable: true, configurable: true };
 /** Strings, structure, and what stands between them. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}]|[^\s,:"[\]{}]+/g;
 
-/** The value of a text that is JSON. Throws RepeatedMember where an object has a member twice, unless the last `counts`. */
-export function readEscapedNames(text: string, lastCounts: boolean): unknown {
+/**
+ * The value of a text that is JSON; `readPlain`: of texts, numbers and words in it. Throws RepeatedMember where an object
+ * has a member twice, unless the last `counts`.
+ */
+export function readEscapedNames(
+  text: string,
+  lastCounts: boolean,
+  readPlain: (token: string) => unknown = JSON.parse,
+): unknown {
   const outer: Open[] = [];
   let open: Open | null = null;
   let named = false;
@@ -71,6 +78,6 @@ export function readEscapedNames(text: string, lastCounts: boolean): unknown {
       if (!lastCounts && open.names.has(name)) throw new RepeatedMember();
       open.names.add(name);
       named = true;
-    } else put(JSON.parse(token));
+    } else put(readPlain(token));
   }
 }

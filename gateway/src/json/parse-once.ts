@@ -1,5 +1,6 @@
 /** JSON of strangers: read as it is written, and in requests with no member twice (docs/decisions.md#one-reading). */
 import { hasEscapedName, RepeatedMember, readEscapedNames } from './escaped-names.ts';
+import { mayBeInexact, parseExactly } from './exact-json.ts';
 import { repeatsMember } from './repeated-members.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -7,6 +8,22 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 /** Throws where the bytes are not UTF-8 (TypeError) or not JSON (SyntaxError), and RepeatedMember. */
 export function parseOnce(bytes: Uint8Array): unknown {
   return read(utf8.decode(bytes), bytes, false);
+}
+
+/** Two readings of one text. */
+export interface Readings {
+  readonly value: unknown;
+  /** The same, with numbers as they were written (`exact-json.ts`): to be passed on, and for nothing else. */
+  readonly exact: unknown;
+}
+
+/** Throws as `parseOnce` does. */
+export function parseOnceExactly(bytes: Uint8Array): Readings {
+  const text = utf8.decode(bytes);
+  const value = read(text, bytes, false);
+  if (!mayBeInexact(text)) return { value, exact: value };
+  const isEscaped = text.includes('\\') && hasEscapedName(bytes);
+  return { value, exact: isEscaped ? readEscapedNames(text, false, parseExactly) : parseExactly(text) };
 }
 
 /** Throws where the text is not JSON (SyntaxError), and RepeatedMember. */

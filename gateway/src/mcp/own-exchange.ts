@@ -53,10 +53,9 @@ function headersOf(outer: Exchange, { headers, cookies, body }: ToolRequest): He
 
 /** Those of the client, but for those that arguments give. */
 function cookiesOf(sent: string | undefined, given: readonly string[]): string {
+  if (sent === undefined) return given.join('; ');
   const nameOf = (pair: string) => pair.split('=', 1)[0]?.trim();
   const names = new Set(given.map(nameOf));
-  const kept = (sent ?? '')
-    .split(';')
-    .flatMap((pair) => (pair.trim() === '' || names.has(nameOf(pair)) ? [] : [pair.trim()]));
+  const kept = sent.split(';').flatMap((pair) => (pair.trim() === '' || names.has(nameOf(pair)) ? [] : [pair.trim()]));
   return [...kept, ...given].join('; ');
 }

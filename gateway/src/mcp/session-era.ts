@@ -139,7 +139,7 @@ export class SessionEra {
 
   async #call(request: McpRequest, session: string, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { id } = message;
-    const called = calledTool(request, message.params);
+    const called = calledTool(request, message);
     const side = this.#side(id, session);
     if ('upstream' in called) return callUpstreamTool(request, message, called, side);
     const outcome = await runTool(request, called, 'sessions', side.cancellable);

@@ -80,10 +80,11 @@ export class StatelessEra {
     const { headers } = request.x;
     const name = get(params, 'name');
     if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
-    const called = calledTool(request, params);
+    const called = calledTool(request, message);
     if ('upstream' in called) {
       // Repeated by who calls the tool by its own name; search mode's arguments are others.
-      if (called.upstream.tool.name === name) mustMatchArguments(headers, called.upstream.tool.headers, called.args);
+      if (called.upstream.tool.name === name)
+        mustMatchArguments(headers, called.upstream.tool.headers, called.args.exact);
       return callUpstreamTool(request, message, called, clientSide(request, message));
     }
     const outcome = await runTool(request, called, 'stateless', () => () => {});

@@ -5,7 +5,7 @@ import { CONSUMER } from '../telemetry/access-log.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import { logOutcome, logTool } from './call-log.ts';
 import type { Era } from './protocol/era.ts';
-import { INVALID_PARAMS, RpcError } from './protocol/json-rpc.ts';
+import { INVALID_PARAMS, RpcError, type RpcRequest } from './protocol/json-rpc.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
 import { answerSearch, CALL, innerCall, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';
@@ -48,27 +48,34 @@ export function listTools({ toolbox }: McpRequest, params: Obj, era: Era): strin
 /** A call of an operation's tool, or of an upstream's, or what one that finds them answers. */
 export type Called = OwnCall | UpstreamCall;
 type OwnCall =
-  | { readonly served: ServedTool; readonly args: Obj }
+  | { readonly served: ServedTool; readonly args: Arguments }
   | { readonly name: string; readonly result: ToolResult };
 export interface UpstreamCall {
   readonly upstream: UpstreamTool;
-  readonly args: Obj;
+  readonly args: Arguments;
+}
+
+export interface Arguments {
+  readonly values: Obj;
+  /** With numbers as they were written, to be sent so. */
+  readonly exact: Obj;
 }
 
 /** What a call is of. Throws RpcError. */
-export function calledTool(request: McpRequest, params: Obj): Called {
-  const called = resolved(request, params);
-  if ('result' in called) logTool(request.x, called.name, objectOf(get(params, 'arguments')));
-  else logTool(request.x, 'served' in called ? called.served.tool.name : called.upstream.tool.name, called.args);
+export function calledTool(request: McpRequest, message: RpcRequest): Called {
+  const called = resolved(request, message);
+  if ('result' in called) logTool(request.x, called.name, objectOf(get(message.params, 'arguments')));
+  else logTool(request.x, 'served' in called ? called.served.tool.name : called.upstream.tool.name, called.args.values);
   return called;
 }
 
-function resolved({ toolbox }: McpRequest, params: Obj): Called {
-  const [name, args = {}] = [get(params, 'name'), get(params, 'arguments')];
+function resolved({ toolbox }: McpRequest, { params, exact }: RpcRequest): Called {
+  const [name, values = {}] = [get(params, 'name'), get(params, 'arguments')];
   if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, '"name" must be a string.');
-  if (!isObject(args)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
+  if (!isObject(values)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
+  const args = { values, exact: objectOf(get(exact, 'arguments')) };
   if (toolbox.search !== null) {
-    const result = answerSearch(name, args, toolbox.search);
+    const result = answerSearch(name, values, toolbox.search);
     if (result !== null) return { name, result };
     if (name === CALL) return innerTool(toolbox, args);
   }
@@ -81,17 +88,18 @@ function resolved({ toolbox }: McpRequest, params: Obj): Called {
   return called;
 }
 
-function calledBy(toolbox: Toolbox, name: string, args: Obj): Called | null {
+function calledBy(toolbox: Toolbox, name: string, args: Arguments): Called | null {
   const served = toolbox.find(name);
   if (served) return { served, args };
   const upstream = toolbox.upstreams?.tools.get(name);
   return upstream ? { upstream, args } : null;
 }
 
-function innerTool(toolbox: Toolbox, args: Obj): Called {
-  const inner = innerCall(args);
+function innerTool(toolbox: Toolbox, { values, exact }: Arguments): Called {
+  const inner = innerCall(values);
   if (inner === null) return { name: CALL, result: faultResult('"name" must be a text, and "arguments" an object.') };
-  return calledBy(toolbox, inner.name, inner.args) ?? { name: CALL, result: unknownTool(inner.name) };
+  const args = { values: inner.args, exact: objectOf(get(exact, 'arguments')) };
+  return calledBy(toolbox, inner.name, args) ?? { name: CALL, result: unknownTool(inner.name) };
 }
 
 /** `cancellable`: is given what cancels the call, and returns what takes that back. Throws RpcError. */
@@ -115,7 +123,7 @@ export async function runTool(
   };
   let call: ReturnType<typeof callTool>;
   try {
-    call = callTool(outer, served, args, requests);
+    call = callTool(outer, served, args.exact, requests);
   } catch (error) {
     if (!(error instanceof ToolFault)) throw error;
     ended('invalid');

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import type { Operation, Parameter } from '../artifact/format.ts';
 import type { Tool } from '../artifact/tools.ts';
+import { parseExactly } from '../json/exact-json.ts';
 import { Router } from '../router/router.ts';
+import type { Obj } from '../spec/json.ts';
 import { readMultipart } from '../validation/multipart.ts';
 import { readPairs, readText, splitCookies, splitQuery } from '../validation/styles.ts';
 import { ToolFault } from './tool-fault.ts';
@@ -184,6 +186,55 @@ describe('a value is read as it was written', () => {
   it('no member of an object becomes a parameter that is not its own', () => {
     const declared = parameter({ in: 'query', types: ['object'], property_types: { x: ['string'] } });
     expect(requestOf([declared], { p: { x: '1', admin: '1' } })).toBeNull();
+  });
+});
+
+describe('a number of more digits than a double has', () => {
+  const digits = fc.bigInt({ min: 10n ** 15n }).map(String);
+  const types = ['integer'];
+  const positions: readonly Parameter[] = [
+    parameter({ in: 'path', types }),
+    parameter({ in: 'header', types }),
+    parameter({ in: 'cookie', types }),
+    parameter({ in: 'query', types }),
+    parameter({ in: 'query', content_type: 'application/json' }),
+  ];
+  const within = [
+    [parameter({ in: 'query', types: ['array'] }), (n: string) => `[1,${n}]`],
+    [parameter({ in: 'query', types: ['array'], style: 'pipeDelimited', explode: false }), (n: string) => `[${n},1]`],
+    [parameter({ in: 'query', types: ['object'], style: 'deepObject' }), (n: string) => `{"a":{"b":${n}}}`],
+    [parameter({ in: 'query', types: ['object'], property_types: { x: types } }), (n: string) => `{"x":${n}}`],
+    [parameter({ in: 'path', types: ['array'], style: 'matrix' }), (n: string) => `[${n}]`],
+  ] as const;
+  const sent = (tool: Tool, operation: Operation, written: string): string => {
+    const { target, headers, cookies, body } = toolRequest(tool, operation, parseExactly(written) as Obj);
+    return [target, ...headers, ...cookies, body?.bytes ?? ''].join(' ');
+  };
+
+  it('is sent as it was written, wherever it stands', () => {
+    fc.assert(
+      fc.property(digits, (n) => {
+        const numberIn = new RegExp(`(^|[^0-9])${n}($|[^0-9])`);
+        for (const [declared, write] of [...positions.map((each) => [each, String] as const), ...within]) {
+          const { tool, operation } = toolOf([declared], declared.in === 'path' ? '/{p}' : '/a');
+          expect(sent(tool, operation, `{"p":${write(n)}}`)).toMatch(numberIn);
+        }
+        for (const encoding of ['json', 'form', 'multipart', 'text'] as const) {
+          const properties = encoding === 'text' ? { argument: 'n' } : { properties: ['n', 'list'] };
+          const body = { content_type: `a/${encoding}`, encoding, required: true, ...properties };
+          const content = { [body.content_type]: { fields: [] } };
+          const { tool, operation } = toolOf([], '/a', { body }, { required: true, content });
+          expect(sent(tool, operation, `{"n":${n}}`)).toMatch(numberIn);
+          if (encoding === 'json') expect(sent(tool, operation, `{"list":[${n}]}`)).toBe(`/a {"list":[${n}]}`);
+        }
+      }),
+      propertyRuns(100),
+    );
+  });
+
+  it('is no list, and no object, where one is asked for', () => {
+    const { tool, operation } = toolOf([parameter({ in: 'querystring', fields: [] })]);
+    expect(() => sent(tool, operation, '{"p":12345678901234567890}')).toThrow(ToolFault);
   });
 });
 

@@ -5,7 +5,7 @@ import type { HeaderList } from '../exchange.ts';
 import type { Obj } from '../spec/json.ts';
 import { ToolFault } from './tool-fault.ts';
 import { type WrittenBody, writeBody } from './write-body.ts';
-import { cookiePairs, headerText, pathText, percentEncoded, queryPairs } from './write-styles.ts';
+import { cookiePairs, headerText, isStructured, pathText, percentEncoded, queryPairs } from './write-styles.ts';
 
 export interface ToolRequest {
   readonly method: string;
@@ -67,7 +67,7 @@ function valuesOf(tool: Tool, given: Obj): ReadonlyMap<string, unknown> {
 
 /** Written down, a list would read as the text that its schema asks for. */
 function checkShape(argument: string, { types, content_type: type }: Parameter, value: unknown): void {
-  if (typeof value !== 'object' || types.length === 0 || type !== undefined) return;
+  if (!isStructured(value) || types.length === 0 || type !== undefined) return;
   const shape = Array.isArray(value) ? 'array' : 'object';
   if (!types.includes(shape)) throw new ToolFault(`"${argument}" must be of type ${types.join(' or ')}.`);
 }
@@ -95,7 +95,7 @@ function pathOf(template: string, values: PathValues): string {
 
 function wholeQuery(parameter: Parameter, value: unknown): string {
   if (parameter.fields === undefined) return percentEncoded(JSON.stringify(value));
-  if (typeof value !== 'object' || value === null) throw new ToolFault(`"${parameter.name}" must be an object.`);
+  if (!isStructured(value)) throw new ToolFault(`"${parameter.name}" must be an object.`);
   const fields = new Map(parameter.fields.map((field) => [field.name, field]));
   return Object.entries(value)
     .flatMap(([name, each]) => queryPairs(fields.get(name) ?? { name, style: 'form', explode: true }, each))

@@ -1,14 +1,13 @@
 /** Calls a tool of an upstream. */
 import type { Answer } from '../exchange.ts';
-import { get, isObject, type Obj } from '../spec/json.ts';
-import { parseExactly } from './client/exact-json.ts';
+import { get, type Obj } from '../spec/json.ts';
 import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
 import type { RpcRequest } from './protocol/json-rpc.ts';
 import type { McpRequest, STREAMS, UpstreamCall } from './tool-methods.ts';
 import { headersOfArguments } from './upstreams/parameter-headers.ts';
 
 /** Throws RpcError. */
-export async function callUpstreamTool(
+export function callUpstreamTool(
   request: McpRequest,
   message: RpcRequest,
   { upstream: { server, tool }, args }: UpstreamCall,
@@ -16,23 +15,14 @@ export async function callUpstreamTool(
 ): Promise<Answer | null | typeof STREAMS> {
   const { params } = message;
   const { authorize } = server.settings;
-  const given = await exactArguments(request, get(params, 'name') !== tool.name, args);
   const question = {
     method: 'tools/call',
     name: tool.own,
-    params: { ...withoutProtocolMeta(params), name: tool.own, arguments: given },
-    headers: headersOfArguments(tool.headers, args),
+    params: { ...withoutProtocolMeta(params), name: tool.own, arguments: args.exact },
+    headers: headersOfArguments(tool.headers, args.exact),
   };
   const authorizer = authorize === undefined ? null : request.toolbox.operation(authorize);
   return passOn(request, message, { server, question, about: tool.name, authorizer, fault }, side);
-}
-
-/** With numbers as they were written; `inner`: those of search mode's `call_tool`. */
-async function exactArguments({ x }: McpRequest, inner: boolean, args: Obj): Promise<Obj> {
-  const message = parseExactly(Buffer.from(await x.readBody()).toString('utf8'));
-  const outer = get(get(message, 'params'), 'arguments');
-  const exact = inner ? get(outer, 'arguments') : outer;
-  return isObject(exact) ? exact : args;
 }
 
 function fault(result: Obj): string | null {

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { FormField, Operation } from '../artifact/format.ts';
 import type { ToolBody } from '../artifact/tools.ts';
-import { isObject, type Obj } from '../spec/json.ts';
+import type { Obj } from '../spec/json.ts';
 import { isJson } from '../validation/media-type.ts';
 import { ToolFault } from './tool-fault.ts';
-import { queryPairs } from './write-styles.ts';
+import { hasMembers, isStructured, queryPairs, textOf } from './write-styles.ts';
 
 export interface WrittenBody {
   readonly contentType: string;
@@ -19,11 +19,11 @@ export function writeBody(body: ToolBody, operation: Operation, value: unknown):
     case 'json':
       return { contentType: contentType === '*/*' ? 'application/json' : contentType, bytes: jsonBytes(value) };
     case 'text':
-      return { contentType, bytes: Buffer.from(textOf(value)) };
+      return { contentType, bytes: Buffer.from(plainBody(value)) };
     case 'base64':
       return { contentType, bytes: bytesOf(value, 'body') };
     default: {
-      if (!isObject(value)) throw new ToolFault('The body must be an object.');
+      if (!hasMembers(value)) throw new ToolFault('The body must be an object.');
       const fields = operation.request_body?.content[contentType]?.fields ?? [];
       return encoding === 'form' ? writeForm(value, fields, contentType) : writeParts(value, fields, body);
     }
@@ -34,7 +34,7 @@ function jsonBytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-function textOf(value: unknown): string {
+function plainBody(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -76,12 +76,12 @@ function writeParts(value: Obj, fields: readonly FormField[], { binary = [] }: T
 function part(field: FormField, value: unknown, isBinary: boolean, boundary: string): Buffer {
   const { name } = field;
   if (/["\\\r\n\0]/.test(name)) throw new ToolFault(`A field of a form cannot have the name ${JSON.stringify(name)}.`);
-  const structured = typeof value === 'object' && value !== null;
+  const structured = isStructured(value);
   const declared = field.part_types?.find((type) => !type.includes('*')) ?? field.content_type;
   const type = declared ?? (isBinary ? 'application/octet-stream' : structured ? 'application/json' : undefined);
   const content = isBinary
     ? bytesOf(value, name)
-    : Buffer.from(structured || (type !== undefined && isJson(type)) ? JSON.stringify(value) : String(value ?? ''));
+    : Buffer.from(structured || (type !== undefined && isJson(type)) ? JSON.stringify(value) : textOf(value));
   const file = isBinary ? `; filename="${name}"` : '';
   const head =
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n` +

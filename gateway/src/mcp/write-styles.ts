@@ -1,6 +1,7 @@
 /** Writes values of parameters as OpenAPI's styles have them: what `validation/styles.ts` reads. */
 import type { FormField, Parameter } from '../artifact/format.ts';
-import { isObject } from '../spec/json.ts';
+import { isWrittenNumber, numberText } from '../json/exact-json.ts';
+import { isObject, type Obj } from '../spec/json.ts';
 import { isJson } from '../validation/media-type.ts';
 import { ToolFault } from './tool-fault.ts';
 
@@ -9,6 +10,15 @@ export type Styled = Pick<FormField, 'name' | 'style' | 'explode' | 'content_typ
   Partial<Pick<Parameter, 'in'>>;
 
 type Encode = (text: string) => string;
+
+/** A list or an object, and no number that is as it was written. */
+export function isStructured(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isWrittenNumber(value);
+}
+
+export function hasMembers(value: unknown): value is Obj {
+  return isObject(value) && !isWrittenNumber(value);
+}
 
 /** Everything but unreserved characters (RFC 3986, section 2.3): a value never is more than a value. */
 export function percentEncoded(text: string): string {
@@ -46,17 +56,18 @@ function cookieName(name: string): string {
 function pairs(parameter: Styled, value: unknown, encode: Encode): [string, string][] {
   const { name, style, explode, content_type: type } = parameter;
   if (type !== undefined) return [[name, encode(contentText(type, value))]];
-  if (style === 'deepObject' && typeof value === 'object' && value !== null) return deepPairs(name, value, encode, 0);
+  if (style === 'deepObject' && isStructured(value)) return deepPairs(name, value, encode, 0);
   if (Array.isArray(value)) {
-    const items = value.map((each) => encode(plainText(parameter, each)));
+    const texts = value.map((each) => plainText(parameter, each));
+    const items = texts.map(encode);
     const delimits = { spaceDelimited: ' ', pipeDelimited: '|' }[style as string];
-    if (!explode && delimits !== undefined && value.some((each) => String(each).includes(delimits))) {
+    if (!explode && delimits !== undefined && texts.some((each) => each.includes(delimits))) {
       throw new ToolFault(`A value in "${name}" cannot have "${delimits}", which separates its values.`);
     }
     if (explode) return items.map((item) => [name, item]);
     return [[name, items.join({ spaceDelimited: '%20', pipeDelimited: '%7C' }[style as string] ?? ',')]];
   }
-  if (!isObject(value)) return [[name, encode(plainText(parameter, value))]];
+  if (!hasMembers(value)) return [[name, encode(plainText(parameter, value))]];
   const members = membersOf(parameter, value);
   if (explode) return members.map(([key, text]) => [key, encode(text)]);
   return [[name, members.flatMap(([key, text]) => [encode(key), encode(text)]).join(',')]];
@@ -70,7 +81,7 @@ function deepPairs(name: string, value: object, encode: Encode, depth: number): 
   return Object.entries(value).flatMap(([key, each]): [string, string][] => {
     if (/[[\]]/.test(key)) throw new ToolFault(`A member of an argument cannot have the name ${JSON.stringify(key)}.`);
     const inner = `${name}[${key}]`;
-    if (typeof each === 'object' && each !== null) return deepPairs(inner, each, encode, depth + 1);
+    if (isStructured(each)) return deepPairs(inner, each, encode, depth + 1);
     return [[inner, encode(textOf(each))]];
   });
 }
@@ -86,14 +97,14 @@ export function pathText(parameter: Styled, value: unknown, greedy: boolean): st
   if (explode && Array.isArray(value)) {
     return value.map((each) => `;${key}=${encode(plainText(parameter, each))}`).join('');
   }
-  if (explode && isObject(value)) return `;${listText(parameter, value, encode, ';')}`;
+  if (explode && hasMembers(value)) return `;${listText(parameter, value, encode, ';')}`;
   return `;${key}=${listText(parameter, value, encode, ',')}`;
 }
 
 /** The value of a header. */
 export function headerText(parameter: Styled, value: unknown): string {
   const { name, content_type: type } = parameter;
-  const several = type === undefined && typeof value === 'object' && value !== null;
+  const several = type === undefined && isStructured(value);
   const part: Encode = (text) => {
     if (!several || !/[,=]/.test(text)) return text;
     throw new ToolFault(`A value in "${name}" cannot have a comma or "=".`);
@@ -108,7 +119,7 @@ export function headerText(parameter: Styled, value: unknown): string {
 
 function listText(parameter: Styled, value: unknown, encode: Encode, delimiter: string): string {
   if (Array.isArray(value)) return value.map((each) => encode(plainText(parameter, each))).join(delimiter);
-  if (!isObject(value)) return encode(plainText(parameter, value));
+  if (!hasMembers(value)) return encode(plainText(parameter, value));
   const members = membersOf(parameter, value).map(([key, text]) => [encode(key), encode(text)] as const);
   return parameter.explode
     ? members.map(([key, text]) => `${key}=${text}`).join(delimiter)
@@ -127,16 +138,17 @@ function membersOf(parameter: Styled, value: object): [string, string][] {
 }
 
 function plainText({ name }: Styled, value: unknown): string {
-  if (typeof value === 'object' && value !== null)
-    throw new ToolFault(`"${name}" cannot have lists or objects within it.`);
+  if (isStructured(value)) throw new ToolFault(`"${name}" cannot have lists or objects within it.`);
   return textOf(value);
 }
 
-function textOf(value: unknown): string {
+/** Of what has no structure. */
+export function textOf(value: unknown): string {
+  if (isWrittenNumber(value)) return numberText(value);
   return value === null || value === undefined ? '' : String(value);
 }
 
 /** Of a parameter that is declared with a media type. */
 function contentText(type: string, value: unknown): string {
-  return isJson(type) || typeof value === 'object' ? JSON.stringify(value) : textOf(value);
+  return isJson(type) || value === null || isStructured(value) ? JSON.stringify(value) : textOf(value);
 }

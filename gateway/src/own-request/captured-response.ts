@@ -55,7 +55,7 @@ export class CapturedResponse implements Responder {
 
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
     this.#head(status, headers);
-    return new Writable({
+    const sink: ResponseSink = new Writable({
       write: (chunk: Uint8Array, _, done) => {
         this.#take(chunk);
         done();
@@ -72,6 +72,15 @@ export class CapturedResponse implements Responder {
         done(error);
       },
     });
+    sink.endWith = (body) => {
+      this.#take(body);
+      // Whoever has sent it is not done yet, and would take it for a client that leaves.
+      queueMicrotask(() => {
+        x.close();
+        this.#ended.resolve();
+      });
+    };
+    return sink;
   }
 
   abort(x?: Exchange): void {

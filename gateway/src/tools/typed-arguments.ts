@@ -1,5 +1,5 @@
 /** Arguments that people type, as the tool's input schema wants them (docs/mcp.md#call). */
-import { parseExactly } from '../mcp/client/exact-json.ts';
+import { parseExactly } from '../json/exact-json.ts';
 import { nearestNames } from '../nearest-names.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { valueAt } from '../spec/pointer.ts';

@@ -44,12 +44,13 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
 
   /** Ends with a body that is whole: a short one goes out in one piece with the head. Nothing is written before. */
   endWith(body: Uint8Array | string): void {
-    const short = typeof body !== 'string' && body.length <= ONE_PIECE;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const short = bytes.length <= ONE_PIECE;
     // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
-    const text = short ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1') : null;
+    const text = short ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1') : null;
     atEndOfTick(() => {
       if (text !== null) this.end(text, 'latin1');
-      else endInPieces(this, typeof body === 'string' ? Buffer.from(body) : body);
+      else endInPieces(this, bytes);
     });
   }
 

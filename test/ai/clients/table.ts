@@ -1,7 +1,6 @@
 /** What each client, on each of its surfaces, gets of each endpoint; and the row of docs/ai-clients.md that says so. */
-import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runPython } from '../../python/python.ts';
 import { anthropic } from './anthropic.ts';
 import { type ClientRig, PROTOCOLS, SHOP_KEY } from './gateway-of-clients.ts';
 import {
@@ -70,29 +69,9 @@ export async function rowsOfNpm(rig: ClientRig): Promise<readonly Row[]> {
   return rows;
 }
 
-const VERSIONS =
-  "from importlib.metadata import version as v; print(f\"anthropic=={v('anthropic')} openai=={v('openai')}\")";
-
-/** A Python that has the clients of requirements.txt; null: there is none. */
-export const PYTHON: string | null = (() => {
-  const python = process.env['GW_AI_CLIENTS_PYTHON'] ?? 'python3';
-  const wanted = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8').split('\n');
-  try {
-    const has = execFileSync(python, ['-c', VERSIONS], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return has
-      .trim()
-      .split(' ')
-      .every((each) => wanted.includes(each))
-      ? python
-      : null;
-  } catch {
-    return null;
-  }
-})();
-
 const OF_PYPI = ['openai (PyPI)', 'anthropic (PyPI)'];
 
-export async function rowsOfPyPI(rig: ClientRig, python: string): Promise<readonly Row[]> {
+export async function rowsOfPyPI(rig: ClientRig): Promise<readonly Row[]> {
   const asked = {
     clients: Object.fromEntries(
       OF_PYPI.map((client) => [
@@ -107,26 +86,13 @@ export async function rowsOfPyPI(rig: ClientRig, python: string): Promise<readon
       ...{ picture: PICTURE, pictureQuestion: PICTURE_QUESTION, pictureAnswer: PICTURE_ANSWER.source },
     },
   };
-  const told: Record<string, Record<string, Record<string, Cell>>> = JSON.parse(await script(python, asked));
+  const told = await runPython<Record<string, Record<string, Record<string, Cell>>>>(
+    join(import.meta.dirname, 'clients.py'),
+    asked,
+  );
   return Object.entries(told).flatMap(([client, surfaces]) =>
     Object.entries(surfaces).map(([surface, cells]) => ({ client, surface, cells: new Map(Object.entries(cells)) })),
   );
-}
-
-function script(python: string, asked: object): Promise<string> {
-  const child = spawn(python, [join(import.meta.dirname, 'clients.py')], { stdio: ['pipe', 'pipe', 'pipe'] });
-  let [out, said] = ['', ''];
-  child.stdout.on('data', (piece) => {
-    out += piece;
-  });
-  child.stderr.on('data', (piece) => {
-    said += piece;
-  });
-  child.stdin.end(JSON.stringify(asked));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve(out) : reject(new Error(said))));
-  });
 }
 
 /** The row of docs/ai-clients.md. */

@@ -1,12 +1,12 @@
 /** Reads what a server of MCP answers: one message of JSON, or a stream of events whose last message it is. */
 import { type HeaderList, headerOf } from '../../exchange.ts';
+import { parseExactly } from '../../json/exact-json.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
 import { readWhole } from '../../read-whole.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
 import { mediaTypeOf } from '../../validation/media-type.ts';
 import type { RpcId } from '../protocol/json-rpc.ts';
-import { parseExactly } from './exact-json.ts';
 import type { StreamedAnswer } from './transport.ts';
 
 export interface Received {

@@ -1,7 +1,7 @@
 /** The server has answered, and not with a result: the message says how it refused, and what it wants of who asks. */
 import type { HeaderList } from '../../exchange.ts';
+import { parseExactly } from '../../json/exact-json.ts';
 import { get } from '../../spec/json.ts';
-import { parseExactly } from './exact-json.ts';
 import type { Received } from './receive.ts';
 
 /** Characters of a value from which on it is taken for a secret, and not for a word that anybody may say. */

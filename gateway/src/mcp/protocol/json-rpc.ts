@@ -1,8 +1,8 @@
 /** JSON-RPC 2.0 messages as MCP has them: single ones, with ids that are text or whole numbers. */
 import { RepeatedMember } from '../../json/escaped-names.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
-import { parseOnce } from '../../json/parse-once.ts';
-import { get, isObject, type Obj } from '../../spec/json.ts';
+import { parseOnceExactly, type Readings } from '../../json/parse-once.ts';
+import { get, isObject, type Obj, objectOf } from '../../spec/json.ts';
 
 export type RpcId = string | number;
 
@@ -11,6 +11,8 @@ export interface RpcRequest {
   readonly id: RpcId;
   readonly method: string;
   readonly params: Obj;
+  /** `params` with numbers as they were written: to be passed on, and for nothing else. */
+  readonly exact: Obj;
 }
 
 export interface RpcNotification {
@@ -61,7 +63,7 @@ const LONGEST_ID = 256;
 
 /** Throws RpcError. */
 export function readMessage(body: Uint8Array): RpcMessage {
-  const value = parse(body);
+  const { value, exact } = parse(body);
   if (Array.isArray(value))
     throw new RpcError(INVALID_REQUEST, 'Batches are not supported: send one message a request.');
   if (!isObject(value)) throw new RpcError(INVALID_REQUEST, 'The message must be a JSON object.');
@@ -74,16 +76,17 @@ export function readMessage(body: Uint8Array): RpcMessage {
   if (typeof method !== 'string') throw new RpcError(INVALID_REQUEST, '"method" must be a string.', { id });
   const params = get(value, 'params') ?? {};
   if (!isObject(params)) throw new RpcError(INVALID_PARAMS, '"params" must be an object.', { id });
-  return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
+  if (id === null) return { kind: 'notification', method, params };
+  return { kind: 'request', id, method, params, exact: objectOf(get(exact, 'params')) };
 }
 
-function parse(body: Uint8Array): unknown {
+function parse(body: Uint8Array): Readings {
   if (body.length === 0) throw new RpcError(PARSE_ERROR, 'The body is empty.');
   if (!isNestedWithin(body, MOST_NESTING)) {
     throw new RpcError(PARSE_ERROR, `The body is nested more than ${MOST_NESTING} levels deep.`);
   }
   try {
-    return parseOnce(body);
+    return parseOnceExactly(body);
   } catch (error) {
     const why =
       error instanceof RepeatedMember ? `The body is refused: ${error.message}.` : 'The body is not JSON in UTF-8.';

@@ -1,5 +1,6 @@
 /** Arguments that are repeated in headers, so that proxies can route by them (revision 2026-07-28, `x-mcp-header`). */
 import type { HeaderList } from '../../exchange.ts';
+import { isWrittenNumber, numberText } from '../../json/exact-json.ts';
 import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
 import { headerText } from '../client/header-text.ts';
 
@@ -67,5 +68,6 @@ export function headersOfArguments(headers: readonly ParameterHeader[], args: Ob
 /** As a header repeats it; null: the argument is not there, or cannot be repeated. */
 export function textAt(args: Obj, path: readonly string[]): string | null {
   const value = path.reduce<unknown>(get, args);
+  if (isWrittenNumber(value)) return numberText(value);
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : null;
 }
