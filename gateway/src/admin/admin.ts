@@ -26,8 +26,8 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   drifted(): boolean;
   /** In the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
-  /** In development mode there is the inspector of tools. */
-  readonly dev: boolean;
+  /** There is the inspector of tools. */
+  readonly inspector: boolean;
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number;
 }
@@ -99,8 +99,8 @@ async function page({ path, query }: Exchange, state: AdminState): Promise<Page>
 }
 
 /** Null where there is no such page, or this is no gateway of a developer. */
-async function inspected(path: string, { dev }: AdminState): Promise<Page | null> {
-  return dev ? (await import('./inspector.ts')).inspectorPage(path) : null;
+async function inspected(path: string, { inspector }: AdminState): Promise<Page | null> {
+  return inspector ? (await import('./inspector.ts')).inspectorPage(path) : null;
 }
 
 function readiness(manifest: Manifest | undefined, state: AdminState, ending: boolean): Page {

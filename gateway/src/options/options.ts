@@ -67,6 +67,11 @@ export const SERVE_OPTIONS = {
     help: 'verbose problem documents, plaintext upstreams allowed',
     pods: 'for a machine in front of its developer: problem documents tell clients about the inside',
   },
+  inspector: {
+    type: 'flag',
+    help: 'the page of the admin port that calls tools of agents, also without --dev',
+    pods: 'for a machine in front of its developer; `gw-operator local` sets it',
+  },
   logLevel: {
     type: 'choice',
     value: 'level',

@@ -92,7 +92,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       const { type, text } = await traffic.metrics();
       return { type, text: text + (await ofLink.metrics()) };
     },
-    dev: options.dev,
+    inspector: options.dev || options.inspector,
     startedAt,
   });
 

@@ -49,6 +49,7 @@ async function start(allowCommands = true) {
     listen: { host: '127.0.0.1', port: 0 },
     hostsFile,
     onListening: (service, address) => addresses.set(service.metadata.name, address),
+    onAdmin: (service, address) => addresses.set(`admin of ${service.metadata.name}`, address),
     onFailure: (_, reason) => failures.push(reason),
   });
   closing.push(async () => {

@@ -68,6 +68,9 @@ describe('gw-operator local', () => {
     expect(await (await fetch(`${url}/books/1`, key)).json()).toMatchObject({ title: 'The Dispossessed' });
     expect((await fetch(`${url}/books`)).status).toBe(401);
     expect(output()).not.toContain('\u001b[');
+    const inspector = /tools for agents: (http:\/\/127\.0\.0\.1:\d+\/inspector)\n/.exec(output())?.[1] ?? '';
+    const page = async () => (await fetch(inspector)).text();
+    expect(await page()).toContain('inspector.js');
 
     const failures: string[] = [];
     let requests = 0;
@@ -85,6 +88,8 @@ describe('gw-operator local', () => {
     })();
     await edit('4-api-spec.yaml', '"status":"open"', '"status":"open late"');
     await eventually(async () => expect(await (await fetch(`${url}/status`)).text()).toContain('open late'));
+    // Of other pods by now.
+    expect(await page()).toContain('inspector.js');
     await edit('4-api-spec.yaml', '#/components/schemas/NewBook', '#/components/schemas/Nothing');
     await eventually(() => expect(output()).toMatch(/error E1003 bookstore\.yaml:\d+#\/paths/));
     expect(await (await fetch(`${url}/status`)).text()).toContain('open late');

@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readArtifact } from '@gw/gateway/artifact';
 import { messageOf } from '@gw/gateway/message-of';
 import { type GatewayProject, gatewayProjects, type Pod } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
@@ -84,7 +85,7 @@ export async function startLocal(
     objects,
     root,
     hostsFile,
-    inherited,
+    inherited: { ...inherited, GW_INSPECTOR: 'true' },
     imageFiles: new Map([[GW_ENTRY, gwEntry]]),
     allowCommands,
     ...(controlConsole ? { variablesOf: (workload, pod) => controlConsole.variables(workload, pod) } : {}),
@@ -92,6 +93,9 @@ export async function startLocal(
     onFailure: (pod, reason) => report.problem(`pod ${pod}`, reason),
   });
   const addresses = new Map<string, string>();
+  const inspectors = new Map<string, string>();
+  /** Projects that have tools for agents. */
+  const withTools = new Set<string>();
   const services = new Services({
     objects,
     kubelet,
@@ -101,6 +105,9 @@ export async function startLocal(
       const project = service.metadata.labels?.[LABEL_PROJECT];
       if (project !== undefined) addresses.set(`${service.metadata.namespace}/${project}`, address);
       else report.note(`Service ${service.metadata.name}: ${address}`);
+    },
+    onAdmin({ metadata: { namespace, labels } }, address) {
+      inspectors.set(`${namespace}/${labels?.[LABEL_PROJECT]}`, `http://${address}/inspector`);
     },
     onFailure: (service, reason) => report.problem(`Service ${service}`, reason),
   });
@@ -119,13 +126,15 @@ export async function startLocal(
       compilations: new Compilations({
         onCompiled: (seconds, ok) =>
           report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
-        onInputs: (key, inputs, { artifactHash, archive }) =>
+        onInputs(key, inputs, { artifactHash, archive }) {
+          void readArtifact(archive).then(({ tools }) => (tools === null ? withTools.delete(key) : withTools.add(key)));
           controlConsole?.compiled(key, {
             inputs,
             artifactHash,
             production: inputs.flags.production === true,
             archive: async () => archive,
-          }),
+          });
+        },
       }),
       probe: probeLocal,
       readMetrics: (pod, host) => readAdmin(host, adminPort(pod), '/metrics', MAX_METRICS),
@@ -144,7 +153,8 @@ export async function startLocal(
       onError: (controller, key, error) => report.problem(`${controller} ${key}`, messageOf(error)),
     },
   });
-  const told = watchProjects(objects, report, addresses, () => controlConsole?.begin());
+  const inspectorOf = (key: string) => (withTools.has(key) ? inspectors.get(key) : undefined);
+  const told = watchProjects(objects, report, { addresses, inspectorOf }, () => controlConsole?.begin());
   const patience = setTimeout(() => controlConsole?.begin(), CONSOLE_WAITS_MS);
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -187,11 +197,18 @@ function adminPort(pod: Pod): number {
   return ports.find(({ name }) => name === 'admin')?.containerPort ?? ADMIN_PORT;
 }
 
+interface Places {
+  /** Of gateways, by project. */
+  readonly addresses: ReadonlyMap<string, string>;
+  /** Undefined where the project has no tools. */
+  readonly inspectorOf: (project: string) => string | undefined;
+}
+
 /** Tells diagnostics when they change, and where a gateway is when it has become ready. */
 function watchProjects(
   objects: MemoryObjects,
   report: Report,
-  addresses: ReadonlyMap<string, string>,
+  { addresses, inspectorOf }: Places,
   onReady: () => void,
 ): Watch {
   const diagnostics = new Map<string, string>();
@@ -225,6 +242,8 @@ function watchProjects(
       report.plain(`\n  ${project.spec.tls ? 'https' : 'http'}://${address}\n`);
       const lines = project.metadata.annotations?.[ANNOTATION_TRY] ?? 'curl -i http://{address}/__gw/health';
       for (const line of lines.trim().split('\n')) report.plain(`  ${line.replaceAll('{address}', address)}`);
+      const inspector = inspectorOf(key);
+      if (inspector !== undefined) report.plain(`  tools for agents: ${inspector}`);
       report.plain('');
     }
   });

@@ -6,6 +6,7 @@ import { keyOf, keyText } from '../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../objects/names.ts';
 import type { Objects, Watch } from '../runtime/objects.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
+import { freePort } from './free-port.ts';
 import type { Kubelet } from './kubelet.ts';
 import { type ReachableService, reachableServices } from './local-kinds.ts';
 import { Relay } from './relay.ts';
@@ -17,6 +18,8 @@ export interface ServicesOptions {
   readonly listen: { readonly host: string; readonly port: number };
   readonly hostsFile: string;
   readonly onListening: (service: ReachableService, address: string) => void;
+  /** The admin port of a gateway has an address that stays when its pods change. */
+  readonly onAdmin: (service: ReachableService, address: string) => void;
   readonly onFailure: (service: string, reason: string) => void;
 }
 
@@ -34,6 +37,8 @@ export class Services {
   readonly #exposed = new Map<string, Exposed>();
   /** Port of each gateway, kept while it lives. */
   readonly #gateways = new Map<string, number>();
+  /** The same of its admin port. */
+  readonly #adminPorts = new Map<string, number>();
   #addresses = 0;
 
   constructor(options: ServicesOptions) {
@@ -61,6 +66,7 @@ export class Services {
     if (before) await this.#hide(key);
     if (!service) {
       this.#gateways.delete(key);
+      this.#adminPorts.delete(key);
     } else {
       const isGateway = service.metadata.labels?.[LABEL_PROJECT] !== undefined;
       const host = isGateway ? this.#options.listen.host : this.#ownAddress();
@@ -80,9 +86,23 @@ export class Services {
         relays.push(relay);
         this.#options.onListening(service, `${host.includes(':') ? `[${host}]` : host}:${here}`);
       }
+      if (isGateway) relays.push(await this.#openAdmin(key, service));
     }
     await this.#writeHosts();
     return undefined;
+  }
+
+  /** It asks for no credentials: on this machine alone, whatever `listen` says. */
+  async #openAdmin(key: string, service: ReachableService): Promise<Relay> {
+    const port = this.#adminPorts.get(key) ?? (await freePort());
+    this.#adminPorts.set(key, port);
+    const { namespace = '' } = service.metadata;
+    const targets = () =>
+      this.#options.kubelet.ready(namespace, service.spec.selector ?? {}).flatMap((pod) => pod.port('admin') ?? []);
+    const relay = new Relay({ host: '127.0.0.1', port, targets });
+    await relay.start();
+    this.#options.onAdmin(service, `127.0.0.1:${port}`);
+    return relay;
   }
 
   async #hide(key: string): Promise<void> {
