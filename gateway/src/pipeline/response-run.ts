@@ -8,6 +8,7 @@ import type { Duplex, Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import type { ProxyEvents } from '../egress/proxy.ts';
 import {
+  type AcceptedWebSocket,
   type Answer,
   CLIENT_CLOSED,
   changeHeader,
@@ -287,23 +288,29 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   // --- an upstream that goes on in another protocol
 
   upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void {
-    this.#upgrade(x, headers, connection).catch((error: unknown) => {
+    const limits = x.handOff?.webSocket;
+    if (limits === undefined) throw new Error('an upstream has switched to what nobody asked for');
+    this.relay(x, { headers, connection, limits }).catch((error: unknown) => {
       connection.destroy();
       this.crashed(error);
     });
   }
 
   /** One of the response hooks that puts another answer in its place ends the upgrade. */
-  async #upgrade(x: Exchange, headers: HeaderList, connection: Duplex): Promise<void> {
+  async relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean> {
     const op = this.op as LoadedOperation;
     this.observeDispatch(op, x.handOff?.upstream ?? null);
-    if (!(await this.#switches(op, headers))) return void connection.destroy();
+    if (!(await this.#switches(op, accepted.headers))) {
+      accepted.connection.destroy();
+      return false;
+    }
     const { recorder, responseBudget: budget } = this.#options;
-    const relayed = relayWebSocket(x, connection, { op, recorder, budget }, (sent) =>
+    const relayed = relayWebSocket(x, accepted, { op, recorder, budget }, (sent) =>
       this.record(SWITCHING_PROTOCOLS, sent),
     );
-    if (!relayed) return this.record(CLIENT_CLOSED, 0);
-    this.goesOn(SWITCHING_PROTOCOLS, false);
+    if (relayed) this.goesOn(SWITCHING_PROTOCOLS, false);
+    else this.record(CLIENT_CLOSED, 0);
+    return relayed;
   }
 
   /** Response hooks see the answer as one without a body; false where the client has gone, or got another answer. */

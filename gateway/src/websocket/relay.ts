@@ -37,6 +37,8 @@ export interface RelayOptions {
   /** Milliseconds without a byte from either side; 0: no limit. */
   readonly idleTimeoutMs: number;
   readonly figures: WebSocketFigures;
+  /** Gets what has passed of the upstream's frames, whose heads are never cut. Default: nobody reads them. */
+  readonly read?: ((frames: readonly Buffer[]) => void) | undefined;
   /** Both connections have ended. */
   ended(end: RelayEnd): void;
 }
@@ -111,6 +113,7 @@ export class Relay {
     figures.bytes += chunk.length;
     figures.messages += scanner.messages - before;
     if (!to.gone && !to.write(passed)) from.stream.pause();
+    if (from === this.#upstream) this.#options.read?.(passed);
     if (from.refusal !== null) return this.#refused(from, to, from.refusal);
     if (scanner.violation !== null) return this.#violated(from, to, scanner.violation);
     to.tell(from);

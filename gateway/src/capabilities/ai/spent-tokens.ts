@@ -1,5 +1,7 @@
 /** What a request has cost in tokens, when it has ended: for policies (docs/decisions.md#ai-estimates). */
 import type { Exchange } from '../../exchange.ts';
+import { RealtimeSession } from './realtime/session.ts';
+import { surfaceOf } from './surfaces/surface-of.ts';
 import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
@@ -16,9 +18,11 @@ export interface SpentTokens {
 /**
  * As the provider has counted it; where its answer was cut, at least what has come of it. Null where nobody knows: the
  * client has left before the answer came, which may have been made all the same. Of a request that no provider has
- * answered, nothing.
+ * answered, nothing. Of a realtime session, what its responses have cost was settled by then: what is left is nothing, or
+ * unknown where one was not over.
  */
 export function spentTokens(x: Exchange): SpentTokens | null {
+  if (surfaceOf(x.path) === 'realtime') return RealtimeSession.of(x).unsettled;
   const count = TokenCount.of(x);
   if (count === null) return fromContext(x);
   const { provider, model, usage, outcome } = count;

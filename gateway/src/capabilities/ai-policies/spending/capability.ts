@@ -2,7 +2,7 @@
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { decide } from '../decide.ts';
+import { decide, type Rule } from '../decide.ts';
 import { CostTracker, OTHER } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
@@ -73,11 +73,12 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          return decide(call, async (x) => {
+          const reserve: Rule = async (x) => {
             const refusal = await tokens.reserve(x);
             if (refusal !== null) loaded.limited.count();
             return refusal;
-          });
+          };
+          return decide(call, reserve, reserve);
         },
     },
     host_ai_costs_open: {
@@ -117,11 +118,12 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          return decide(call, async (x) => {
+          const reserve: Rule = async (x) => {
             const refusal = await costs.reserve(x);
             if (refusal !== null) loaded.overBudget.count();
             return refusal;
-          });
+          };
+          return decide(call, reserve, reserve);
         },
     },
   },

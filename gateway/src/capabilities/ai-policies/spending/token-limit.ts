@@ -6,6 +6,7 @@ import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
 import { Profiles } from '../profiles.ts';
+import { isRealtime } from '../unread-sessions.ts';
 import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
 import { type Partition, partitionOf } from './partition.ts';
 import type { Spending } from './spending.ts';
@@ -45,6 +46,11 @@ export class TokenLimit {
 
   /** Null where there are enough tokens left. Throws AiRefused where the body is none. */
   async reserve(x: Exchange): Promise<AiRefused | null> {
+    if (isRealtime(x)) this.#spending.forEachResponse(x, () => this.#admit(x));
+    return this.#admit(x);
+  }
+
+  async #admit(x: Exchange): Promise<AiRefused | null> {
     const { name, settings } = this.#profiles.of(x);
     const { quota, window, reserve, counted } = settings;
     const estimate = TokenEstimate.begin(x, parsedRequest(x));
