@@ -29,6 +29,8 @@ interface Budgets {
 
 export interface CostEvents {
   log(message: string, x: Exchange): void;
+  /** A request, or the next response of a realtime session. */
+  refused(): void;
   /** `model`: the entry of the price list. */
   spent(dollars: number, provider: string, model: string, consumer: string): void;
 }
@@ -68,6 +70,12 @@ export class CostTracker {
   }
 
   async #admit(x: Exchange, request: Obj): Promise<AiRefused | null> {
+    const refusal = await this.#refusal(x, request);
+    if (refusal !== null) this.#events.refused();
+    return refusal;
+  }
+
+  async #refusal(x: Exchange, request: Obj): Promise<AiRefused | null> {
     const estimate = TokenEstimate.begin(x, request);
     const profile = this.#profiles?.of(x) ?? null;
     if (profile === null || profile.settings.budgets.length === 0) return null;

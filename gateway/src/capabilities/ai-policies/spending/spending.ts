@@ -50,6 +50,8 @@ class Ledger implements RequestPart {
   readonly #endings: Ending[] = [];
   /** What reserves anew when a response of a session is over. */
   readonly #again: Again[] = [];
+  /** Of a session, which goes on behind the last byte for its client; null: this is none. */
+  #ended: PromiseWithResolvers<void> | null = null;
   #isDispatched = false;
   #hasEnded = false;
 
@@ -77,8 +79,10 @@ class Ledger implements RequestPart {
 
   /** For sessions, which reserve for each response. */
   forEachResponse(x: Exchange, again: Again): void {
-    if (this.#again.length === 0) {
+    if (this.#ended === null) {
       RealtimeSession.of(x).whenResponded((tokens) => this.#responded(x, tokens));
+      this.#ended = Promise.withResolvers();
+      this.#spending.await(this.#ended.promise);
     }
     this.#again.push(again);
   }
@@ -97,8 +101,8 @@ class Ledger implements RequestPart {
   }
 
   finished({ x }: { readonly x: Exchange }): void {
-    if (this.#again.length === 0) this.#end(x);
-    else this.#spending.await(RealtimeSession.of(x).settled.then(() => this.#end(x)));
+    if (this.#ended === null) this.#end(x);
+    else this.#ended.resolve(RealtimeSession.of(x).settled.then(() => this.#end(x)));
   }
 
   #end(x: Exchange): void {

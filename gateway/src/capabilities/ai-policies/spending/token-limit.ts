@@ -28,16 +28,24 @@ interface TokenQuota {
   readonly counted: (tokens: TokensOf) => number;
 }
 
+export interface LimitEvents {
+  log(message: string, x: Exchange): void;
+  /** A request, or the next response of a realtime session. */
+  refused(): void;
+}
+
 export class TokenLimit {
   readonly #profiles: Profiles<TokenQuota>;
   readonly #partition: Partition;
   readonly #policy: string;
   readonly #deniesUncounted: boolean;
   readonly #spending: Spending;
+  readonly #events: LimitEvents;
 
   /** Throws where the config cannot be used. */
-  constructor(config: JsonObject, spending: Spending, log: (message: string, x: Exchange) => void) {
-    this.#profiles = new Profiles(config, quotaOf, log);
+  constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
+    this.#events = events;
+    this.#profiles = new Profiles(config, quotaOf, (message, x) => events.log(message, x));
     this.#partition = partitionOf(String(config['partition_key']));
     this.#policy = String(config['policy_name']);
     this.#deniesUncounted = config['on_state_failure'] === 'deny';
@@ -51,6 +59,12 @@ export class TokenLimit {
   }
 
   async #admit(x: Exchange): Promise<AiRefused | null> {
+    const refusal = await this.#refusal(x);
+    if (refusal !== null) this.#events.refused();
+    return refusal;
+  }
+
+  async #refusal(x: Exchange): Promise<AiRefused | null> {
     const { name, settings } = this.#profiles.of(x);
     const { quota, window, reserve, counted } = settings;
     const estimate = TokenEstimate.begin(x, parsedRequest(x));
