@@ -7,8 +7,8 @@ import type { HandOff, WebSocketLimits } from './hand-off.ts';
 import type { Problem, ProblemError } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
+import type { Closing } from './web-socket-closing.ts';
 import type { WebSocketFigures } from './web-socket-figures.ts';
-import type { Closing } from './websocket/frame-scanner.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];

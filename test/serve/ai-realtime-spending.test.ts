@@ -156,9 +156,10 @@ describe('ai-cost-tracker', () => {
       name: 'ai-cost-tracker',
       config: {
         price_unit: 1000,
-        prices: { 'provider_chat/gpt-*': { prompt: 1, completion: 1 } },
+        // 0.448 dollars for each response of the fake.
+        prices: { 'provider_chat/gpt-*': { prompt: 1, completion: 1, audio_prompt: 2, audio_completion: 3 } },
         default_profile: 'all',
-        profiles: { all: { reserve: 100, budgets: [{ limit_usd: 0.5, period: 'year', partition_key: 'all' }] } },
+        profiles: { all: { reserve: 100, budgets: [{ limit_usd: 0.8, period: 'year', partition_key: 'all' }] } },
         policy_name: crypto.randomUUID(),
       },
     };
@@ -171,14 +172,14 @@ describe('ai-cost-tracker', () => {
     const { code, reason } = await end;
     expect([code, reason]).toEqual([1008, expect.stringMatching(/^budget_exceeded; try again in \d+ s$/)]);
     const line = await gw.logged(({ ai_responses: responses }) => responses === 2);
-    expect(line).toMatchObject({ ai_cost_usd: 0.506, close_code: 1008, closed_by: 'gateway' });
+    expect(line).toMatchObject({ ai_cost_usd: 0.896, close_code: 1008, closed_by: 'gateway' });
     expect(
       (await scrape(gw.admin)).value('gw_plugin_ai_cost_tracker_cost_usd_total', {
         provider: 'provider_chat',
         model: 'provider_chat/gpt-*',
         consumer: '',
       }),
-    ).toBeCloseTo(0.506);
+    ).toBeCloseTo(0.896);
     const answer = await refused(`${gw.url}${PATH}`);
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([429, 'budget_exceeded']);
   });

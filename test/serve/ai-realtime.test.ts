@@ -10,6 +10,8 @@ import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { Scrape } from './scrape.ts';
 import { closed, connecting, frame, handshake, leaveAll, RawClient, refused } from './web-sockets.ts';
 
+const SHOP_KEY = 'shop-key-0123456789';
+const QUERY_KEY = { key_location: 'query', query_param: 'key', keys: [{ key: 'env://SHOP_KEY', id: 'shop' }] };
 let one: RealtimeProvider;
 let two: RealtimeProvider;
 let gw: Gateway;
@@ -38,6 +40,9 @@ beforeAll(async () => {
     '/endpoints/v1/realtime': operation({ ...onOne, endpoints, timeout: 1 }),
     '/messages/v1/realtime': operation({ ...onOne, provider: 'provider_messages' }),
     '/local/v1/realtime': operation({ ...onOne, provider: 'provider_local' }),
+    '/keyed/v1/realtime': {
+      get: { ...operation(onOne, [{ name: 'apikey-auth', config: QUERY_KEY }]).get, security: [{ key: [] }] },
+    },
     '/idle/v1/realtime': operation({ ...onOne, realtime_idle_timeout: 0.2 }),
     '/prompt-guard/v1/realtime': operation(onOne, [{ name: 'ai-prompt-guard', config: guard() }]),
     '/response-guard/v1/realtime': operation(onOne, [{ name: 'ai-response-guard', config: guard() }]),
@@ -50,9 +55,10 @@ beforeAll(async () => {
       { name: 'ai-prompt-template', config: guard({ on_realtime: 'allow' }) },
     ]),
   };
-  const plugins = ['ai-proxy', 'ai-prompt-guard', 'ai-response-guard', 'ai-cache', 'ai-prompt-template'];
-  const document = { openapi: '3.1.0', info: { title: 'realtime', version: '1' }, paths };
-  gw = await startGateway(await compileSpec(document, plugins), { env: { CHAT_KEY } });
+  const plugins = ['ai-proxy', 'ai-prompt-guard', 'ai-response-guard', 'ai-cache', 'ai-prompt-template', 'apikey-auth'];
+  const components = { securitySchemes: { key: { type: 'apiKey', in: 'query', name: 'key' } } };
+  const document = { openapi: '3.1.0', info: { title: 'realtime', version: '1' }, components, paths };
+  gw = await startGateway(await compileSpec(document, plugins), { env: { CHAT_KEY, SHOP_KEY } });
 });
 afterEach(async () => {
   leaveAll();
@@ -163,6 +169,12 @@ describe('a realtime session', () => {
     expect(socket.protocol).toBe('realtime');
     expect(last()?.headers['sec-websocket-protocol']?.split(/, */)).toEqual(['realtime', 'openai-beta.realtime-v1']);
     expect(JSON.stringify(last()?.rawHeaders)).not.toMatch(/sk-of-the-client|organization|project/);
+  });
+
+  it('may have the key of the gateway in the query, as browsers need it', async () => {
+    await session(`/keyed/v1/realtime?model=m&key=${SHOP_KEY}`);
+    expect(last()?.url).toBe('/v1/realtime?model=m');
+    expect((await refused(`${gw.url}/keyed/v1/realtime?model=m&key=other`)).status).toBe(401);
   });
 
   it('has the model that an alias stands for', async () => {

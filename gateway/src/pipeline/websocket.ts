@@ -5,9 +5,9 @@ import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart }
 import type { ProblemError } from '../problems.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { NOT_UTF8 } from '../validation/messages.ts';
+import type { Closing } from '../web-socket-closing.ts';
 import { closeReason } from '../websocket/close-frame.ts';
 import { compresses } from '../websocket/extensions.ts';
-import type { Closing } from '../websocket/frame-scanner.ts';
 import { acceptClient, EXTENSIONS } from '../websocket/handshake.ts';
 import { MessageGate } from '../websocket/message-gate.ts';
 import { Relay, type RelayEnd, STOPPING } from '../websocket/relay.ts';

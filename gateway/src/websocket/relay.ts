@@ -3,8 +3,8 @@
  * with back-pressure, and frames are followed so that each side is told in a close frame of its own why it ends.
  */
 import type { Duplex } from 'node:stream';
+import type { Closing } from '../web-socket-closing.ts';
 import type { DirectionFigures, WebSocketFigures } from '../web-socket-figures.ts';
-import type { Closing } from './frame-scanner.ts';
 import type { MessageGate } from './message-gate.ts';
 import { Side, type SideName } from './side.ts';
 

@@ -1,6 +1,6 @@
 /** What a request has cost in tokens, when it has ended: for policies (docs/decisions.md#ai-estimates). */
 import type { Exchange } from '../../exchange.ts';
-import { RealtimeSession } from './realtime/session.ts';
+import { RealtimeSession } from './realtime-session.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
 import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
@@ -13,6 +13,9 @@ export interface SpentTokens {
   readonly completion: number;
   /** Those of the prompt that the provider had in its cache. */
   readonly cached: number;
+  /** Those of the prompt and of the completion that are audio, of realtime sessions. Default: none. */
+  readonly promptAudio?: number;
+  readonly completionAudio?: number;
 }
 
 /**

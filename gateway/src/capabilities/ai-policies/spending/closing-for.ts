@@ -1,8 +1,8 @@
 /** A refusal as the end of a realtime session: with its code, and when to try again. */
 import { headerOf } from '../../../exchange.ts';
 import { get } from '../../../spec/json.ts';
+import type { Closing } from '../../../web-socket-closing.ts';
 import { closeReason } from '../../../websocket/close-frame.ts';
-import type { Closing } from '../../../websocket/frame-scanner.ts';
 import type { AiRefused } from '../../ai/conversation/refusal.ts';
 
 const [POLICY, TRY_AGAIN] = [1008, 1013];

@@ -2,14 +2,14 @@
  * A realtime session, which costs by the response: each is counted when the provider says that it is over, and policies
  * that have asked for it are told then (docs/decisions.md#ai-realtime).
  */
-import { RequestSlot } from '../../../capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../exchange.ts';
-import type { Closing } from '../../../websocket/frame-scanner.ts';
-import type { RealtimeUsage, Usage } from '../conversation/usage.ts';
-import type { SpentTokens } from '../spent-tokens.ts';
-import type { TokenCount } from '../token-count.ts';
-import { EventReader } from './event-reader.ts';
-import { serverEvent } from './server-event.ts';
+import { RequestSlot } from '../../capability/request-slot.ts';
+import type { Exchange, RequestPart } from '../../exchange.ts';
+import type { Closing } from '../../web-socket-closing.ts';
+import type { RealtimeUsage } from './conversation/usage.ts';
+import { EventReader } from './realtime/event-reader.ts';
+import { serverEvent } from './realtime/server-event.ts';
+import type { SpentTokens } from './spent-tokens.ts';
+import type { TokenCount } from './token-count.ts';
 
 /** Bytes of an event that is read: one that ends a response has its texts, and no audio. */
 const MAX_EVENT = 256 << 10;
@@ -120,8 +120,9 @@ export class RealtimeSession implements RequestPart {
     this.#tell(null);
   }
 
-  #spent({ prompt, completion, cached }: Pick<Usage, 'prompt' | 'completion' | 'cached'>): SpentTokens {
-    return { provider: this.#count?.provider ?? '', model: this.#count?.model ?? '', prompt, completion, cached };
+  #spent(tokens: Omit<SpentTokens, 'provider' | 'model'>): SpentTokens {
+    const { provider = '', model = '' } = this.#count ?? {};
+    return { provider, model, ...tokens };
   }
 
   /** One response after another: each settles what the one before has reserved anew. */

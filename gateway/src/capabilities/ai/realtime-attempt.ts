@@ -1,13 +1,13 @@
 /** One handshake with one endpoint of a provider, and the session that it opens. */
-import type { HeaderList } from '../../../exchange.ts';
-import { headerOf } from '../../../exchange.ts';
-import { PROTOCOL, UpstreamHandshake } from '../../../websocket/handshake.ts';
-import type { AiServices, Asked } from '../asked.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
-import { type AttemptAt, EndpointAttempt } from '../endpoint-attempt.ts';
-import type { AiSettings } from '../targets/settings.ts';
-import { RealtimeSession } from './session.ts';
-import { passedHandshake } from './surface.ts';
+import type { HeaderList } from '../../exchange.ts';
+import { headerOf } from '../../exchange.ts';
+import { PROTOCOL, UpstreamHandshake } from '../../websocket/handshake.ts';
+import type { AiServices, Asked } from './asked.ts';
+import { ProviderFailed } from './conversation/provider-failure.ts';
+import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';
+import { passedHandshake } from './realtime/surface.ts';
+import { RealtimeSession } from './realtime-session.ts';
+import type { AiSettings } from './targets/settings.ts';
 
 export class RealtimeAttempt {
   readonly #asked: Asked;
