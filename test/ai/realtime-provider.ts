@@ -12,6 +12,8 @@ export interface RealtimeProvider {
   readonly url: string;
   /** Handshakes so far. */
   readonly seen: IncomingMessage[];
+  /** Connections that are open. */
+  readonly connections: ReadonlySet<object>;
   /** Sessions that are open. */
   readonly open: ReadonlySet<WebSocket>;
   close(): Promise<void>;
@@ -34,7 +36,7 @@ export async function startRealtimeProvider(name = 'realtime'): Promise<Realtime
     seen.push(request);
     socket.on('error', () => {});
     const refusal = refusalOf(request, name);
-    if (refusal === 'silent') return;
+    if (refusal === 'silent') return void socket.resume().on('end', () => socket.destroy());
     if (refusal !== null) return refuse(socket, refusal);
     sessions.handleUpgrade(request, socket, head, (session) => serve(session, modelOf(request)));
   });
@@ -42,6 +44,7 @@ export async function startRealtimeProvider(name = 'realtime'): Promise<Realtime
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     seen,
+    connections: sockets,
     open: sessions.clients,
     close: () =>
       new Promise((resolve) => {

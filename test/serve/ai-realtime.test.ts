@@ -7,6 +7,7 @@ import { USAGE } from '../ai/realtime-events.ts';
 import { type RealtimeProvider, startRealtimeProvider } from '../ai/realtime-provider.ts';
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+import { h2session } from './http.ts';
 import { Scrape } from './scrape.ts';
 import { closed, connecting, frame, handshake, leaveAll, RawClient, refused } from './web-sockets.ts';
 
@@ -36,6 +37,7 @@ beforeAll(async () => {
       aliases: { voice: { model: 'gpt-realtime' } },
       routes: [{ pattern: 'denied*', ...onOne, deny: ['*'] }],
     }),
+    '/slow/v1/realtime': operation({ ...onOne, timeout: 3600 }),
     '/fallback/v1/realtime': operation({ ...onOne, timeout: 1, fallback: [base(two.url)] }),
     '/endpoints/v1/realtime': operation({ ...onOne, endpoints, timeout: 1 }),
     '/messages/v1/realtime': operation({ ...onOne, provider: 'provider_messages' }),
@@ -62,7 +64,8 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   leaveAll();
-  await eventually(() => expect([...one.open, ...two.open]).toEqual([]));
+  // Whatever a test has done, nothing is left of it.
+  await eventually(() => expect([...one.connections, ...two.connections]).toEqual([]));
 });
 afterAll(async () => {
   expect(await gw?.stop()).toBe(0);
@@ -206,6 +209,33 @@ describe('a realtime session', () => {
     await eventually(() => expect(events.some(({ type }) => type === 'response.done')).toBe(true));
   });
 
+  it('opens on a stream of HTTP/2', async () => {
+    const over = await h2session(gw.url);
+    try {
+      if (!over.remoteSettings.enableConnectProtocol) await once(over, 'remoteSettings');
+      const connect = {
+        ':method': 'CONNECT',
+        ':protocol': 'websocket',
+        ':scheme': 'http',
+        'sec-websocket-version': '13',
+      };
+      const stream = over.request({ ...connect, ':path': '/v1/realtime?model=m' }, { endStream: false });
+      let received = '';
+      stream.on('data', (chunk) => {
+        received += chunk;
+      });
+      const [answer] = await once(stream, 'response');
+      expect(answer[':status']).toBe(200);
+      await eventually(() => expect(received).toContain('session.created'));
+      const refusing = over.request({ ...connect, ':path': '/v1/realtime?model=status-401' }, { endStream: false });
+      expect((await once(refusing, 'response'))[0][':status']).toBe(401);
+      stream.close();
+      refusing.close();
+    } finally {
+      over.close();
+    }
+  });
+
   it('is no HTTP', async () => {
     const answer = await fetch(`${gw.url}/v1/realtime?model=m`);
     expect([answer.status, answer.headers.get('upgrade')]).toEqual([426, 'websocket']);
@@ -242,6 +272,23 @@ describe('a provider that opens no session', () => {
       await closed(socket);
       await eventually(() => expect(two.open.size).toBe(0));
     }
+  });
+});
+
+describe('a client that leaves', () => {
+  it('before the session is open ends the handshake with the provider', async () => {
+    const before = one.seen.length;
+    const client = new RawClient(gw.url, handshake('/slow/v1/realtime?model=silent'));
+    await eventually(() => expect(one.seen.length).toBe(before + 1));
+    client.socket.destroy();
+  });
+
+  it('in an open session ends it at the provider', async () => {
+    const { socket } = await session('/v1/realtime?model=m');
+    const [provider] = one.open;
+    const ended = provider && once(provider, 'close');
+    socket.terminate();
+    expect((await ended)?.[0]).toBe(1001);
   });
 });
 

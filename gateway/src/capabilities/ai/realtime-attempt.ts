@@ -37,7 +37,7 @@ export class RealtimeAttempt {
     const handshake = new UpstreamHandshake({ headers: passed }, true);
     const headers = [...passed, 'user-agent', 'gw', ...endpoint.headers];
     handshake.apply(headers);
-    const query = `model=${encodeURIComponent(this.#asked.request.model)}`;
+    const query = String(new URLSearchParams({ model: this.#asked.request.model }));
     const call = { method: 'GET', url: endpoint.url('/realtime', query), headers, timeoutMs: headMs, exchange: x };
     const answer = await this.#attempt.settled(this.#services.http.upgrade(call, handshake));
     if (!('connection' in answer)) {

@@ -59,12 +59,12 @@ export class TokenCount implements RequestPart {
   /** One of several responses to one request is over. */
   add({ prompt, completion, cached, reasoning }: Usage): void {
     const before = this.usage ?? UNCOUNTED;
-    this.usage = {
+    this.succeeded({
       prompt: before.prompt + prompt,
       completion: before.completion + completion,
       cached: before.cached + cached,
       reasoning: before.reasoning + reasoning,
-    };
+    });
   }
 
   /** The provider answers; of a stream, `usage` is null until it has been counted (docs/reference/plugins.md#ai-context). */
