@@ -8,7 +8,7 @@ import { type RealtimeProvider, startRealtimeProvider } from '../ai/realtime-pro
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { h2session } from './http.ts';
-import { Scrape } from './scrape.ts';
+import { scrape } from './scrape.ts';
 import { closed, connecting, frame, handshake, leaveAll, RawClient, refused } from './web-sockets.ts';
 
 const SHOP_KEY = 'shop-key-0123456789';
@@ -93,16 +93,16 @@ function say(socket: WebSocket, text: string): void {
 const OF = 'gw_plugin_ai_proxy_';
 
 async function counts() {
-  const scrape = new Scrape(await (await fetch(`${gw.admin}/metrics`)).text());
+  const metrics = await scrape(gw.admin);
   const provider = 'provider_chat';
-  const of = (name: string, type: string) => scrape.value(`${OF}${name}_total`, { provider, type });
+  const of = (name: string, type: string) => metrics.value(`${OF}${name}_total`, { provider, type });
   return {
     prompt: of('tokens', 'prompt'),
     completion: of('tokens', 'completion'),
     cached: of('token_details', 'cached'),
     promptAudio: of('token_details', 'prompt_audio'),
     completionAudio: of('token_details', 'completion_audio'),
-    uncounted: scrape.value(`${OF}realtime_uncounted_total`, { provider }),
+    uncounted: metrics.value(`${OF}realtime_uncounted_total`, { provider }),
   };
 }
 
@@ -273,6 +273,35 @@ describe('a provider that opens no session', () => {
       await eventually(() => expect(two.open.size).toBe(0));
     }
   });
+});
+
+it('what providers answer to handshakes is counted', async () => {
+  const figures = async () => {
+    const metrics = await scrape(gw.admin);
+    const of = (name: string, labels: Record<string, string>) => metrics.value(`${OF}${name}`, labels);
+    const host = '127.0.0.1';
+    return {
+      opened: of('requests_total', { provider: 'provider_chat', status: '101' }),
+      refused: of('requests_total', { provider: 'provider_chat', status: '401' }),
+      answered: of('endpoint_requests_total', { endpoint: host, outcome: 'answered' }),
+      failed: of('endpoint_requests_total', { endpoint: host, outcome: 'failed' }),
+      resolved: of('resolution_total', { resolution: 'flat' }),
+    };
+  };
+  const before = await figures();
+  await session('/v1/realtime?model=m');
+  await refused(`${gw.url}/v1/realtime?model=status-401`);
+  await refused(`${gw.url}/v1/realtime?model=cut`);
+  const { opened, refused: denied, answered, failed, resolved } = before;
+  await eventually(async () =>
+    expect(await figures()).toEqual({
+      opened: opened + 1,
+      refused: denied + 1,
+      answered: answered + 2,
+      failed: failed + 1,
+      resolved: resolved + 3,
+    }),
+  );
 });
 
 describe('a client that leaves', () => {

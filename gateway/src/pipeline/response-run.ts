@@ -92,7 +92,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const x = this.#x;
     if (x.closed) return this.record(CLIENT_CLOSED, 0);
     if (answer === null) throw new Error('a plugin ended the request without an answer');
-    this.#setResponse(answer);
+    setResponse(x, answer, this.#options.dev);
     if (this.op !== null) await corsOnRefusal(this.op, x, this.ran);
     applyStaged(x);
     if (this.ran > 0 && this.op?.responseHooks) await this.#responseHooks(this.op);
@@ -305,9 +305,8 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       return false;
     }
     const { recorder, responseBudget: budget } = this.#options;
-    const relayed = relayWebSocket(x, accepted, { op, recorder, budget }, (sent) =>
-      this.record(SWITCHING_PROTOCOLS, sent),
-    );
+    const ended = (sent: number) => this.record(SWITCHING_PROTOCOLS, sent);
+    const relayed = relayWebSocket(x, accepted, { op, recorder, budget }, ended);
     if (relayed) this.goesOn(SWITCHING_PROTOCOLS, false);
     else this.record(CLIENT_CLOSED, 0);
     return relayed;
@@ -339,10 +338,6 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- what all of them come to
 
-  #setResponse(answer: Answer): void {
-    setResponse(this.#x, answer, this.#options.dev);
-  }
-
   /** True where a hook put another answer in the response's place. */
   async #responseHooks(op: LoadedOperation): Promise<boolean> {
     const x = this.#x;
@@ -354,14 +349,14 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       const outcome = await runResponseHook(step, x);
       if (outcome !== ANSWERED || x.answer === null) continue;
       replaced = true;
-      this.#setResponse(x.answer);
+      setResponse(x, x.answer, this.#options.dev);
     }
     return replaced;
   }
 
   #send(): void {
     const x = this.#x;
-    if (wouldOpen(x, x.responseStatus)) this.#setResponse({ problem: problem('not-implemented', NO_WEB_SOCKET) });
+    if (wouldOpen(x, x.responseStatus)) setResponse(x, OPENS_NONE, this.#options.dev);
     const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
     const { op } = this;
     if (op !== null) headers.push(...op.headers);
@@ -378,7 +373,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (this.#recorded || x.closed) return this.record(CLIENT_CLOSED, 0);
     try {
       if (x.responder.headSent) throw error;
-      this.#setResponse({ problem: problem('internal-error', 'The gateway failed. Its log has the request id.') });
+      setResponse(x, CRASHED, this.#options.dev);
       this.#send();
     } catch {
       x.responder.abort();
@@ -404,4 +399,6 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   }
 }
 
+const OPENS_NONE = { problem: problem('not-implemented', NO_WEB_SOCKET) };
+const CRASHED = { problem: problem('internal-error', 'The gateway failed. Its log has the request id.') };
 const WANTS_WHOLE = 'A plugin of this operation needs whole response bodies, and a stream of events has no end.';

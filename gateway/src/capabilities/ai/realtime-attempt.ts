@@ -1,6 +1,7 @@
 /** One handshake with one endpoint of a provider, and the session that it opens. */
 import type { HeaderList } from '../../exchange.ts';
 import { headerOf } from '../../exchange.ts';
+import { messageOf } from '../../message-of.ts';
 import { PROTOCOL, UpstreamHandshake } from '../../websocket/handshake.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
@@ -50,6 +51,7 @@ export class RealtimeAttempt {
     session.begin(count, {
       counted: (usage) => this.#services.metrics.spoken(this.#at.provider, usage),
       uncounted: (why) => this.#uncounted(why),
+      failed: (error) => this.#services.log('error', `a response could not be settled: ${messageOf(error)}`, x),
     });
     await response.relay(x, {
       headers: chosenProtocol(answer.headers),

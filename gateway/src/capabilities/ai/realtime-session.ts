@@ -25,6 +25,8 @@ export interface SessionEvents {
   counted(usage: RealtimeUsage): void;
   /** Why an event or a response was not: for the log. */
   uncounted(why: string): void;
+  /** A policy that was told of a response has a defect. */
+  failed(error: unknown): void;
 }
 
 /** Told of each response that is over, null where nobody knows what it has cost; says why the session ends, or null. */
@@ -130,7 +132,10 @@ export class RealtimeSession implements RequestPart {
     if (this.#listeners.length === 0) return;
     if (++this.#unsettled > MOST_UNSETTLED) return this.#close?.(TOO_MANY);
     this.#settling = this.#settling.then(async () => {
-      const closing = await this.#settled(tokens).catch(() => FAILED);
+      const closing = await this.#settled(tokens).catch((error: unknown) => {
+        this.#events?.failed(error);
+        return FAILED;
+      });
       this.#unsettled--;
       if (closing !== null) this.#close?.(closing);
     });

@@ -25,9 +25,9 @@ export interface SpentTokens {
  * unknown where one was not over.
  */
 export function spentTokens(x: Exchange): SpentTokens | null {
-  if (surfaceOf(x.path) === 'realtime') return RealtimeSession.of(x).unsettled;
   const count = TokenCount.of(x);
   if (count === null) return fromContext(x);
+  if (surfaceOf(x.path) === 'realtime') return RealtimeSession.of(x).unsettled;
   const { provider, model, usage, outcome } = count;
   if (outcome === 'asked') return null;
   if (outcome === 'failed') return { provider, model, prompt: 0, completion: 0, cached: 0 };
