@@ -37,6 +37,7 @@ beforeAll(async () => {
       aliases: { voice: { model: 'gpt-realtime' } },
       routes: [{ pattern: 'denied*', ...onOne, deny: ['*'] }],
     }),
+    '/v1/realtime/client_secrets': { post: operation(onOne).get },
     '/slow/v1/realtime': operation({ ...onOne, timeout: 3600 }),
     '/fallback/v1/realtime': operation({ ...onOne, timeout: 1, fallback: [base(two.url)] }),
     '/endpoints/v1/realtime': operation({ ...onOne, endpoints, timeout: 1 }),
@@ -302,6 +303,12 @@ it('what providers answer to handshakes is counted', async () => {
       resolved: resolved + 3,
     }),
   );
+});
+
+it('no client gets a key of the provider', async () => {
+  const asking = { method: 'POST', body: '{"model":"gpt-realtime"}', headers: { 'content-type': 'application/json' } };
+  const answer = await fetch(`${gw.url}/v1/realtime/client_secrets`, asking);
+  expect([answer.status, Object(await answer.json()).code]).toEqual([400, 'realtime_keys_not_supported']);
 });
 
 describe('a client that leaves', () => {
