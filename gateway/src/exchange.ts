@@ -3,10 +3,11 @@
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { HandOff } from './hand-off.ts';
+import type { HandOff, WebSocketLimits } from './hand-off.ts';
 import type { Problem, ProblemError } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
+import type { Closing } from './web-socket-closing.ts';
 import type { WebSocketFigures } from './web-socket-figures.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
@@ -106,7 +107,7 @@ export type Answer =
 /** A dispatcher's wish that a part of the host answers: the instance is free, and the engine owns what follows. */
 export interface Engine {
   /**
-   * Calls `whole` of the response once; or one of `head`, `endless` and `webSocket`, and, where that gave something, `done`
+   * Calls `whole` of the response once; or `relay`; or one of `head`, `endless` and `webSocket`, and, where that gave something, `done`
    * or `broken`. Rejecting is a defect: 500.
    */
   answer(x: Exchange, response: EngineResponse): Promise<void>;
@@ -118,6 +119,18 @@ export interface Engine {
 export interface OpenWebSocket {
   readonly connection: Duplex;
   readonly figures: WebSocketFigures;
+}
+
+/** A WebSocket that an upstream has accepted, and what the client gets of it. */
+export interface AcceptedWebSocket {
+  /** Of the upstream's answer, for the client. */
+  readonly headers: HeaderList;
+  readonly connection: Duplex;
+  readonly limits: WebSocketLimits;
+  /** Gets frames of the upstream as they pass, whose heads are never cut. Default: nobody reads them. */
+  read?(frames: readonly Buffer[]): void;
+  /** It is open; `close` ends it, and tells both sides why. */
+  opened?(close: (closing: Closing) => void): void;
 }
 
 /** What the pipeline does with the answer of an engine. */
@@ -132,6 +145,11 @@ export interface EngineResponse {
   endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;
   /** Accepts the client's handshake; false where it has got another answer, or has gone. `stopping`: see `Responder.upgrade`. */
   webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
+  /**
+   * Relays a WebSocket between the client and an upstream that has accepted the handshake; false where the client has got
+   * another answer, or has gone.
+   */
+  relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean>;
   done(x: Exchange, bytes: number): void;
   /** The head was sent, but the body broke off: the response cannot be completed. */
   broken(x: Exchange, cause: string): void;

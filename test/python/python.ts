@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
-const PACKAGES = ['anthropic', 'mcp', 'openai'];
+const PACKAGES = ['anthropic', 'mcp', 'openai', 'websockets'];
 
 /** The versions of requirements.txt, by which a Python is told that is not the one of these tests. */
 const VERSIONS = `from importlib.metadata import version; print(*(f"{p}=={version(p)}" for p in "${PACKAGES.join(' ')}".split()))`;

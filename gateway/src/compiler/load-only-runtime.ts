@@ -15,7 +15,7 @@ export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly c
   const never = new Promise<never>(() => {});
   const capabilities = openCapabilities({
     state: new MemoryState(),
-    http: { call: () => never, open: () => never },
+    http: { call: () => never, open: () => never, upgrade: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),
     counter: (_, { labels }) => new LabelledCounter(Object.keys(labels)),
     histogram: (_, { labels, buckets }) => new LabelledHistogram(Object.keys(labels), buckets),

@@ -3,24 +3,13 @@ import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
-import { messageOf } from '../message-of.ts';
 import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
-import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
+import { CallUnderWay } from './call-under-way.ts';
+import { createConnector } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
-import { type Stallable, StallTimer } from './stall-timer.ts';
-
-/** Why there is no answer. */
-export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large' | 'no-room';
-
-export class HttpCallError extends Error {
-  readonly failure: HttpCallFailure;
-
-  constructor(failure: HttpCallFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.failure = failure;
-  }
-}
+import { failureOf, HttpCallError } from './http-call-error.ts';
+import { type UpgradeAnswer, UpgradeCall, type UpgradeHandshake } from './upgrade-call.ts';
 
 export interface HttpCall {
   readonly method: string;
@@ -95,7 +84,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
 /** What makes calls; the client of a process also closes. */
-export type HttpCaller = Pick<HttpClient, 'call' | 'open'>;
+export type HttpCaller = Pick<HttpClient, 'call' | 'open' | 'upgrade'>;
 
 export class HttpClient {
   readonly #options: HttpClientOptions;
@@ -177,6 +166,29 @@ export class HttpClient {
     }
   }
 
+  /**
+   * Asks for the protocol of a handshake: its connection, or the answer that stands in its place, whole. `timeoutMs` is
+   * for all of it. Rejects with HttpCallError as `call` does, also where the answer is no valid handshake.
+   */
+  async upgrade(call: HttpStreamCall, handshake: UpgradeHandshake): Promise<UpgradeAnswer> {
+    const url = this.#urlOf(call.url);
+    const under = new CallUnderWay(call, url);
+    const x = call.exchange ?? null;
+    under.span = x?.trace?.call(call.method, url) ?? null;
+    const holding = this.#options.budget.hold(x?.clientIp ?? '');
+    try {
+      const request = this.#requestOf(call, url, under.span, under.signal);
+      const answer = await new UpgradeCall(handshake, holding, under.signal).run(this.#agent, request);
+      under.span?.received(answer.status);
+      under.end();
+      return answer;
+    } catch (error) {
+      throw under.failed(error);
+    } finally {
+      holding.release();
+    }
+  }
+
   #requestOf(
     call: HttpStreamCall,
     url: URL,
@@ -248,86 +260,6 @@ export class HttpClient {
   }
 }
 
-/** A call whose answer is read as it comes: its time, its span, and who waits for it. */
-class CallUnderWay implements Stallable {
-  span: Span | null = null;
-  readonly #ended = new AbortController();
-  #timer: StallTimer;
-  readonly #timeoutMs: number;
-  readonly #withdraw: () => void;
-  readonly #url: URL;
-
-  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
-    this.#url = url;
-    this.#timeoutMs = timeoutMs;
-    this.#timer = new StallTimer(headTimeoutMs, this);
-    const withdraw = (shared ? null : exchange)?.onClose(() => this.#giveUp('the client has gone'));
-    const stop = () => this.#giveUp('it was given up');
-    if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop);
-    this.#withdraw = () => {
-      withdraw?.();
-      signal?.removeEventListener('abort', stop);
-    };
-  }
-
-  #giveUp(why: string): void {
-    this.#ended.abort(new HttpCallError('failed', why));
-  }
-
-  get signal(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  stalled(timeoutMs: number): void {
-    this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
-  }
-
-  /** The head of the answer is there. */
-  headed(): void {
-    this.#timer.stop();
-    this.#timer = new StallTimer(this.#timeoutMs, this);
-  }
-
-  progressed(): void {
-    this.#timer.progressed();
-  }
-
-  /** Time in which nobody reads on does not count. */
-  async *read(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
-    try {
-      for await (const chunk of body) {
-        this.#timer.stop();
-        yield chunk;
-        this.progressed();
-      }
-    } catch (error) {
-      throw this.failed(error);
-    } finally {
-      this.#end();
-    }
-  }
-
-  cancel(body: Dispatcher.ResponseData['body']): void {
-    body.on('error', () => {}).destroy();
-    this.#end();
-  }
-
-  failed(error: unknown): HttpCallError {
-    const failure = failureOf(this.signal.aborted ? this.signal.reason : error, this.#url);
-    this.span?.failed(failure.failure);
-    this.#end();
-    return failure;
-  }
-
-  #end(): void {
-    this.#timer.stop();
-    this.#withdraw();
-    this.span?.end();
-    this.span = null;
-  }
-}
-
 async function read(
   { headers, body }: Dispatcher.ResponseData,
   most: number,
@@ -380,14 +312,4 @@ function headerList(parsed: Record<string, string | string[] | undefined>): Head
   return Object.entries(parsed).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : value === undefined ? [] : [value]).flatMap((each) => [name, each]),
   );
-}
-
-/** Names the server only: paths may hold a token, as those of webhooks do. */
-function failureOf(error: unknown, url: URL): HttpCallError {
-  if (error instanceof HttpCallError) return error;
-  const name = url.origin;
-  const says = `${name}: ${messageOf(error)}`;
-  if (error instanceof EgressRefused) return new HttpCallError('refused', says, { cause: error });
-  if (error instanceof ConnectTimeout) return new HttpCallError('timeout', says, { cause: error });
-  return new HttpCallError('failed', says, { cause: error });
 }

@@ -5,4 +5,5 @@
 export { BufferBudget } from '../buffer-budget.ts';
 export { createConnector, EgressRefused } from './connector.ts';
 export { EgressGuard, type EgressOptions } from './guard.ts';
-export { type HttpAnswer, type HttpCall, HttpCallError, HttpClient } from './http-client.ts';
+export { HttpCallError } from './http-call-error.ts';
+export { type HttpAnswer, type HttpCall, HttpClient } from './http-client.ts';

@@ -1,6 +1,6 @@
 /** Passes a client's request on to an upstream, and what that says back, in whichever eras the two are (docs/mcp.md#upstream-calls). */
 import type { Operation } from '../artifact/format.ts';
-import { HttpCallError } from '../egress/http-client.ts';
+import { HttpCallError } from '../egress/http-call-error.ts';
 import { type Answer, type HeaderList, headerOf } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';

@@ -8,6 +8,7 @@ import type { Duplex, Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import type { ProxyEvents } from '../egress/proxy.ts';
 import {
+  type AcceptedWebSocket,
   type Answer,
   CLIENT_CLOSED,
   changeHeader,
@@ -91,7 +92,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const x = this.#x;
     if (x.closed) return this.record(CLIENT_CLOSED, 0);
     if (answer === null) throw new Error('a plugin ended the request without an answer');
-    this.#setResponse(answer);
+    setResponse(x, answer, this.#options.dev);
     if (this.op !== null) await corsOnRefusal(this.op, x, this.ran);
     applyStaged(x);
     if (this.ran > 0 && this.op?.responseHooks) await this.#responseHooks(this.op);
@@ -287,23 +288,28 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   // --- an upstream that goes on in another protocol
 
   upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void {
-    this.#upgrade(x, headers, connection).catch((error: unknown) => {
+    const limits = x.handOff?.webSocket;
+    if (limits === undefined) throw new Error('an upstream has switched to what nobody asked for');
+    this.relay(x, { headers, connection, limits }).catch((error: unknown) => {
       connection.destroy();
       this.crashed(error);
     });
   }
 
   /** One of the response hooks that puts another answer in its place ends the upgrade. */
-  async #upgrade(x: Exchange, headers: HeaderList, connection: Duplex): Promise<void> {
+  async relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean> {
     const op = this.op as LoadedOperation;
     this.observeDispatch(op, x.handOff?.upstream ?? null);
-    if (!(await this.#switches(op, headers))) return void connection.destroy();
+    if (!(await this.#switches(op, accepted.headers))) {
+      accepted.connection.destroy();
+      return false;
+    }
     const { recorder, responseBudget: budget } = this.#options;
-    const relayed = relayWebSocket(x, connection, { op, recorder, budget }, (sent) =>
-      this.record(SWITCHING_PROTOCOLS, sent),
-    );
-    if (!relayed) return this.record(CLIENT_CLOSED, 0);
-    this.goesOn(SWITCHING_PROTOCOLS, false);
+    const ended = (sent: number) => this.record(SWITCHING_PROTOCOLS, sent);
+    const relayed = relayWebSocket(x, accepted, { op, recorder, budget }, ended);
+    if (relayed) this.goesOn(SWITCHING_PROTOCOLS, false);
+    else this.record(CLIENT_CLOSED, 0);
+    return relayed;
   }
 
   /** Response hooks see the answer as one without a body; false where the client has gone, or got another answer. */
@@ -332,10 +338,6 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- what all of them come to
 
-  #setResponse(answer: Answer): void {
-    setResponse(this.#x, answer, this.#options.dev);
-  }
-
   /** True where a hook put another answer in the response's place. */
   async #responseHooks(op: LoadedOperation): Promise<boolean> {
     const x = this.#x;
@@ -347,14 +349,14 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       const outcome = await runResponseHook(step, x);
       if (outcome !== ANSWERED || x.answer === null) continue;
       replaced = true;
-      this.#setResponse(x.answer);
+      setResponse(x, x.answer, this.#options.dev);
     }
     return replaced;
   }
 
   #send(): void {
     const x = this.#x;
-    if (wouldOpen(x, x.responseStatus)) this.#setResponse({ problem: problem('not-implemented', NO_WEB_SOCKET) });
+    if (wouldOpen(x, x.responseStatus)) setResponse(x, OPENS_NONE, this.#options.dev);
     const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
     const { op } = this;
     if (op !== null) headers.push(...op.headers);
@@ -371,7 +373,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (this.#recorded || x.closed) return this.record(CLIENT_CLOSED, 0);
     try {
       if (x.responder.headSent) throw error;
-      this.#setResponse({ problem: problem('internal-error', 'The gateway failed. Its log has the request id.') });
+      setResponse(x, CRASHED, this.#options.dev);
       this.#send();
     } catch {
       x.responder.abort();
@@ -397,4 +399,6 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   }
 }
 
+const OPENS_NONE = { problem: problem('not-implemented', NO_WEB_SOCKET) };
+const CRASHED = { problem: problem('internal-error', 'The gateway failed. Its log has the request id.') };
 const WANTS_WHOLE = 'A plugin of this operation needs whole response bodies, and a stream of events has no end.';

@@ -1,14 +1,13 @@
 /** A request that has become a WebSocket: its relay, and what the access log says of it. */
-import type { Duplex } from 'node:stream';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { RequestSlot } from '../capability/request-slot.ts';
-import { type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
+import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { NOT_UTF8 } from '../validation/messages.ts';
+import type { Closing } from '../web-socket-closing.ts';
 import { closeReason } from '../websocket/close-frame.ts';
 import { compresses } from '../websocket/extensions.ts';
-import type { Closing } from '../websocket/frame-scanner.ts';
 import { acceptClient, EXTENSIONS } from '../websocket/handshake.ts';
 import { MessageGate } from '../websocket/message-gate.ts';
 import { Relay, type RelayEnd, STOPPING } from '../websocket/relay.ts';
@@ -49,15 +48,15 @@ export interface WebSocketDeps {
  */
 export function relayWebSocket(
   x: Exchange,
-  upstream: Duplex,
+  accepted: AcceptedWebSocket,
   deps: WebSocketDeps,
   ended: (sent: number) => void,
 ): boolean {
-  const limits = x.handOff?.webSocket;
+  const { connection: upstream, limits } = accepted;
   const deflate = compresses(joinedHeader(x.responseHeaders, EXTENSIONS));
   acceptClient(x, x.responseHeaders);
   let relay: Relay | null = null;
-  const client = limits && x.responder.upgrade?.(x, x.responseHeaders, () => relay?.close(STOPPING));
+  const client = x.responder.upgrade?.(x, x.responseHeaders, () => relay?.close(STOPPING));
   if (!client) {
     upstream.destroy();
     return false;
@@ -70,12 +69,14 @@ export function relayWebSocket(
     maxHeldMessageBytes: deps.op.messages?.limit ?? 0,
     gates: gatesOf(x, deps, (closing) => relay?.close(closing)),
     figures: deps.recorder.metrics.webSockets,
+    read: accepted.read?.bind(accepted),
     ended: (end) => {
       x.receivedUpgraded = end.received;
       slot.set(x, new ClosedWebSocket(end));
       ended(end.sent);
     },
   });
+  accepted.opened?.((closing) => relay?.close(closing));
   return true;
 }
 

@@ -1,6 +1,6 @@
 /** A close frame of the gateway's own (RFC 6455, section 5.5.1). */
 import { randomBytes } from 'node:crypto';
-import type { Closing } from './frame-scanner.ts';
+import type { Closing } from '../web-socket-closing.ts';
 
 const FIN_CLOSE = 0x88;
 const MASK = 0x80;

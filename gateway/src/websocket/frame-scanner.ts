@@ -4,14 +4,8 @@
  * gets the bytes stands at the end of a frame whenever one is refused.
  */
 
+import type { Closing } from '../web-socket-closing.ts';
 import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
-
-/** Why a WebSocket ends: code and reason of the close frame that says so. */
-export interface Closing {
-  readonly code: number;
-  /** At most 123 bytes (section 5.5). */
-  readonly reason: string;
-}
 
 export interface FrameRules {
   /** Frames of clients are masked, those of servers are not (section 5.1). */

@@ -44,7 +44,7 @@ export class UpstreamHandshake {
   readonly #protocols: readonly string[];
 
   /** `plain`: messages are to be read, so that none may be compressed. */
-  constructor({ headers }: Exchange, plain: boolean) {
+  constructor({ headers }: Pick<Exchange, 'headers'>, plain: boolean) {
     this.#extensions = plain ? '' : offeredExtensions(joinedHeader(headers, EXTENSIONS));
     this.#protocols = (joinedHeader(headers, PROTOCOL) ?? '').split(',').map((each) => each.trim());
   }

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { BufferBudget } from '../buffer-budget.ts';
-import { type Closing, FrameScanner } from './frame-scanner.ts';
+import type { Closing } from '../web-socket-closing.ts';
+import { FrameScanner } from './frame-scanner.ts';
 import { MessageGate } from './message-gate.ts';
 
 const MASK = Buffer.from([0xa1, 0x00, 0xff, 0x37]);

@@ -4,8 +4,8 @@
  * Control frames pass at once, and whole, between those of a message.
  */
 import type { Holding } from '../buffer-budget.ts';
+import type { Closing } from '../web-socket-closing.ts';
 import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
-import type { Closing } from './frame-scanner.ts';
 
 const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
 

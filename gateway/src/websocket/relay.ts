@@ -3,8 +3,8 @@
  * with back-pressure, and frames are followed so that each side is told in a close frame of its own why it ends.
  */
 import type { Duplex } from 'node:stream';
+import type { Closing } from '../web-socket-closing.ts';
 import type { DirectionFigures, WebSocketFigures } from '../web-socket-figures.ts';
-import type { Closing } from './frame-scanner.ts';
 import type { MessageGate } from './message-gate.ts';
 import { Side, type SideName } from './side.ts';
 
@@ -39,6 +39,8 @@ export interface RelayOptions {
   /** Milliseconds without a byte from either side; 0: no limit. */
   readonly idleTimeoutMs: number;
   readonly figures: WebSocketFigures;
+  /** Gets what has passed of the upstream's frames, whose heads are never cut. Default: nobody reads them. */
+  readonly read?: ((frames: readonly Buffer[]) => void) | undefined;
   /** Both connections have ended. */
   ended(end: RelayEnd): void;
 }
@@ -114,6 +116,7 @@ export class Relay {
     figures.bytes += chunk.length;
     figures.messages += scanner.messages - before;
     if (!to.gone && !to.write(passed)) from.stream.pause();
+    if (from === this.#upstream) this.#options.read?.(passed);
     if (from.refusal !== null) return this.#refused(from, from.refusal);
     if (scanner.violation !== null) return this.#violated(from, scanner.violation);
     to.tell(from);

@@ -1,7 +1,8 @@
 /** One end of a relayed WebSocket: the client's or the upstream's connection. */
 import type { Duplex } from 'node:stream';
+import type { Closing } from '../web-socket-closing.ts';
 import { closeFrame } from './close-frame.ts';
-import { type Closing, type FrameRules, FrameScanner, type Passed } from './frame-scanner.ts';
+import { type FrameRules, FrameScanner, type Passed } from './frame-scanner.ts';
 import type { MessageGate } from './message-gate.ts';
 
 /** Milliseconds that a peer gets to close its connection behind the closing handshake. */

@@ -1,6 +1,6 @@
 """The clients `openai` and `anthropic` of PyPI, with the cases of official-client.ts.
 
-Reads {"clients": {CLIENT: {NAME: {"url", "apiKey", "headers", "refuses"}}}, "case": {…}} as JSON from its standard
+Reads {"clients": {CLIENT: {SURFACE: {NAME: {"url", "apiKey", "headers", "refuses"}}}}, "case": {…}} as JSON from its standard
 input, and writes {CLIENT: {SURFACE: {NAME: {CASE: null, or the code of the error}}}}.
 Anything that goes wrong otherwise ends it.
 """
@@ -11,6 +11,7 @@ import sys
 
 import anthropic
 import openai
+from websockets.exceptions import InvalidStatus
 
 ASKED = json.load(sys.stdin)
 TEXT, CITY, SCHEMA, TOOLS, CALLS = (ASKED["case"][name] for name in ("text", "city", "schema", "tools", "calls"))
@@ -208,6 +209,32 @@ def models(client):
     return {"models": lambda: equal("shared" in [each.id for each in client.models.list()], True)}
 
 
+def realtime(client):
+    def talk(model="gpt-realtime"):
+        with client.realtime.connect(model=model) as session:
+            session.session.update(session={"type": "realtime", "output_modalities": ["text"]})
+            session.conversation.item.create(item={"type": "message", "role": "user", "content": [{"type": "input_text", "text": TEXT}]})
+            session.response.create()
+            text = ""
+            for event in session:
+                if event.type == "response.output_text.delta":
+                    text += event.delta
+                if event.type == "response.done":
+                    equal([text, event.response.usage.total_tokens], [TEXT, 253])
+                    return
+
+    def errors():
+        try:
+            talk("status-429")
+        except InvalidStatus as error:
+            if error.response.status_code != 429:
+                raise
+        else:
+            raise AssertionError("a session has opened that must not")
+
+    return {"session": talk, "errors": errors}
+
+
 def messages(client):
     def ask(stream=False, **more):
         asked = {"model": CLAUDE, "max_tokens": 100, "messages": [SAID], **more}
@@ -264,7 +291,7 @@ def of_anthropic(url, key, headers):
 
 
 CLIENTS = {
-    "openai (PyPI)": (of_openai, {"chat": chat, "responses": responses, "embeddings": embeddings, "models": models}),
+    "openai (PyPI)": (of_openai, {"chat": chat, "responses": responses, "embeddings": embeddings, "models": models, "realtime": realtime}),
     "anthropic (PyPI)": (of_anthropic, {"messages": messages, "models": models}),
 }
 
@@ -277,13 +304,15 @@ def outcome(run):
         if code_of(error) is None:
             raise
         return code_of(error)
+    except InvalidStatus as error:
+        return json.loads(error.response.body)["code"]
 
 
 def main():
     results = {}
     for client, (connect, surfaces) in CLIENTS.items():
         for surface, cases_of in surfaces.items():
-            for name, at in ASKED["clients"][client].items():
+            for name, at in ASKED["clients"][client][surface].items():
                 cases = cases_of(connect(at["url"], at["apiKey"], at["headers"]))
                 asked = {case: run for case, run in cases.items() if case != "refusals" or at["refuses"]}
                 cell = {case: outcome(run) for case, run in asked.items()}

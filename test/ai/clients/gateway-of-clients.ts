@@ -2,6 +2,7 @@
 import { compileSpec, type Gateway, startGateway } from '../../serve/gateway.ts';
 import { CHAT_KEY, startChatProvider } from '../chat-provider.ts';
 import { MESSAGES_KEY, startMessagesProvider } from '../messages-provider.ts';
+import { startRealtimeProvider } from '../realtime-provider.ts';
 import type { Endpoint } from './official-client.ts';
 
 export const PROTOCOLS = ['provider_chat', 'provider_messages', 'provider_local'] as const;
@@ -19,15 +20,23 @@ export interface ClientRig {
   readonly gw: Gateway;
   /** In front of `/v1`. */
   urlOf(protocol: ProtocolName): string;
-  /** The fakes themselves, without a gateway: that of provider_chat for its surfaces, that of provider_messages for messages. */
-  readonly fakes: { readonly chat: Endpoint; readonly messages: Endpoint };
+  /**
+   * The fakes themselves, without a gateway: that of provider_messages for messages, that of sessions for realtime, that of
+   * provider_chat for the others.
+   */
+  readonly fakes: { readonly chat: Endpoint; readonly messages: Endpoint; readonly realtime: Endpoint };
   /** The exit code of the gateway. */
   close(): Promise<number>;
 }
 
 export async function startClientRig(): Promise<ClientRig> {
-  const fakes = await Promise.all([startChatProvider(), startMessagesProvider(), startChatProvider(null)]);
-  const [chat, messages, local] = fakes;
+  const fakes = await Promise.all([
+    startChatProvider(),
+    startMessagesProvider(),
+    startChatProvider(null),
+    startRealtimeProvider(),
+  ]);
+  const [chat, messages, local, realtime] = fakes;
   const configs: Record<ProtocolName, object> = {
     provider_chat: { provider: 'provider_chat', api_key: 'env://CHAT_KEY', base_url: chat.url },
     provider_messages: {
@@ -52,6 +61,7 @@ export async function startClientRig(): Promise<ClientRig> {
       paths[`/${name}/v1/${surface}`] = asked(configs[name]);
     }
     paths[`/${name}/v1/models`] = { get: operation(configs[name]) };
+    paths[`/${name}/v1/realtime`] = { get: operation({ ...configs[name], base_url: realtime.url }) };
   }
   const { post } = asked(configs.provider_messages, BEARER);
   for (const surface of ['chat/completions', 'messages']) {
@@ -79,6 +89,7 @@ export async function startClientRig(): Promise<ClientRig> {
     fakes: {
       chat: { url: chat.url, apiKey: CHAT_KEY, headers: {} },
       messages: { url: messages.url, apiKey: MESSAGES_KEY, headers: {} },
+      realtime: { url: realtime.url, apiKey: CHAT_KEY, headers: {} },
     },
     async close() {
       const code = await gw.stop();

@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Surface = 'chat' | 'responses' | 'messages' | 'embeddings' | 'models';
+export type Surface = 'chat' | 'responses' | 'messages' | 'embeddings' | 'models' | 'realtime';
 
 /** By name; each throws where the client does not get what it must: an Answered of an error, or any other fault. */
 export type Cases = Readonly<Record<string, () => Promise<void>>>;

@@ -1,6 +1,9 @@
 /** The client `openai` of npm. */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { connect, type NetConnectOpts } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type {
   FunctionTool,
@@ -8,10 +11,12 @@ import type {
   ResponseInput,
   ResponseOutputItem,
 } from 'openai/resources/responses/responses';
+import type { ClientOptions } from 'ws';
 import {
   CALLS,
   type Cases,
   CITY,
+  codeIn,
   type Endpoint,
   listsShared,
   type OfficialClient,
@@ -219,10 +224,60 @@ function embeddings(endpoint: Endpoint): Cases {
   };
 }
 
+/** The client speaks TLS to every address: what is behind it is the same. */
+const plaintext: ClientOptions = {
+  createConnection: (to: NetConnectOpts | number | string) => connect({ host: Object(to).host, port: Object(to).port }),
+};
+
+/** A handshake has got another answer. */
+class NoSession extends Error {
+  readonly status: number | undefined;
+  readonly code: string | null;
+
+  constructor(status: number | undefined, body: string) {
+    super(`no session: ${status} ${body}`);
+    this.status = status;
+    this.code = codeIn(JSON.parse(body));
+  }
+}
+
+/** Text of a response, and the tokens that it has cost. */
+function talk({ url, apiKey, headers }: Endpoint, asked: string): Promise<readonly [string, number | undefined]> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  const session = new OpenAIRealtimeWS({ model: asked, options: { ...plaintext, headers } }, client);
+  let said = '';
+  return new Promise<readonly [string, number | undefined]>((resolve, reject) => {
+    session.on('error', reject);
+    session.socket.on('unexpected-response', (_, response) => {
+      void textOf(response).then((body) => reject(new NoSession(response.statusCode, body)), reject);
+    });
+    session.on('session.created', () => {
+      session.send({ type: 'session.update', session: { type: 'realtime', output_modalities: ['text'] } });
+      const content = [{ type: 'input_text' as const, text: TEXT }];
+      session.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+      session.send({ type: 'response.create' });
+    });
+    session.on('response.output_text.delta', ({ delta }) => {
+      said += delta;
+    });
+    session.on('response.done', ({ response }) => resolve([said, response.usage?.total_tokens]));
+  }).finally(() => session.close());
+}
+
+const realtime = (endpoint: Endpoint): Cases => ({
+  session: async () => deepStrictEqual(await talk(endpoint, 'gpt-realtime'), [TEXT, 253]),
+  errors: () =>
+    rejects(talk(endpoint, 'status-429'), (error) => {
+      if (error instanceof NoSession && error.status !== 429) throw error;
+      ok(error instanceof NoSession);
+      return true;
+    }),
+});
+
 const models = (endpoint: Endpoint) => listsShared(() => clientOf(endpoint).models.list());
 
 export const openai: OfficialClient = {
   name: 'openai',
-  surfaces: { chat, responses, embeddings, models },
-  codeOf: (error) => (error instanceof OpenAI.APIError ? (error.code ?? null) : null),
+  surfaces: { chat, responses, embeddings, models, realtime },
+  codeOf: (error) => (error instanceof OpenAI.APIError || error instanceof NoSession ? (error.code ?? null) : null),
 };

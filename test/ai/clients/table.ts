@@ -31,14 +31,19 @@ export interface Row {
 /** The fake of the provider whose client it is, without a gateway. */
 export const DIRECT = 'the provider itself';
 
-function endpointsFor(rig: ClientRig, client: string): ReadonlyMap<string, Endpoint> {
+function fakeFor({ fakes }: ClientRig, client: string, surface: string): Endpoint {
+  if (surface === 'realtime') return fakes.realtime;
+  return client.includes('anthropic') ? fakes.messages : fakes.chat;
+}
+
+function endpointsFor(rig: ClientRig, client: string, surface: string): ReadonlyMap<string, Endpoint> {
   const keyed = (name: (typeof PROTOCOLS)[number]): Endpoint => ({
     url: rig.urlOf(name),
     apiKey: 'unused',
     headers: { 'X-API-Key': SHOP_KEY },
   });
   return new Map<string, Endpoint>([
-    [DIRECT, client.includes('anthropic') ? rig.fakes.messages : rig.fakes.chat],
+    [DIRECT, fakeFor(rig, client, surface)],
     ...PROTOCOLS.map((name) => [name, keyed(name)] as const),
   ]);
 }
@@ -48,7 +53,7 @@ export async function rowsOfNpm(rig: ClientRig): Promise<readonly Row[]> {
   for (const { name, surfaces, codeOf } of [openai, anthropic, ...vercel]) {
     for (const [surface, casesOf] of Object.entries(surfaces)) {
       const cells = new Map<string, Cell>();
-      for (const [where, endpoint] of endpointsFor(rig, name)) {
+      for (const [where, endpoint] of endpointsFor(rig, name, surface)) {
         const cell: Record<string, string | null> = {};
         for (const [each, run] of Object.entries(casesOf(endpoint))) {
           if (where === DIRECT && each === REFUSALS) continue;
@@ -69,16 +74,17 @@ export async function rowsOfNpm(rig: ClientRig): Promise<readonly Row[]> {
   return rows;
 }
 
-const OF_PYPI = ['openai (PyPI)', 'anthropic (PyPI)'];
+const OF_PYPI = {
+  'openai (PyPI)': ['chat', 'responses', 'embeddings', 'models', 'realtime'],
+  'anthropic (PyPI)': ['messages', 'models'],
+};
 
 export async function rowsOfPyPI(rig: ClientRig): Promise<readonly Row[]> {
   const asked = {
     clients: Object.fromEntries(
-      OF_PYPI.map((client) => [
+      Object.entries(OF_PYPI).map(([client, surfaces]) => [
         client,
-        Object.fromEntries(
-          [...endpointsFor(rig, client)].map(([where, each]) => [where, { ...each, refuses: where !== DIRECT }]),
-        ),
+        Object.fromEntries(surfaces.map((surface) => [surface, askedAt(endpointsFor(rig, client, surface))])),
       ]),
     ),
     case: {
@@ -93,6 +99,10 @@ export async function rowsOfPyPI(rig: ClientRig): Promise<readonly Row[]> {
   return Object.entries(told).flatMap(([client, surfaces]) =>
     Object.entries(surfaces).map(([surface, cells]) => ({ client, surface, cells: new Map(Object.entries(cells)) })),
   );
+}
+
+function askedAt(endpoints: ReadonlyMap<string, Endpoint>) {
+  return Object.fromEntries([...endpoints].map(([where, each]) => [where, { ...each, refuses: where !== DIRECT }]));
 }
 
 /** The row of docs/ai-clients.md. */

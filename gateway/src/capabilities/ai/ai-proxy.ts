@@ -1,10 +1,14 @@
 /** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
 import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
 import { get } from '../../spec/json.ts';
+import { refusalOf } from '../../websocket/handshake.ts';
 import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
 import { listModels } from './model-list.ts';
+import { ProviderAttempt } from './provider-attempt.ts';
+import { realtime } from './realtime/surface.ts';
+import { RealtimeAttempt } from './realtime-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
@@ -13,14 +17,16 @@ import { notServed } from './surfaces/not-served.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
-import type { Surface, SurfaceRequest, Translation } from './surfaces/surface.ts';
+import type { SurfaceRequest } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import { TargetRun } from './target-run.ts';
+import { type Attempt, TargetRun } from './target-run.ts';
+import type { Provider } from './targets/provider.ts';
 import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
-const SURFACES = { chat, responses, embeddings, messages };
+const SURFACES = { chat, responses, embeddings, messages, realtime };
+type Served = keyof typeof SURFACES;
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
@@ -38,10 +44,12 @@ export class AiProxy implements Engine {
     const unserved = notServed(x.path);
     if (unserved !== null) return response.whole({ problem: unserved.problem });
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
+    const surface = surfaceOf(x.path);
+    const noWebSocket = surface === 'realtime' ? refusalOf(x) : null;
+    if (noWebSocket !== null) return response.whole({ problem: noWebSocket });
     try {
-      const surface = surfaceOf(x.path);
       if (surface === 'models') await response.whole(await this.#models(x));
-      else await this.#serve(x, response, SURFACES[surface]);
+      else await this.#serve(x, response, surface);
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
       await response.whole({ problem: problemFor(x, error.problem) });
@@ -60,7 +68,7 @@ export class AiProxy implements Engine {
     };
   }
 
-  async #serve(x: Exchange, response: EngineResponse, surface: Surface): Promise<void> {
+  async #serve(x: Exchange, response: EngineResponse, name: Served): Promise<void> {
     const request = readRequest(x);
     const { model } = request;
     const { metrics, log } = this.#services;
@@ -69,32 +77,44 @@ export class AiProxy implements Engine {
     const resolved = resolve(this.#settings, x, model);
     const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
+    const surface = SURFACES[name];
     const named = requestFor(request, resolved.model);
-    const first = surface.translate(named, target.provider, this.#settings);
+    const first = this.#attempt(name, named, target.provider);
     const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
     let failed = await this.#ask({ x, response, surface, request: named, model, why }, target, first);
     let from = target;
     for (const next of fallbacks(this.#settings, resolved)) {
       if (failed === null || x.closed) break;
       const spare = requestFor(request, next.model);
-      const translation = this.#fallbackTranslation(surface, spare, next.target);
-      if (translation === null) continue;
+      const attempt = this.#fallbackAttempt(name, spare, next.target);
+      if (attempt === null) continue;
       metrics.fellBack(from.provider, next.target.provider);
       const asked = { x, response, surface, request: spare, model, why: `${from.name} failed` };
-      failed = await this.#ask(asked, next.target, translation);
+      failed = await this.#ask(asked, next.target, attempt);
       from = next.target;
     }
     if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed)) });
   }
 
-  #ask(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
-    return new TargetRun(asked, target, translation, this.#settings, this.#services).run();
+  #ask(asked: Asked, target: Target, attempt: Attempt): Promise<ProviderFailed | null> {
+    return new TargetRun(asked, target, attempt, this.#settings, this.#services).run();
+  }
+
+  /** Throws AiRefused where the provider cannot be asked for it. */
+  #attempt(name: Served, request: SurfaceRequest, provider: Provider): Attempt {
+    const [settings, services] = [this.#settings, this.#services];
+    if (name === 'realtime') {
+      realtime.refuseUnlessServed(provider);
+      return (asked, at) => new RealtimeAttempt(asked, at, settings, services).run();
+    }
+    const translation = SURFACES[name].translate(request, provider, settings);
+    return (asked, at) => new ProviderAttempt(asked, at, translation, settings, services).run();
   }
 
   /** Null where that provider cannot be asked for it: what has failed is still why there is no answer. */
-  #fallbackTranslation(surface: Surface, request: SurfaceRequest, { provider }: Target): Translation | null {
+  #fallbackAttempt(name: Served, request: SurfaceRequest, { provider }: Target): Attempt | null {
     try {
-      return surface.translate(request, provider, this.#settings);
+      return this.#attempt(name, request, provider);
     } catch (error) {
       if (error instanceof AiRefused) return null;
       throw error;

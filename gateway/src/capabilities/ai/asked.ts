@@ -15,7 +15,7 @@ export interface AiServices {
 export interface Asked {
   readonly x: Exchange;
   readonly response: EngineResponse;
-  readonly surface: Surface;
+  readonly surface: Pick<Surface, 'error'>;
   /** As it goes to the target: with the model's own name. */
   readonly request: SurfaceRequest;
   /** The model as the client names it. */

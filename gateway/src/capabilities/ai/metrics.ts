@@ -2,7 +2,7 @@
 import type { ProcessServices } from '../../capability/capability.ts';
 import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import type { CounterInfo, HistogramInfo } from '../../telemetry/metric-table.ts';
-import type { Usage } from './conversation/usage.ts';
+import type { RealtimeUsage, Usage } from './conversation/usage.ts';
 import type { Warning } from './surfaces/surface.ts';
 import { PROVIDERS, type Provider } from './targets/provider.ts';
 import { RESOLUTIONS } from './targets/resolution.ts';
@@ -24,10 +24,13 @@ export const DURATION: HistogramInfo = {
 };
 export const TOKENS: CounterInfo = {
   help: 'Tokens that AI providers counted',
-  labels: { provider, type: '`prompt` or `completion`; in `…_token_details_total` `cached` or `reasoning`' },
+  labels: {
+    provider,
+    type: '`prompt` or `completion`; in `…_token_details_total` `cached`, `reasoning`, `prompt_audio` or `completion_audio`',
+  },
 };
 export const DETAILS: CounterInfo = {
-  help: 'Of those tokens: prompt tokens out of the cache of the provider, completion tokens of reasoning',
+  help: 'Of those tokens: prompt tokens out of the cache of the provider, completion tokens of reasoning; of realtime sessions, tokens of audio',
   labels: TOKENS.labels,
 };
 export const FALLBACKS: CounterInfo = {
@@ -70,6 +73,11 @@ export const REASONING_DROPPED: CounterInfo = {
   labels: { provider },
 };
 
+export const UNCOUNTED_RESPONSES: CounterInfo = {
+  help: 'Events of realtime sessions that could not be read for what they cost, and responses whose AI provider counted nothing',
+  labels: { provider },
+};
+
 export const AI_METRICS = {
   gw_plugin_ai_proxy_requests_total: REQUESTS,
   gw_plugin_ai_proxy_request_duration_seconds: DURATION,
@@ -82,6 +90,7 @@ export const AI_METRICS = {
   gw_plugin_ai_proxy_responses_store_downgrades_total: STORE_DOWNGRADES,
   gw_plugin_ai_proxy_responses_reasoning_dropped_total: REASONING_DROPPED,
   gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
+  gw_plugin_ai_proxy_realtime_uncounted_total: UNCOUNTED_RESPONSES,
 };
 
 export type AiMetrics = ReturnType<typeof aiMetrics>;
@@ -96,21 +105,30 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
   const endpoints = counter('gw_plugin_ai_proxy_endpoint_requests_total', ENDPOINTS);
   const breakers = counter('gw_plugin_ai_proxy_endpoint_breaker_opened_total', BREAKERS);
   const catalogFailures = counter('gw_plugin_ai_proxy_models_provider_failures_total', CATALOG_FAILURES);
+  const uncounted = counter('gw_plugin_ai_proxy_realtime_uncounted_total', UNCOUNTED_RESPONSES);
   const warnings: Readonly<Record<Warning, LabelledCounter>> = {
     store: counter('gw_plugin_ai_proxy_responses_store_downgrades_total', STORE_DOWNGRADES),
     reasoning: counter('gw_plugin_ai_proxy_responses_reasoning_dropped_total', REASONING_DROPPED),
+  };
+  const counted = (from: Provider, { prompt, completion, cached, reasoning }: Usage) => {
+    tokens.add(prompt, from, 'prompt');
+    tokens.add(completion, from, 'completion');
+    details.add(cached, from, 'cached');
+    details.add(reasoning, from, 'reasoning');
   };
   return {
     answered(from: Provider, status: number, seconds: number) {
       requests.count(from, String(status));
       duration.observe(seconds, from);
     },
-    counted(from: Provider, { prompt, completion, cached, reasoning }: Usage) {
-      tokens.add(prompt, from, 'prompt');
-      tokens.add(completion, from, 'completion');
-      details.add(cached, from, 'cached');
-      details.add(reasoning, from, 'reasoning');
+    counted,
+    /** A response of a realtime session. */
+    spoken(from: Provider, usage: RealtimeUsage) {
+      counted(from, usage);
+      details.add(usage.promptAudio, from, 'prompt_audio');
+      details.add(usage.completionAudio, from, 'completion_audio');
     },
+    uncounted: (from: Provider) => uncounted.count(from),
     fellBack: (from: Provider, to: Provider) => fallbacks.count(from, to),
     asked: (endpoint: string, outcome: EndpointOutcome) => endpoints.count(endpoint, outcome),
     broke: (endpoint: string) => breakers.count(endpoint),

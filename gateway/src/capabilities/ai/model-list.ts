@@ -1,5 +1,5 @@
 /** `/v1/models`: what all providers of a config list, as far as a request would be let through to it. */
-import { HttpCallError } from '../../egress/http-client.ts';
+import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';

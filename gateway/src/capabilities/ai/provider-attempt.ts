@@ -1,46 +1,24 @@
 /** One request to one endpoint of a provider, and its answer on the way to the client. */
-import type { CircuitBreaker } from '../../egress/breaker.ts';
-import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '../../egress/http-client.ts';
-import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
+import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.ts';
+import { type HeaderList, headerOf } from '../../exchange.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
 import { readWhole } from '../../read-whole.ts';
-import { retryAfterMs } from '../../retry-after.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import type { EndpointOutcome } from './metrics.ts';
-import { passedHeaders, warningHeaders, withRetryAfter } from './provider-headers.ts';
+import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';
+import { passedHeaders, warningHeaders } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import type { Translation } from './surfaces/surface.ts';
-import type { Endpoint } from './targets/endpoint.ts';
-import type { Provider } from './targets/provider.ts';
 import type { AiSettings } from './targets/settings.ts';
-import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
 /** Bytes of an error of a provider; past it, it is none. */
 const MAX_ERROR = 1 << 20;
 /** What values take that are parsed out of a byte of JSON. */
 const PARSED = 3;
-/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
-const COUNTED: readonly string[] = ['failed', 'timeout'];
-const NO_ANSWER = 502;
-
-/** Whom an attempt asks, and what becomes of a 429. */
-export interface AttemptAt {
-  readonly provider: Provider;
-  readonly endpoint: Endpoint;
-  /** Milliseconds for the whole answer; of a stream, until its head is there. */
-  readonly headMs: number;
-  /** The target has other endpoints: then this one rests after a 429. */
-  readonly isShared: boolean;
-  /** Seconds until one of them can be asked; null where it has one. */
-  retryAfter(): number | null;
-  /** Whether another one of them would be asked now. */
-  movesOn(): boolean;
-}
 
 export class ProviderAttempt {
   readonly #asked: Asked;
@@ -48,9 +26,7 @@ export class ProviderAttempt {
   readonly #translation: Translation;
   readonly #settings: AiSettings;
   readonly #services: AiServices;
-  readonly #count: TokenCount;
-  /** Of the provider's answer. */
-  #status = NO_ANSWER;
+  readonly #attempt: EndpointAttempt;
 
   constructor(asked: Asked, at: AttemptAt, translation: Translation, settings: AiSettings, services: AiServices) {
     this.#asked = asked;
@@ -58,50 +34,29 @@ export class ProviderAttempt {
     this.#translation = translation;
     this.#settings = settings;
     this.#services = services;
-    this.#count = new TokenCount(asked.x, at.provider, asked.model);
+    this.#attempt = new EndpointAttempt(asked, at, services);
   }
 
   /** Null where the client has an answer, or has gone; else nothing was sent to it. */
   async run(): Promise<ProviderFailed | null> {
-    const { provider, endpoint } = this.#at;
-    const { health } = endpoint;
-    const { breaker } = health;
-    if (!breaker.admits()) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter());
-    const { x, request } = this.#asked;
-    const from = performance.now();
-    let failed: ProviderFailed | null = null;
-    this.#count.begin();
-    try {
-      await (request.stream ? this.#stream() : this.#whole());
-    } catch (error) {
-      failed = await this.#failure(error);
-    }
-    if (failed !== null && !x.closed) this.#failed(failed);
-    const { metrics } = this.#services;
-    const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
-    metrics.answered(provider, status, (performance.now() - from) / 1000);
-    if (!x.closed) metrics.asked(endpoint.host, outcomeOf(this.#status, failed));
-    if (this.#count.usage !== null) metrics.counted(provider, this.#count.usage);
+    const failed = await this.#attempt.run(() => (this.#asked.request.stream ? this.#stream() : this.#whole()));
+    const { usage } = this.#attempt.count;
+    if (usage !== null) this.#services.metrics.counted(this.#at.provider, usage);
     return failed;
   }
 
-  #failed(failed: ProviderFailed): void {
-    this.#count.failed();
-    if (!(failed instanceof EndpointLimited)) this.#at.endpoint.health.failed();
-  }
-
   async #whole(): Promise<void> {
-    const answer = await this.#settled(this.#services.http.call({ ...this.#call(), holds: true }));
+    const answer = await this.#attempt.settled(this.#services.http.call({ ...this.#call(), holds: true }));
     const { x, response } = this.#asked;
     x.onClose(() => answer.holding?.release());
-    if (answer.status >= 400) return this.#refused(answer.status, answer.headers, answer.body);
+    if (answer.status >= 400) return this.#refused(answer, answer.body);
     if (answer.holding?.take(answer.body.length * PARSED) === false) {
       const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
       return response.whole({ problem: problemFor(x, overloaded) });
     }
     const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
-    this.#count.succeeded(usage);
-    this.#count.completed();
+    this.#attempt.count.succeeded(usage);
+    this.#attempt.count.completed();
     if (usage === null) TokenEstimate.of(x)?.answered(body.length);
     return response.whole({
       status: 200,
@@ -111,14 +66,14 @@ export class ProviderAttempt {
   }
 
   async #stream(): Promise<void> {
-    const answer = await this.#settled(this.#services.http.open(this.#call()));
-    if (answer.status >= 400) return this.#refused(answer.status, answer.headers, await errorBody(answer));
+    const answer = await this.#attempt.settled(this.#services.http.open(this.#call()));
+    if (answer.status >= 400) return this.#refused(answer, await errorBody(answer));
     const type = headerOf(answer.headers, 'content-type') ?? '';
     if (!/^text\/event-stream\s*(;|$)/i.test(type)) {
       answer.cancel();
       throw new ProviderFailed('it answered without a stream, which was asked for');
     }
-    const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#count, (why) =>
+    const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#attempt.count, (why) =>
       this.#services.log('warn', `${this.#at.provider} at ${this.#at.endpoint.host}: ${why}`, this.#asked.x),
     );
     await streamed.run({
@@ -150,92 +105,10 @@ export class ProviderAttempt {
     };
   }
 
-  /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
-  async #settled<A extends HttpAnswer | HttpStream>(answering: Promise<A>): Promise<A> {
-    const { health } = this.#at.endpoint;
-    const { breaker } = health;
-    const from = performance.now();
-    let answer: A;
-    try {
-      answer = await answering;
-    } catch (error) {
-      const counts = error instanceof HttpCallError && COUNTED.includes(error.failure) && !this.#asked.x.closed;
-      if (counts) this.#broken(breaker);
-      else breaker.abandoned();
-      throw error;
-    }
-    breaker.succeeded();
-    this.#status = answer.status;
-    health.told(answer.headers);
-    const waitMs = retryAfterMs(headerOf(answer.headers, 'retry-after'));
-    if (answer.status === 429 && this.#limited(waitMs)) {
-      leave(answer);
-      throw new EndpointLimited(null);
-    }
-    if (answer.status < 300) health.answered(performance.now() - from);
-    if (answer.status < 300 || (answer.status >= 400 && answer.status < 500)) return answer;
-    leave(answer);
-    const seconds = waitMs === null ? null : Math.ceil(waitMs / 1000);
-    throw new ProviderFailed(`it answered ${answer.status}`, answer.status, seconds);
+  /** The client is told so in the form of its surface. */
+  #refused({ status, headers }: HttpAnswer | HttpStream, body: Uint8Array): Promise<void> {
+    return this.#attempt.refused(status, headers, body, this.#translation.error(parsedBody(body), status));
   }
-
-  #broken(breaker: CircuitBreaker): void {
-    const wasOpen = breaker.refuses;
-    breaker.failed();
-    if (!wasOpen && breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
-  }
-
-  /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
-  #limited(waitMs: number | null): boolean {
-    const { endpoint, isShared, movesOn } = this.#at;
-    if (isShared) endpoint.health.limited(this.#asked.request.model, waitMs);
-    return movesOn();
-  }
-
-  /** The provider refuses the request: the client is told so in the form of its surface. */
-  #refused(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
-    this.#count.failed();
-    const error = this.#translation.error(parsedBody(body), status);
-    const passed = passedHeaders(headers, 'application/json', error === null);
-    const seconds = status === 429 ? this.#at.retryAfter() : null;
-    return this.#asked.response.whole({
-      status,
-      headers: seconds === null ? passed : withRetryAfter(passed, seconds),
-      body: error === null ? body : JSON.stringify(error),
-    });
-  }
-
-  /** Null where the client got an answer of it. */
-  async #failure(error: unknown): Promise<ProviderFailed | null> {
-    if (error instanceof ProviderFailed) return error;
-    if (error instanceof StreamError) {
-      const { status, message } = error.error;
-      this.#status = status;
-      if (status === 429 && this.#limited(null)) return new EndpointLimited(null);
-      if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
-      this.#count.failed();
-      await this.#asked.response.whole({
-        status,
-        headers: ['content-type', 'application/json'],
-        body: JSON.stringify(this.#asked.surface.error(error.error)),
-      });
-      return null;
-    }
-    if (error instanceof HttpCallError) {
-      return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
-    }
-    throw error;
-  }
-}
-
-function outcomeOf(status: number, failed: ProviderFailed | null): EndpointOutcome {
-  if (status === 429) return 'limited';
-  return failed === null ? 'answered' : 'failed';
-}
-
-function leave(answer: HttpAnswer | HttpStream): void {
-  if ('cancel' in answer) answer.cancel();
-  else answer.holding?.release();
 }
 
 function errorBody({ body }: HttpStream): Promise<Uint8Array> {

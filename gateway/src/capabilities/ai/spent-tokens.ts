@@ -1,5 +1,7 @@
 /** What a request has cost in tokens, when it has ended: for policies (docs/decisions.md#ai-estimates). */
 import type { Exchange } from '../../exchange.ts';
+import { RealtimeSession } from './realtime-session.ts';
+import { surfaceOf } from './surfaces/surface-of.ts';
 import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
@@ -11,16 +13,21 @@ export interface SpentTokens {
   readonly completion: number;
   /** Those of the prompt that the provider had in its cache. */
   readonly cached: number;
+  /** Those of the prompt and of the completion that are audio, of realtime sessions. Default: none. */
+  readonly promptAudio?: number;
+  readonly completionAudio?: number;
 }
 
 /**
  * As the provider has counted it; where its answer was cut, at least what has come of it. Null where nobody knows: the
  * client has left before the answer came, which may have been made all the same. Of a request that no provider has
- * answered, nothing.
+ * answered, nothing. Of a realtime session, what its responses have cost was settled by then: what is left is nothing, or
+ * unknown where one was not over.
  */
 export function spentTokens(x: Exchange): SpentTokens | null {
   const count = TokenCount.of(x);
   if (count === null) return fromContext(x);
+  if (surfaceOf(x.path) === 'realtime') return RealtimeSession.of(x).unsettled;
   const { provider, model, usage, outcome } = count;
   if (outcome === 'asked') return null;
   if (outcome === 'failed') return { provider, model, prompt: 0, completion: 0, cached: 0 };

@@ -2,9 +2,8 @@
 import type { AiServices, Asked } from './asked.ts';
 import { EndpointLimited, ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import { ProviderAttempt } from './provider-attempt.ts';
+import type { AttemptAt } from './endpoint-attempt.ts';
 import { problemFor } from './surfaces/problem-for.ts';
-import type { Translation } from './surfaces/surface.ts';
 import type { Choice } from './targets/balance.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { AiSettings } from './targets/settings.ts';
@@ -15,10 +14,13 @@ const MOST_ATTEMPTS = 4;
 /** Milliseconds. */
 const ROUNDED = 100;
 
+/** Asks an endpoint: null where the client has an answer, or has gone; else nothing was sent to it. */
+export type Attempt = (asked: Asked, at: AttemptAt) => Promise<ProviderFailed | null>;
+
 export class TargetRun {
   readonly #asked: Asked;
   readonly #target: Target;
-  readonly #translation: Translation;
+  readonly #attempt: Attempt;
   readonly #settings: AiSettings;
   readonly #services: AiServices;
   readonly #tried = new Set<Endpoint>();
@@ -26,10 +28,10 @@ export class TargetRun {
   /** Why the last endpoint that has failed did; a 429 is no failure. */
   #failed: ProviderFailed | null = null;
 
-  constructor(asked: Asked, target: Target, translation: Translation, settings: AiSettings, services: AiServices) {
+  constructor(asked: Asked, target: Target, attempt: Attempt, settings: AiSettings, services: AiServices) {
     this.#asked = asked;
     this.#target = target;
-    this.#translation = translation;
+    this.#attempt = attempt;
     this.#settings = settings;
     this.#services = services;
     this.#until = performance.now() + settings.timeoutMs;
@@ -41,7 +43,7 @@ export class TargetRun {
     while (!x.closed && this.#mayAsk()) {
       const choice = this.#target.balance.next(request.model, this.#tried);
       if (choice === null) break;
-      const failed = await this.#attempt(choice);
+      const failed = await this.#ask(choice);
       if (failed === null) return null;
       if (!(failed instanceof EndpointLimited)) this.#failed = failed;
     }
@@ -52,7 +54,7 @@ export class TargetRun {
     return this.#answerLimited();
   }
 
-  async #attempt(choice: Choice): Promise<ProviderFailed | null> {
+  async #ask(choice: Choice): Promise<ProviderFailed | null> {
     const { x } = this.#asked;
     const { provider, name } = this.#target;
     const { endpoint } = choice;
@@ -66,7 +68,7 @@ export class TargetRun {
       retryAfter: () => this.#retryAfter(),
       movesOn: () => this.#movesOn(),
     };
-    const failed = await new ProviderAttempt(this.#asked, at, this.#translation, this.#settings, this.#services).run();
+    const failed = await this.#attempt(this.#asked, at);
     if (failed !== null && !x.closed) {
       this.#services.log('warn', `${name}, ${provider} at ${endpoint.host}: ${failed.message}`, x);
     }

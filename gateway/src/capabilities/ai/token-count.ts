@@ -1,7 +1,7 @@
 /** What is known of a request's tokens: for plugins behind it, the access log and the metrics. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
-import type { Usage } from './conversation/usage.ts';
+import { UNCOUNTED, type Usage } from './conversation/usage.ts';
 import type { Provider } from './targets/provider.ts';
 
 const slot = new RequestSlot<TokenCount>();
@@ -54,6 +54,17 @@ export class TokenCount implements RequestPart {
   /** The answer has come to its end. */
   completed(): void {
     this.outcome = 'complete';
+  }
+
+  /** One of several responses to one request is over. */
+  add({ prompt, completion, cached, reasoning }: Usage): void {
+    const before = this.usage ?? UNCOUNTED;
+    this.succeeded({
+      prompt: before.prompt + prompt,
+      completion: before.completion + completion,
+      cached: before.cached + cached,
+      reasoning: before.reasoning + reasoning,
+    });
   }
 
   /** The provider answers; of a stream, `usage` is null until it has been counted (docs/reference/plugins.md#ai-context). */

@@ -1,7 +1,8 @@
 /** A server that takes deliveries: sends a call again while it cannot take it, and says once that it is away. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outage } from '../../capability/outage.ts';
-import { type HttpCall, HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
+import { HttpCallError } from '../../egress/http-call-error.ts';
+import type { HttpCall, HttpCaller } from '../../egress/http-client.ts';
 import { headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { retryAfterMs } from '../../retry-after.ts';

@@ -2,7 +2,7 @@
 
 import { capability } from '../../capability/capability.ts';
 import type { CircuitBreaker } from '../../egress/breaker.ts';
-import { HttpCallError, type HttpCallFailure } from '../../egress/http-client.ts';
+import { HttpCallError, type HttpCallFailure } from '../../egress/http-call-error.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import type { Binding } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';

@@ -1,9 +1,9 @@
 /** A WebSocket as what a client's events go over. Loaded with the library that reads frames. */
 import type { Duplex } from 'node:stream';
 import type { Exchange } from '../../exchange.ts';
+import type { Closing } from '../../web-socket-closing.ts';
 import type { WebSocketFigures } from '../../web-socket-figures.ts';
 import { closeFrame } from '../../websocket/close-frame.ts';
-import type { Closing } from '../../websocket/frame-scanner.ts';
 import type { Channel } from './channel.ts';
 import { WebSocketInput } from './web-socket-input.ts';
 import { WEB_SOCKET_MESSAGES } from './web-socket-messages.ts';

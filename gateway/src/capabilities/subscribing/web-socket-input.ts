@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { Receiver } from 'ws';
 import { get } from '../../spec/json.ts';
-import type { Closing } from '../../websocket/frame-scanner.ts';
+import type { Closing } from '../../web-socket-closing.ts';
 
 export interface WebSocketListener {
   received(bytes: number): void;

@@ -2,7 +2,8 @@
 import { BoundedMap } from '../../bounded-map.ts';
 import { Outage, type OutageLog } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
-import { type HttpAnswer, HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
+import { HttpCallError } from '../../egress/http-call-error.ts';
+import type { HttpAnswer, HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { checkBearerToken } from '../tokens/bearer-token.ts';

@@ -1,5 +1,7 @@
 /** What is asked of an issuer: JSON objects, of bounded size, in bounded time. */
-import { type HttpCall, HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
+
+import { HttpCallError } from '../../egress/http-call-error.ts';
+import type { HttpCall, HttpCaller } from '../../egress/http-client.ts';
 import { messageOf } from '../../message-of.ts';
 import { get, type Obj } from '../../spec/json.ts';
 import { strictObject } from './strict-json.ts';

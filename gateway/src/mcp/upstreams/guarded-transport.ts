@@ -1,6 +1,7 @@
 /** Reaches an upstream through the egress guard; what is in memory of its answers counts in the budget of the process. */
 import type { BufferBudget, Holding } from '../../buffer-budget.ts';
-import { HttpCallError, type HttpCaller } from '../../egress/http-client.ts';
+import { HttpCallError } from '../../egress/http-call-error.ts';
+import type { HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { McpTransport, SentRequest, StreamedAnswer } from '../client/transport.ts';
 

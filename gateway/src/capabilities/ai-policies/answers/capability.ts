@@ -1,11 +1,14 @@
 /** `host_ai_answers_open` and `host_ai_answers_check`: what answers of AI providers may have in them. */
+import type { JsonObject } from '../../../artifact/format.ts';
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
+import type { Exchange } from '../../../exchange.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
 import { problemFor } from '../../ai/surfaces/problem-for.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
 import { PII_ACTIONS } from '../pii/pii-rules.ts';
+import { isRealtime, unreadSession } from '../unread-sessions.ts';
 import { AnswerGuard } from './answer-guard.ts';
 
 const code = (values: readonly string[]) => values.map((each) => `\`${each}\``).join(', ');
@@ -17,6 +20,13 @@ const FINDINGS: CounterInfo = {
     action: `what became of it: ${code(PII_ACTIONS)}`,
   },
 };
+
+/** An answer to a handshake that opens none has texts of nobody's. */
+function unreadOpened({ responseStatus }: Exchange, policy: string, config: JsonObject) {
+  return responseStatus === SWITCHES ? unreadSession(policy, config) : null;
+}
+
+const SWITCHES = 101;
 
 /** What `init` has opened. */
 interface Bound {
@@ -58,7 +68,8 @@ export const aiAnswers = capability({
           const guard = openedInInit(bound().guard, 'host_ai_answers_check', 'host_ai_answers_open');
           const x = call.response();
           call.charge(x.responseBody?.length ?? 0);
-          const refusal = guard.check(x, call.binding.owner);
+          const { owner, name, config } = call.binding;
+          const refusal = isRealtime(x) ? unreadOpened(x, name, config.whole) : guard.check(x, owner);
           if (refusal === null) return 0;
           answerWith(call, { problem: problemFor(x, refusal.problem) });
           return 1;

@@ -1,5 +1,7 @@
 /** Asks a provider for the vector of a text; without an answer in time there is none. */
-import { HttpCallError, type HttpCaller } from '../../../egress/http-client.ts';
+
+import { HttpCallError } from '../../../egress/http-call-error.ts';
+import type { HttpCaller } from '../../../egress/http-client.ts';
 import type { Exchange } from '../../../exchange.ts';
 import { messageOf } from '../../../message-of.ts';
 import { get } from '../../../spec/json.ts';

@@ -2,7 +2,7 @@
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { decide } from '../decide.ts';
+import { decide, type Rule } from '../decide.ts';
 import { CostTracker, OTHER } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
@@ -15,8 +15,14 @@ const COST: CounterInfo = {
     consumer: `who was authenticated, empty for none; the first 1000 of a process, then \`${OTHER}\``,
   },
 };
-const LIMITED: CounterInfo = { help: 'Requests that ai-token-limit refused', labels: {} };
-const OVER_BUDGET: CounterInfo = { help: 'Requests that a budget of ai-cost-tracker refused', labels: {} };
+const LIMITED: CounterInfo = {
+  help: 'Requests that ai-token-limit refused, and realtime sessions that it ended',
+  labels: {},
+};
+const OVER_BUDGET: CounterInfo = {
+  help: 'Requests that a budget of ai-cost-tracker refused, and realtime sessions that one ended',
+  labels: {},
+};
 const MOST_CONSUMERS = 1_000;
 
 /** What `init` has opened. */
@@ -53,9 +59,10 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'init', 'host_ai_tokens_open');
           const { config, services, name } = call.binding;
-          const log = (message: string, x: Parameters<TokenLimit['reserve']>[0]) =>
-            services.log('warn', name, message, x);
-          bound().tokens = new TokenLimit(config.whole, loaded.spending, log);
+          bound().tokens = new TokenLimit(config.whole, loaded.spending, {
+            log: (message, x) => services.log('warn', name, message, x),
+            refused: () => loaded.limited.count(),
+          });
           call.bodyNeed = 'any';
           return 0;
         },
@@ -69,15 +76,12 @@ export const aiSpending = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { loaded, bound }) =>
+        (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          return decide(call, async (x) => {
-            const refusal = await tokens.reserve(x);
-            if (refusal !== null) loaded.limited.count();
-            return refusal;
-          });
+          const reserve: Rule = (x) => tokens.reserve(x);
+          return decide(call, reserve, reserve);
         },
     },
     host_ai_costs_open: {
@@ -92,9 +96,10 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'init', 'host_ai_costs_open');
           const { config, services, name } = call.binding;
-          const { consumers, cost, spending } = loaded;
+          const { consumers, cost, spending, overBudget } = loaded;
           bound().costs = new CostTracker(config.whole, spending, {
             log: (message, x) => services.log('warn', name, message, x),
+            refused: () => overBudget.count(),
             spent(dollars, provider, model, consumer) {
               if (consumers.size < MOST_CONSUMERS) consumers.add(consumer);
               cost.add(dollars, provider, model, consumers.has(consumer) ? consumer : OTHER);
@@ -113,15 +118,12 @@ export const aiSpending = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { loaded, bound }) =>
+        (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          return decide(call, async (x) => {
-            const refusal = await costs.reserve(x);
-            if (refusal !== null) loaded.overBudget.count();
-            return refusal;
-          });
+          const reserve: Rule = (x) => costs.reserve(x);
+          return decide(call, reserve, reserve);
         },
     },
   },

@@ -1,12 +1,13 @@
 /** What requests cost, counted by provider, model and consumer; and budgets that they must fit into. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { type Exchange, headerOf } from '../../../exchange.ts';
-import { get, isList } from '../../../spec/json.ts';
+import { get, isList, type Obj } from '../../../spec/json.ts';
 import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
 import { objectOf, Profiles } from '../profiles.ts';
+import { isRealtime } from '../unread-sessions.ts';
 import { type Partition, partitionOf } from './partition.ts';
 import { PERIODS, type PeriodName, periodAt } from './period.ts';
 import { costOf, NANOS, Prices } from './prices.ts';
@@ -28,6 +29,8 @@ interface Budgets {
 
 export interface CostEvents {
   log(message: string, x: Exchange): void;
+  /** A request, or the next response of a realtime session. */
+  refused(): void;
   /** `model`: the entry of the price list. */
   spent(dollars: number, provider: string, model: string, consumer: string): void;
 }
@@ -60,8 +63,20 @@ export class CostTracker {
   /** Null where the request fits into all budgets. Throws AiRefused where the body is none. */
   async reserve(x: Exchange): Promise<AiRefused | null> {
     const request = parsedRequest(x);
-    const estimate = TokenEstimate.begin(x, request);
     this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
+    const admit = () => this.#admit(x, request);
+    if (isRealtime(x)) this.#spending.forEachResponse(x, admit);
+    return admit();
+  }
+
+  async #admit(x: Exchange, request: Obj): Promise<AiRefused | null> {
+    const refusal = await this.#refusal(x, request);
+    if (refusal !== null) this.#events.refused();
+    return refusal;
+  }
+
+  async #refusal(x: Exchange, request: Obj): Promise<AiRefused | null> {
+    const estimate = TokenEstimate.begin(x, request);
     const profile = this.#profiles?.of(x) ?? null;
     if (profile === null || profile.settings.budgets.length === 0) return null;
     const { budgets, reserve } = profile.settings;
@@ -101,10 +116,10 @@ export class CostTracker {
   #count(tokens: SpentTokens | null, x: Exchange): void {
     if (tokens === null || tokens.prompt + tokens.completion === 0) return;
     const price = this.#prices.of(tokens);
-    const dollars = price === null ? 0 : costOf(price, tokens) / NANOS;
+    const nanos = price === null ? 0 : costOf(price, tokens);
     const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
-    this.#events.spent(dollars, tokens.provider, price?.model ?? OTHER, consumer);
-    if (price !== null) this.#spending.note(x, `,"ai_cost_usd":${dollars}`);
+    this.#events.spent(nanos / NANOS, tokens.provider, price?.model ?? OTHER, consumer);
+    if (price !== null) this.#spending.note(x, this, nanos);
   }
 }
 

@@ -44,4 +44,18 @@ describe('a price', () => {
     expect(prices.highest('gpt-4o', 1, 1)).toBe(12_500_000);
     expect(prices.highest('other', 1, 1)).toBe(2_000_000);
   });
+
+  it('is another one for audio', () => {
+    const voice = new Prices({
+      price_unit: 1000,
+      prices: { '*/*': { prompt: 4, completion: 16, cached: 0.4, audio_prompt: 32, audio_completion: 64 } },
+    });
+    const price = voice.of({ provider: 'provider_chat', model: 'gpt-realtime' });
+    const spent = { prompt: 100, completion: 50, cached: 60, promptAudio: 30, completionAudio: 40 };
+    expect(price && costOf(price, spent)).toBe((10 * 4 + 30 * 32 + 60 * 0.4 + 10 * 16 + 40 * 64) * 1_000_000);
+    expect(price && costOf(price, { ...spent, promptAudio: 70, completionAudio: 60 })).toBe(
+      (40 * 32 + 60 * 0.4 + 50 * 64) * 1_000_000,
+    );
+    expect(voice.highest('gpt-realtime', 0, 1)).toBe(64_000_000);
+  });
 });

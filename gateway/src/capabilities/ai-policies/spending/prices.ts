@@ -14,6 +14,9 @@ export interface Price {
   readonly completion: number;
   /** Of a prompt token that was in the provider's cache. */
   readonly cached: number;
+  /** Of one of audio. */
+  readonly promptAudio: number;
+  readonly completionAudio: number;
 }
 
 interface Entry {
@@ -41,15 +44,28 @@ export class Prices {
   highest(model: string, prompt: number, completion: number): number | null {
     const costs = this.#entries
       .filter((each) => each.model.matches(model))
-      .map(({ price }) => costOf(price, { prompt, completion, cached: 0 }));
+      .flatMap(({ price }) =>
+        [0, completion].map((completionAudio) => {
+          return costOf(price, { prompt, completion, cached: 0, completionAudio });
+        }),
+      );
     return costs.length === 0 ? null : Math.max(...costs);
   }
 }
 
-/** Rounded up: a token costs something where it has a price. */
-export function costOf(price: Price, { prompt, completion, cached }: Omit<SpentTokens, 'provider' | 'model'>): number {
+type Spent = Omit<SpentTokens, 'provider' | 'model'>;
+
+/** Rounded up: a token costs something where it has a price. What of the cache was audio counts as text. */
+export function costOf(price: Price, spent: Spent): number {
+  const { prompt, completion, cached, promptAudio = 0, completionAudio = 0 } = spent;
   const fresh = Math.max(0, prompt - cached);
-  const dollars = fresh * price.prompt + (prompt - fresh) * price.cached + completion * price.completion;
+  const [heard, said] = [Math.min(fresh, promptAudio), Math.min(completion, completionAudio)];
+  const dollars =
+    (fresh - heard) * price.prompt +
+    heard * price.promptAudio +
+    (prompt - fresh) * price.cached +
+    (completion - said) * price.completion +
+    said * price.completionAudio;
   // Not for what is lost where a price is no sum of powers of two.
   return Math.ceil(Number((dollars * NANOS).toFixed(3)));
 }
@@ -57,15 +73,21 @@ export function costOf(price: Price, { prompt, completion, cached }: Omit<SpentT
 function entryOf(key: string, price: JsonObject, unit: number): Entry {
   const slash = key.indexOf('/');
   const prompt = Number(price['prompt']) / unit;
-  const cached = numberOf(price['cached']);
+  const completion = Number(price['completion']) / unit;
+  const or = (name: string, others: number) => {
+    const own = numberOf(price[name]);
+    return own === null ? others : own / unit;
+  };
   return {
     provider: new Glob(key.slice(0, slash)),
     model: new Glob(key.slice(slash + 1)),
     price: {
       model: key,
       prompt,
-      completion: Number(price['completion']) / unit,
-      cached: cached === null ? prompt : cached / unit,
+      completion,
+      cached: or('cached', prompt),
+      promptAudio: or('audio_prompt', prompt),
+      completionAudio: or('audio_completion', completion),
     },
   };
 }

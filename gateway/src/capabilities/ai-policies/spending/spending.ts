@@ -7,7 +7,12 @@ import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
 import type { BudgetReservation, BudgetResult, BudgetStore } from '../../../state/budget-store.ts';
 import { StateUnavailable } from '../../../state/state.ts';
+import type { Closing } from '../../../web-socket-closing.ts';
+import type { AiRefused } from '../../ai/conversation/refusal.ts';
+import { RealtimeSession } from '../../ai/realtime-session.ts';
 import { type SpentTokens, spentTokens } from '../../ai/spent-tokens.ts';
+import { closingFor } from './closing-for.ts';
+import { NANOS } from './prices.ts';
 
 /** Seconds after which a process that has not renewed a lease counts as gone. */
 const LEASE = 60;
@@ -28,6 +33,9 @@ type Reserved = Budgeted & { readonly id: string };
 /** What a policy wants to know when a request has ended; null: nobody knows what was spent. */
 export type Ending = (tokens: SpentTokens | null, x: Exchange) => void;
 
+/** Reserves for the next response of a session: null where it fits. */
+export type Again = () => Promise<AiRefused | null>;
+
 const slot = new RequestSlot<Ledger>();
 
 /** What was reserved for one request, by all of its policies. */
@@ -35,10 +43,15 @@ class Ledger implements RequestPart {
   readonly owner = null;
   readonly stored = null;
   readonly tap = null;
-  logged = '';
   readonly #spending: Spending;
+  /** In billionths of a dollar, by who has counted it. */
+  readonly #costs = new Map<object, number>();
   readonly #reserved: Reserved[] = [];
   readonly #endings: Ending[] = [];
+  /** What reserves anew when a response of a session is over. */
+  readonly #again: Again[] = [];
+  /** Of a session, which goes on behind the last byte for its client; null: this is none. */
+  #ended: PromiseWithResolvers<void> | null = null;
   #isDispatched = false;
   #hasEnded = false;
 
@@ -52,8 +65,35 @@ class Ledger implements RequestPart {
     else this.#reserved.push(reserved);
   }
 
+  get logged(): string {
+    return [...this.#costs.values()].map((nanos) => `,"ai_cost_usd":${nanos / NANOS}`).join('');
+  }
+
+  cost(tracker: object, nanos: number): void {
+    this.#costs.set(tracker, (this.#costs.get(tracker) ?? 0) + nanos);
+  }
+
   whenEnded(ending: Ending): void {
     this.#endings.push(ending);
+  }
+
+  /** For sessions, which reserve for each response. */
+  forEachResponse(x: Exchange, again: Again): void {
+    if (this.#ended === null) {
+      RealtimeSession.of(x).whenResponded((tokens) => this.#responded(x, tokens));
+      this.#ended = Promise.withResolvers();
+      this.#spending.await(this.#ended.promise);
+    }
+    this.#again.push(again);
+  }
+
+  async #responded(x: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
+    this.#settle(x, tokens);
+    for (const again of this.#again) {
+      const refusal = await again();
+      if (refusal !== null) return closingFor(refusal);
+    }
+    return null;
   }
 
   dispatched(): void {
@@ -61,9 +101,19 @@ class Ledger implements RequestPart {
   }
 
   finished({ x }: { readonly x: Exchange }): void {
+    if (this.#ended === null) this.#end(x);
+    else this.#ended.resolve(RealtimeSession.of(x).settled.then(() => this.#end(x)));
+  }
+
+  #end(x: Exchange): void {
     this.#hasEnded = true;
-    const tokens = this.#isDispatched ? spentTokens(x) : NOTHING;
-    for (const each of this.#reserved) this.#spending.settle(each, tokens === null ? each.amount : each.spent(tokens));
+    this.#settle(x, this.#isDispatched ? spentTokens(x) : NOTHING);
+  }
+
+  #settle(x: Exchange, tokens: SpentTokens | null): void {
+    for (const each of this.#reserved.splice(0)) {
+      this.#spending.settle(each, tokens === null ? each.amount : each.spent(tokens));
+    }
     if (this.#isDispatched) for (const ending of this.#endings) ending(tokens, x);
   }
 }
@@ -105,20 +155,30 @@ export class Spending {
     }
   }
 
-  /** Calls back when the request has ended, if it was dispatched. */
+  /** Of a session: reserves anew, by this, when a response is over and settled; where it says why not, the session ends. */
+  forEachResponse(x: Exchange, again: Again): void {
+    this.#ledgerOf(x).forEachResponse(x, again);
+  }
+
+  /** Calls back when the request has ended, if it was dispatched; of a session, when each response has, too. */
   whenEnded(x: Exchange, ending: Ending): void {
     this.#ledgerOf(x).whenEnded(ending);
   }
 
-  /** Members for the line of the request in the access log, each with a comma before it. */
-  note(x: Exchange, members: string): void {
-    this.#ledgerOf(x).logged += members;
+  /** Adds to what the request has cost by this tracker, in billionths of a dollar: for the access log. */
+  note(x: Exchange, tracker: object, nanos: number): void {
+    this.#ledgerOf(x).cost(tracker, nanos);
   }
 
   /** For `Ledger`. */
   settle(reserved: Reserved, amount: number): void {
     this.#open.delete(reserved.id);
-    const settling = this.#settled(reserved, amount).finally(() => this.#settling.delete(settling));
+    this.await(this.#settled(reserved, amount));
+  }
+
+  /** For `Ledger`: a gateway that stops waits for it. */
+  await(settled: Promise<void>): void {
+    const settling = settled.finally(() => this.#settling.delete(settling));
     this.#settling.add(settling);
   }
 
@@ -127,7 +187,12 @@ export class Spending {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     const late = new Promise((resolve) => setTimeout(resolve, withinMs).unref());
-    await Promise.race([Promise.all(this.#settling), late]);
+    await Promise.race([this.#allSettled(), late]);
+  }
+
+  /** What ends a session settles more. */
+  async #allSettled(): Promise<void> {
+    while (this.#settling.size > 0) await Promise.all(this.#settling);
   }
 
   /** Where the store is away it is tried again. */

@@ -6,6 +6,7 @@ import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
 import { Profiles } from '../profiles.ts';
+import { isRealtime } from '../unread-sessions.ts';
 import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
 import { type Partition, partitionOf } from './partition.ts';
 import type { Spending } from './spending.ts';
@@ -27,16 +28,24 @@ interface TokenQuota {
   readonly counted: (tokens: TokensOf) => number;
 }
 
+export interface LimitEvents {
+  log(message: string, x: Exchange): void;
+  /** A request, or the next response of a realtime session. */
+  refused(): void;
+}
+
 export class TokenLimit {
   readonly #profiles: Profiles<TokenQuota>;
   readonly #partition: Partition;
   readonly #policy: string;
   readonly #deniesUncounted: boolean;
   readonly #spending: Spending;
+  readonly #events: LimitEvents;
 
   /** Throws where the config cannot be used. */
-  constructor(config: JsonObject, spending: Spending, log: (message: string, x: Exchange) => void) {
-    this.#profiles = new Profiles(config, quotaOf, log);
+  constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
+    this.#events = events;
+    this.#profiles = new Profiles(config, quotaOf, (message, x) => events.log(message, x));
     this.#partition = partitionOf(String(config['partition_key']));
     this.#policy = String(config['policy_name']);
     this.#deniesUncounted = config['on_state_failure'] === 'deny';
@@ -45,6 +54,17 @@ export class TokenLimit {
 
   /** Null where there are enough tokens left. Throws AiRefused where the body is none. */
   async reserve(x: Exchange): Promise<AiRefused | null> {
+    if (isRealtime(x)) this.#spending.forEachResponse(x, () => this.#admit(x));
+    return this.#admit(x);
+  }
+
+  async #admit(x: Exchange): Promise<AiRefused | null> {
+    const refusal = await this.#refusal(x);
+    if (refusal !== null) this.#events.refused();
+    return refusal;
+  }
+
+  async #refusal(x: Exchange): Promise<AiRefused | null> {
     const { name, settings } = this.#profiles.of(x);
     const { quota, window, reserve, counted } = settings;
     const estimate = TokenEstimate.begin(x, parsedRequest(x));

@@ -23,6 +23,28 @@ export function responseUsage(usage: unknown): Usage | null {
   return usageOf(usage, 'input', 'output');
 }
 
+/** Of a response of a realtime session, in which text and audio are told apart. */
+export interface RealtimeUsage extends Usage {
+  /** Those of the prompt that are audio, and of the completion. */
+  readonly promptAudio: number;
+  readonly completionAudio: number;
+}
+
+/** `usage` of such a response; null where it is none. */
+export function realtimeUsage(usage: unknown): RealtimeUsage | null {
+  const [sent, received] = [tokens(usage, 'input_tokens'), tokens(usage, 'output_tokens')];
+  if (sent === null || received === null) return null;
+  const [input, output] = [get(usage, 'input_token_details'), get(usage, 'output_token_details')];
+  return sane({
+    prompt: sent,
+    completion: received,
+    cached: tokens(input, 'cached_tokens') ?? 0,
+    reasoning: tokens(output, 'reasoning_tokens') ?? 0,
+    promptAudio: tokens(input, 'audio_tokens') ?? 0,
+    completionAudio: tokens(output, 'audio_tokens') ?? 0,
+  });
+}
+
 function usageOf(usage: unknown, prompt: string, completion: string): Usage | null {
   const [sent, received] = [tokens(usage, `${prompt}_tokens`), tokens(usage, `${completion}_tokens`)];
   if (sent === null && received === null) return null;
@@ -35,7 +57,7 @@ function usageOf(usage: unknown, prompt: string, completion: string): Usage | nu
 }
 
 /** A provider that says what cannot be has counted nothing: then the length of the texts counts. */
-function sane(usage: Usage): Usage | null {
+function sane<U extends Usage>(usage: U): U | null {
   const isCounted = usage.prompt + usage.completion > 0;
   return isCounted && Object.values(usage).every((each) => each <= MOST_TOKENS) ? usage : null;
 }

@@ -4,7 +4,9 @@ import type { Exchange, RequestPart } from '../../../exchange.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
+import { surfaceOf } from '../surfaces/surface-of.ts';
 import { BESIDE, SAID } from './prompt-members.ts';
+import { realtimeRequest } from './realtime-request.ts';
 
 /** Bytes that a character takes in a string, and what a value takes beside: an object without members is the dearest. */
 const [CHARACTER, VALUE] = [2, 48];
@@ -29,8 +31,12 @@ class ParsedBody implements RequestPart {
   finished(): void {}
 }
 
-/** An empty body is an empty object. Throws AiRefused where it is no JSON object, or there is no room for it. */
+/**
+ * An empty body is an empty object; that of a realtime session is its query. Throws AiRefused where it is no JSON object,
+ * or there is no room for it.
+ */
 export function parsedRequest(x: Exchange): Obj {
+  if (surfaceOf(x.path) === 'realtime') return realtimeRequest(x.query);
   const known = slot.of(x);
   if (known !== null && known.bytes === x.body) return known.value;
   const bytes = x.body ?? NO_BODY;

@@ -1,13 +1,22 @@
-/** Surfaces that no provider is asked for: files, and batches of them (docs/decisions.md#ai-files). */
+/**
+ * Surfaces that no provider is asked for: files, and batches of them (docs/decisions.md#ai-files); keys and calls of
+ * realtime sessions, by which clients would speak to the provider without the gateway (docs/decisions.md#ai-realtime).
+ */
 import { type AiRefused, refused } from '../conversation/refusal.ts';
 import { asRouted } from './surface-of.ts';
 
-const NOT_SERVED = /\/v1\/(?:(files)(?:\/[^/]+(?:\/content)?)?|batches(?:\/[^/]+(?:\/cancel)?)?)$/;
+const NOT_SERVED = [
+  { name: 'files', path: /\/v1\/files(?:\/[^/]+(?:\/content)?)?$/ },
+  { name: 'batches', path: /\/v1\/batches(?:\/[^/]+(?:\/cancel)?)?$/ },
+  { name: 'realtime_keys', path: /\/v1\/realtime\/(?:client_secrets|sessions|transcription_sessions)$/ },
+  { name: 'realtime_calls', path: /\/v1\/realtime\/calls(?:\/[^/]+\/[^/]+)?$/ },
+];
 
 /** Why a request to this path is refused; null where it is for another surface. */
 export function notServed(path: string): AiRefused | null {
-  const found = NOT_SERVED.exec(asRouted(path));
-  if (found === null) return null;
-  const name = found[1] ?? 'batches';
-  return refused('validation-failed', `${name}_not_supported`, `The gateway does not pass ${name} on to a provider.`);
+  const routed = asRouted(path);
+  const name = NOT_SERVED.find((each) => each.path.test(routed))?.name;
+  if (name === undefined) return null;
+  const what = name.replace('realtime_', 'realtime ');
+  return refused('validation-failed', `${name}_not_supported`, `The gateway does not pass ${what} on to a provider.`);
 }

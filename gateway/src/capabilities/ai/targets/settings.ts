@@ -1,5 +1,6 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
 import type { JsonObject } from '../../../artifact/format.ts';
+import type { WebSocketLimits } from '../../../hand-off.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { Glob } from './glob.ts';
@@ -26,6 +27,8 @@ export interface AiSettings {
   readonly modelsTimeoutMs: number;
   /** Whose models are listed: one for each provider and its base URLs, with all targets that go there. */
   readonly catalogs: readonly (readonly [Target, ...Target[]])[];
+  /** Of realtime sessions, once they are open. */
+  readonly realtime: WebSocketLimits;
   /** Of requests that name none; null: they go without. */
   readonly maxTokens: number | null;
   /** Providers are asked for the count of tokens of each stream. */
@@ -56,9 +59,14 @@ export function aiSettings(config: JsonObject): AiSettings {
     modelsTimeoutMs: Number(config['models_timeout_ms']),
     fallback: objectsOf(config['fallback']).map((each, i) => target(`fallback ${i + 1}`, each)),
     timeoutMs: Math.max(1, Number(config['timeout']) * 1000),
+    realtime: realtimeLimits(config),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
     streamUsage: config['stream_usage'] !== false,
   };
+}
+
+function realtimeLimits({ realtime_idle_timeout: idle, realtime_max_message_size: size }: JsonObject): WebSocketLimits {
+  return { idleTimeoutMs: Number(idle) * 1000, maxMessageBytes: Number(size) };
 }
 
 function catalogsOf(targets: readonly Target[]): AiSettings['catalogs'] {

@@ -1,0 +1,169 @@
+/** One attempt at one endpoint of a provider: what its answer says of the endpoint, and what is counted. */
+
+import type { Holding } from '../../buffer-budget.ts';
+import type { CircuitBreaker } from '../../egress/breaker.ts';
+import { HttpCallError } from '../../egress/http-call-error.ts';
+import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
+import { retryAfterMs } from '../../retry-after.ts';
+import type { AiServices, Asked } from './asked.ts';
+import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import type { EndpointOutcome } from './metrics.ts';
+import { passedHeaders, withRetryAfter } from './provider-headers.ts';
+import type { Endpoint } from './targets/endpoint.ts';
+import type { Provider } from './targets/provider.ts';
+import { TokenCount } from './token-count.ts';
+
+/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
+const COUNTED: readonly string[] = ['failed', 'timeout'];
+const NO_ANSWER = 502;
+
+/** Whom an attempt asks, and what becomes of a 429. */
+export interface AttemptAt {
+  readonly provider: Provider;
+  readonly endpoint: Endpoint;
+  /** Milliseconds for the whole answer; of a stream or a WebSocket, until its head is there. */
+  readonly headMs: number;
+  /** The target has other endpoints: then this one rests after a 429. */
+  readonly isShared: boolean;
+  /** Seconds until one of them can be asked; null where it has one. */
+  retryAfter(): number | null;
+  /** Whether another one of them would be asked now. */
+  movesOn(): boolean;
+}
+
+/** As far as its head says; `cancel` or `holding`: what ends it unread. */
+interface AnswerHead {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly holding?: Holding;
+  cancel?(): void;
+}
+
+export class EndpointAttempt {
+  readonly #asked: Asked;
+  readonly #at: AttemptAt;
+  readonly #services: AiServices;
+  readonly count: TokenCount;
+  /** Of the provider's answer. */
+  #status = NO_ANSWER;
+
+  constructor(asked: Asked, at: AttemptAt, services: AiServices) {
+    this.#asked = asked;
+    this.#at = at;
+    this.#services = services;
+    this.count = new TokenCount(asked.x, at.provider, asked.model);
+  }
+
+  /** Null where the client has an answer, or has gone; else nothing was sent to it. `ask` throws what has failed. */
+  async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
+    const { provider, endpoint } = this.#at;
+    const { breaker } = endpoint.health;
+    if (!breaker.admits()) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter());
+    const { x } = this.#asked;
+    const from = performance.now();
+    let failed: ProviderFailed | null = null;
+    this.count.begin();
+    try {
+      await ask();
+    } catch (error) {
+      failed = await this.#failure(error);
+    }
+    if (failed !== null && !x.closed) this.#failed(failed);
+    const { metrics } = this.#services;
+    const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
+    metrics.answered(provider, status, (performance.now() - from) / 1000);
+    if (!x.closed) metrics.asked(endpoint.host, outcomeOf(this.#status, failed));
+    return failed;
+  }
+
+  #failed(failed: ProviderFailed): void {
+    this.count.failed();
+    if (!(failed instanceof EndpointLimited)) this.#at.endpoint.health.failed();
+  }
+
+  /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
+  async settled<A extends AnswerHead>(answering: Promise<A>): Promise<A> {
+    const { health } = this.#at.endpoint;
+    const { breaker } = health;
+    const from = performance.now();
+    let answer: A;
+    try {
+      answer = await answering;
+    } catch (error) {
+      const counts = error instanceof HttpCallError && COUNTED.includes(error.failure) && !this.#asked.x.closed;
+      if (counts) this.#broken(breaker);
+      else breaker.abandoned();
+      throw error;
+    }
+    breaker.succeeded();
+    this.#status = answer.status;
+    health.told(answer.headers);
+    const waitMs = retryAfterMs(headerOf(answer.headers, 'retry-after'));
+    if (answer.status === 429 && this.#limited(waitMs)) {
+      leave(answer);
+      throw new EndpointLimited(null);
+    }
+    if (answer.status < 300) health.answered(performance.now() - from);
+    if (answer.status < 300 || (answer.status >= 400 && answer.status < 500)) return answer;
+    leave(answer);
+    const seconds = waitMs === null ? null : Math.ceil(waitMs / 1000);
+    throw new ProviderFailed(`it answered ${answer.status}`, answer.status, seconds);
+  }
+
+  #broken(breaker: CircuitBreaker): void {
+    const wasOpen = breaker.refuses;
+    breaker.failed();
+    if (!wasOpen && breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
+  }
+
+  /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
+  #limited(waitMs: number | null): boolean {
+    const { endpoint, isShared, movesOn } = this.#at;
+    if (isShared) endpoint.health.limited(this.#asked.request.model, waitMs);
+    return movesOn();
+  }
+
+  /** The provider refuses the request. `error`: what the client is told in the form of its surface; null: as it came. */
+  refused(status: number, headers: HeaderList, body: Uint8Array, error: object | null): Promise<void> {
+    this.count.failed();
+    const passed = passedHeaders(headers, 'application/json', error === null);
+    const seconds = status === 429 ? this.#at.retryAfter() : null;
+    return this.#asked.response.whole({
+      status,
+      headers: seconds === null ? passed : withRetryAfter(passed, seconds),
+      body: error === null ? body : JSON.stringify(error),
+    });
+  }
+
+  /** Null where the client got an answer of it. */
+  async #failure(error: unknown): Promise<ProviderFailed | null> {
+    if (error instanceof ProviderFailed) return error;
+    if (error instanceof StreamError) {
+      const { status, message } = error.error;
+      this.#status = status;
+      if (status === 429 && this.#limited(null)) return new EndpointLimited(null);
+      if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
+      this.count.failed();
+      await this.#asked.response.whole({
+        status,
+        headers: ['content-type', 'application/json'],
+        body: JSON.stringify(this.#asked.surface.error(error.error)),
+      });
+      return null;
+    }
+    if (error instanceof HttpCallError) {
+      return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
+    }
+    throw error;
+  }
+}
+
+function outcomeOf(status: number, failed: ProviderFailed | null): EndpointOutcome {
+  if (status === 429) return 'limited';
+  return failed === null ? 'answered' : 'failed';
+}
+
+function leave(answer: AnswerHead): void {
+  answer.cancel?.();
+  answer.holding?.release();
+}

@@ -1,0 +1,153 @@
+/**
+ * A realtime session, which costs by the response: each is counted when the provider says that it is over, and policies
+ * that have asked for it are told then (docs/decisions.md#ai-realtime).
+ */
+import { RequestSlot } from '../../capability/request-slot.ts';
+import type { Exchange, RequestPart } from '../../exchange.ts';
+import type { Closing } from '../../web-socket-closing.ts';
+import type { RealtimeUsage } from './conversation/usage.ts';
+import { EventReader } from './realtime/event-reader.ts';
+import { serverEvent } from './realtime/server-event.ts';
+import type { SpentTokens } from './spent-tokens.ts';
+import type { TokenCount } from './token-count.ts';
+
+/** Bytes of an event that is read: one that ends a response has its texts, and no audio. */
+const MAX_EVENT = 256 << 10;
+/** Responses that are over and have not been settled: a provider that sends more does not say the truth. */
+const MOST_UNSETTLED = 64;
+const TOO_MANY: Closing = { code: 1008, reason: 'responses end faster than they can be counted' };
+const FAILED: Closing = { code: 1011, reason: 'the gateway failed' };
+
+const slot = new RequestSlot<RealtimeSession>();
+
+/** What is counted beside the policies. */
+export interface SessionEvents {
+  counted(usage: RealtimeUsage): void;
+  /** Why an event or a response was not: for the log. */
+  uncounted(why: string): void;
+  /** A policy that was told of a response has a defect. */
+  failed(error: unknown): void;
+}
+
+/** Told of each response that is over, null where nobody knows what it has cost; says why the session ends, or null. */
+export type ResponseListener = (tokens: SpentTokens | null) => Promise<Closing | null>;
+
+export class RealtimeSession implements RequestPart {
+  readonly owner = null;
+  readonly stored = null;
+  readonly tap = null;
+  readonly #listeners: ResponseListener[] = [];
+  #count: TokenCount | null = null;
+  #events: SessionEvents | null = null;
+  #close: ((closing: Closing) => void) | null = null;
+  #responses = 0;
+  /** Responses that have begun and are not over. */
+  #underWay = 0;
+  #unsettled = 0;
+  #settling: Promise<void> = Promise.resolve();
+  readonly #reader = new EventReader({
+    limit: MAX_EVENT,
+    message: (payload) => this.#message(payload),
+    tooLarge: () => this.#uncounted(`an event of more than ${MAX_EVENT} bytes was passed on unread`),
+  });
+
+  /** Made where it is first asked for. */
+  static of(x: Exchange): RealtimeSession {
+    const known = slot.of(x);
+    if (known !== null) return known;
+    const session = new RealtimeSession();
+    slot.set(x, session);
+    return session;
+  }
+
+  /** For policies, before it is open. */
+  whenResponded(listener: ResponseListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** A provider has accepted the handshake. */
+  begin(count: TokenCount, events: SessionEvents): void {
+    this.#count = count;
+    this.#events = events;
+  }
+
+  /** It is open; `close` ends it. */
+  opened(close: (closing: Closing) => void): void {
+    this.#close = close;
+  }
+
+  /** Frames of the provider, as they pass. */
+  read(frames: readonly Buffer[]): void {
+    for (const each of frames) this.#reader.read(each);
+  }
+
+  /** Policies have been told of all responses that are over. */
+  get settled(): Promise<void> {
+    return this.#settling;
+  }
+
+  /** What the last reservation of a policy has gone into; null where nobody knows: a response was not over. */
+  get unsettled(): SpentTokens | null {
+    return this.#underWay > 0 ? null : this.#spent(NOTHING);
+  }
+
+  get logged(): string {
+    return this.#count === null ? '' : `,"ai_responses":${this.#responses}`;
+  }
+
+  finished(): void {}
+
+  #message(payload: Buffer): void {
+    const event = serverEvent(payload);
+    if (event === null) return;
+    if (event.type === 'begun') {
+      this.#underWay++;
+      return;
+    }
+    this.#underWay = Math.max(0, this.#underWay - 1);
+    this.#responses++;
+    if (event.usage !== null) this.#counted(event.usage);
+    else if (event.isFailed) this.#tell(this.#spent(NOTHING));
+    else this.#uncounted('a response has no count of its tokens that can be');
+  }
+
+  #counted(usage: RealtimeUsage): void {
+    this.#count?.add(usage);
+    this.#events?.counted(usage);
+    this.#tell(this.#spent(usage));
+  }
+
+  #uncounted(why: string): void {
+    this.#events?.uncounted(why);
+    this.#tell(null);
+  }
+
+  #spent(tokens: Omit<SpentTokens, 'provider' | 'model'>): SpentTokens {
+    const { provider = '', model = '' } = this.#count ?? {};
+    return { provider, model, ...tokens };
+  }
+
+  /** One response after another: each settles what the one before has reserved anew. */
+  #tell(tokens: SpentTokens | null): void {
+    if (this.#listeners.length === 0) return;
+    if (++this.#unsettled > MOST_UNSETTLED) return this.#close?.(TOO_MANY);
+    this.#settling = this.#settling.then(async () => {
+      const closing = await this.#settled(tokens).catch((error: unknown) => {
+        this.#events?.failed(error);
+        return FAILED;
+      });
+      this.#unsettled--;
+      if (closing !== null) this.#close?.(closing);
+    });
+  }
+
+  async #settled(tokens: SpentTokens | null): Promise<Closing | null> {
+    for (const listener of this.#listeners) {
+      const closing = await listener(tokens);
+      if (closing !== null) return closing;
+    }
+    return null;
+  }
+}
+
+const NOTHING = { prompt: 0, completion: 0, cached: 0 };

@@ -1,0 +1,31 @@
+/** Events of a realtime session that say what it costs; all others are none of the gateway's. */
+import { get } from '../../../spec/json.ts';
+import { type RealtimeUsage, realtimeUsage } from '../conversation/usage.ts';
+
+export type ServerEvent =
+  | { readonly type: 'begun' }
+  /** `usage`: null where the provider has counted nothing; `isFailed`: it says that it has made nothing. */
+  | { readonly type: 'done'; readonly usage: RealtimeUsage | null; readonly isFailed: boolean };
+
+const [CREATED, DONE] = ['response.created', 'response.done'];
+/** In quotes, as the value of a member is: what a model says has a backslash before them. */
+const NAMES = [CREATED, DONE].map((name) => Buffer.from(`"${name}"`));
+
+/** Null where it is another one, or none. */
+export function serverEvent(message: Buffer): ServerEvent | null {
+  if (!NAMES.some((name) => message.includes(name))) return null;
+  const event = parsed(message);
+  const type = get(event, 'type');
+  if (type === CREATED) return { type: 'begun' };
+  if (type !== DONE) return null;
+  const response = get(event, 'response');
+  return { type: 'done', usage: realtimeUsage(get(response, 'usage')), isFailed: get(response, 'status') === 'failed' };
+}
+
+function parsed(message: Buffer): unknown {
+  try {
+    return JSON.parse(message.toString());
+  } catch {
+    return null;
+  }
+}

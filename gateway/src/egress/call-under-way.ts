@@ -1,0 +1,86 @@
+/** A call whose answer is read as it comes: its time, its span, and who waits for it. */
+import type { Dispatcher } from 'undici';
+import type { Span } from '../spans/span.ts';
+import { failureOf, HttpCallError } from './http-call-error.ts';
+import type { HttpStreamCall } from './http-client.ts';
+import { type Stallable, StallTimer } from './stall-timer.ts';
+
+export class CallUnderWay implements Stallable {
+  span: Span | null = null;
+  readonly #ended = new AbortController();
+  #timer: StallTimer;
+  readonly #timeoutMs: number;
+  readonly #withdraw: () => void;
+  readonly #url: URL;
+
+  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
+    this.#url = url;
+    this.#timeoutMs = timeoutMs;
+    this.#timer = new StallTimer(headTimeoutMs, this);
+    const withdraw = (shared ? null : exchange)?.onClose(() => this.#giveUp('the client has gone'));
+    const stop = () => this.#giveUp('it was given up');
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop);
+    this.#withdraw = () => {
+      withdraw?.();
+      signal?.removeEventListener('abort', stop);
+    };
+  }
+
+  #giveUp(why: string): void {
+    this.#ended.abort(new HttpCallError('failed', why));
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  stalled(timeoutMs: number): void {
+    this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
+  }
+
+  /** The head of the answer is there. */
+  headed(): void {
+    this.#timer.stop();
+    this.#timer = new StallTimer(this.#timeoutMs, this);
+  }
+
+  progressed(): void {
+    this.#timer.progressed();
+  }
+
+  /** Time in which nobody reads on does not count. */
+  async *read(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of body) {
+        this.#timer.stop();
+        yield chunk;
+        this.progressed();
+      }
+    } catch (error) {
+      throw this.failed(error);
+    } finally {
+      this.end();
+    }
+  }
+
+  cancel(body: Dispatcher.ResponseData['body']): void {
+    body.on('error', () => {}).destroy();
+    this.end();
+  }
+
+  failed(error: unknown): HttpCallError {
+    const failure = failureOf(this.signal.aborted ? this.signal.reason : error, this.#url);
+    this.span?.failed(failure.failure);
+    this.end();
+    return failure;
+  }
+
+  /** Nothing of it is waited for any more. */
+  end(): void {
+    this.#timer.stop();
+    this.#withdraw();
+    this.span?.end();
+    this.span = null;
+  }
+}
