@@ -1,7 +1,8 @@
 /** Whole HTTP calls through the egress guard, for plugins and for what the gateway itself asks of others. */
+import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
-import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
 import { messageOf } from '../message-of.ts';
 import type { Span } from '../spans/span.ts';
@@ -60,9 +61,16 @@ export interface HttpAnswer {
 /** What `open` sends; its answer's body is read as it comes. */
 export type HttpStreamCall = Pick<
   HttpCall,
-  'method' | 'url' | 'headers' | 'passing' | 'body' | 'exchange' | 'shared' | 'signal'
+  'method' | 'url' | 'headers' | 'passing' | 'exchange' | 'shared' | 'signal'
 > & {
-  /** Milliseconds until the head of the answer is there, and then between pieces of its body. */
+  /** One that streams goes as its client sends it; it is given up when the call has ended. */
+  readonly body?: HttpCall['body'] | BodyStream;
+  /** `Content-Length` of a body that streams; undefined: it goes in chunks. */
+  readonly contentLength?: string | undefined;
+  /**
+   * Milliseconds until the head of the answer is there, and then between pieces of its body; of a request's body that
+   * streams, between its pieces as well, but for the time in which its client is waited for.
+   */
   readonly timeoutMs: number;
   /** Milliseconds until the head, where it has less. Default: `timeoutMs`. */
   readonly headTimeoutMs?: number;
@@ -163,7 +171,12 @@ export class HttpClient {
     const x = call.exchange ?? null;
     under.span = x?.trace?.call(call.method, url) ?? null;
     try {
-      const response = await this.#agent.request(this.#requestOf(call, url, under.span, under.signal));
+      const body = under.sent(call.body ?? null);
+      const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
+      const length = body instanceof Readable && call.contentLength !== undefined ? call.contentLength : null;
+      const framing = length === null ? [] : ['content-length', length];
+      const headers = [...request.headers, ...framing];
+      const response = await this.#agent.request({ ...request, headers, body });
       under.span?.received(response.statusCode);
       under.headed();
       return {
@@ -178,11 +191,11 @@ export class HttpClient {
   }
 
   #requestOf(
-    call: HttpStreamCall,
+    call: HttpCall | (HttpStreamCall & { readonly body: null }),
     url: URL,
     span: Span | null,
     signal: AbortSignal,
-  ): Dispatcher.RequestOptions & { origin: string } {
+  ): Dispatcher.RequestOptions & { origin: string; headers: string[] } {
     return {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -256,6 +269,9 @@ class CallUnderWay implements Stallable {
   readonly #timeoutMs: number;
   readonly #withdraw: () => void;
   readonly #url: URL;
+  /** Of the request's body, where it streams. */
+  #source: BodyStream | null = null;
+  #waitsForHead = true;
 
   constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
     this.#url = url;
@@ -280,11 +296,31 @@ class CallUnderWay implements Stallable {
   }
 
   stalled(timeoutMs: number): void {
+    // What the client has yet to send starts it again; the transport has limits for how long that may take.
+    if (this.#waitsForHead && this.#source !== null && !this.#source.readableEnded && this.#source.waitsForClient)
+      return;
     this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
+  }
+
+  /** The request's body, as undici takes it. */
+  sent(body: (HttpStreamCall['body'] & {}) | null): Uint8Array | string | Readable | null {
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+    this.#source = body;
+    // Why it breaks off is what the call fails with.
+    return Readable.from(this.#pieces(body)).on('error', () => {});
+  }
+
+  async *#pieces(body: BodyStream): AsyncGenerator<Uint8Array> {
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
+      if (this.#waitsForHead) this.progressed();
+      yield piece;
+    }
+    if (this.#waitsForHead) this.progressed();
   }
 
   /** The head of the answer is there. */
   headed(): void {
+    this.#waitsForHead = false;
     this.#timer.stop();
     this.#timer = new StallTimer(this.#timeoutMs, this);
   }
@@ -321,6 +357,8 @@ class CallUnderWay implements Stallable {
   }
 
   #end(): void {
+    this.#waitsForHead = false;
+    this.#source?.destroy();
     this.#timer.stop();
     this.#withdraw();
     this.span?.end();

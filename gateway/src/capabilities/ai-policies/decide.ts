@@ -1,32 +1,36 @@
 /** How a policy decides on a request: with its body, and with an answer that clients of the AI gateway understand. */
-import { type Answer, type Exchange, Interrupted } from '../../exchange.ts';
+import { type Exchange, Interrupted } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { answerWith } from '../../wasm/host/response.ts';
 import { AiRefused } from '../ai/conversation/refusal.ts';
-import { notServed } from '../ai/surfaces/not-served.ts';
+import { filesRequest } from '../ai/files/files-request.ts';
 import { problemFor } from '../ai/surfaces/problem-for.ts';
+import type { Decision } from './decision.ts';
+import type { FilesRule } from './files-rule.ts';
 
 /** Slow senders have limits of their own, and so has whatever else is waited for. */
 const DEADLINE_MS = 86_400_000;
 const PASSES = 0;
 const ANSWERS = 1;
 
-/** What the request gets: why it is refused, or an answer; null: it goes on. */
-export type Decision = AiRefused | Answer | null;
+type Rule = (x: Exchange) => Decision | Promise<Decision>;
 
-/**
- * 1 where the request has its answer. What has no body passes. A file is refused, and so is a batch: its prompts are where
- * no policy looks.
- */
-export function decide(call: Call, rule: (x: Exchange) => Decision | Promise<Decision>): number | Promise<number> {
+/** 1 where the request has its answer. What has no body passes. `files`: for files and batches, whose body is not read. */
+export function decide(call: Call, rule: Rule, files: FilesRule): number | Promise<number> {
   const x = call.request();
   const settle = (decision: Decision) => {
     if (decision === null) return PASSES;
     answerWith(call, decision instanceof AiRefused ? { problem: problemFor(x, decision.problem) } : decision);
     return ANSWERS;
   };
-  const decision = x.body === null ? read(call, x).then(() => ruled(x, rule)) : ruled(x, rule);
+  const decision = decided(call, x, rule, files);
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
+}
+
+function decided(call: Call, x: Exchange, rule: Rule, files: FilesRule): Decision | Promise<Decision> {
+  const request = filesRequest(x);
+  if (request !== null) return ruled(() => files(x, request));
+  return x.body === null ? read(call, x).then(() => ofBody(x, rule)) : ofBody(x, rule);
 }
 
 async function read(call: Call, x: Exchange): Promise<void> {
@@ -35,13 +39,15 @@ async function read(call: Call, x: Exchange): Promise<void> {
   call.charge(body.length);
 }
 
-function ruled(x: Exchange, rule: (x: Exchange) => Decision | Promise<Decision>): Decision | Promise<Decision> {
+function ofBody(x: Exchange, rule: Rule): Decision | Promise<Decision> {
   if (x.body === null) return null;
-  const unserved = notServed(x.path);
-  if (unserved !== null) return unserved;
   if (x.refusesJson(true)) throw new Interrupted('the body has a member twice');
+  return ruled(() => rule(x));
+}
+
+function ruled(rule: () => Decision | Promise<Decision>): Decision | Promise<Decision> {
   try {
-    const decision = rule(x);
+    const decision = rule();
     return decision instanceof Promise ? decision.catch(refusalOf) : decision;
   } catch (error) {
     return refusalOf(error);

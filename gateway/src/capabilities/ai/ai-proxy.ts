@@ -3,13 +3,15 @@ import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts
 import { get } from '../../spec/json.ts';
 import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
-import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
+import { AiRefused, invalid, refused } from './conversation/refusal.ts';
+import { unanswered } from './conversation/unanswered.ts';
+import { FilesProxy } from './files/files-proxy.ts';
+import { filesRequest } from './files/files-request.ts';
 import { listModels } from './model-list.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { messages } from './surfaces/messages.ts';
-import { notServed } from './surfaces/not-served.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
@@ -24,19 +26,22 @@ const SURFACES = { chat, responses, embeddings, messages };
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
+const NO_PROVIDER = 'No provider of this model could answer.';
 
 export class AiProxy implements Engine {
   readonly #settings: AiSettings;
   readonly #services: AiServices;
+  readonly #files: FilesProxy;
 
   constructor(settings: AiSettings, services: AiServices) {
     this.#settings = settings;
     this.#services = services;
+    this.#files = new FilesProxy(settings, services);
   }
 
   async answer(x: Exchange, response: EngineResponse): Promise<void> {
-    const unserved = notServed(x.path);
-    if (unserved !== null) return response.whole({ problem: unserved.problem });
+    const files = filesRequest(x);
+    if (files !== null) return this.#files.answer(x, response, files);
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
     try {
       const surface = surfaceOf(x.path);
@@ -84,7 +89,7 @@ export class AiProxy implements Engine {
       failed = await this.#ask(asked, next.target, translation);
       from = next.target;
     }
-    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed)) });
+    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed, NO_PROVIDER)) });
   }
 
   #ask(asked: Asked, target: Target, translation: Translation): Promise<ProviderFailed | null> {
@@ -119,14 +124,4 @@ function requestFor(request: SurfaceRequest, model: string): SurfaceRequest {
   if (model === request.model) return request;
   const { body, parsed } = request;
   return { ...request, model, parsed: { ...parsed, model }, body: bodyWith(body, parsed, { model }) };
-}
-
-function unanswered({ status, retryAfter }: ProviderFailed) {
-  const detail = status === 504 ? 'No provider answered in time.' : 'No provider of this model could answer.';
-  return aiProblem(
-    'upstream-failed',
-    null,
-    detail,
-    retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] },
-  );
 }

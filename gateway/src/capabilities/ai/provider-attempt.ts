@@ -1,15 +1,13 @@
 /** One request to one endpoint of a provider, and its answer on the way to the client. */
-import type { CircuitBreaker } from '../../egress/breaker.ts';
 import { type HttpAnswer, type HttpCall, HttpCallError, type HttpStream } from '../../egress/http-client.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
-import { readWhole } from '../../read-whole.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import type { EndpointOutcome } from './metrics.ts';
+import { endpointAnswer, errorBody, failureOf, leave, NO_ANSWER, outcomeOf, usableAnswer } from './endpoint-answer.ts';
 import { passedHeaders, warningHeaders, withRetryAfter } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
 import { problemFor } from './surfaces/problem-for.ts';
@@ -20,13 +18,8 @@ import type { AiSettings } from './targets/settings.ts';
 import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
-/** Bytes of an error of a provider; past it, it is none. */
-const MAX_ERROR = 1 << 20;
 /** What values take that are parsed out of a byte of JSON. */
 const PARSED = 3;
-/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
-const COUNTED: readonly string[] = ['failed', 'timeout'];
-const NO_ANSWER = 502;
 
 /** Whom an attempt asks, and what becomes of a 429. */
 export interface AttemptAt {
@@ -152,37 +145,17 @@ export class ProviderAttempt {
 
   /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
   async #settled<A extends HttpAnswer | HttpStream>(answering: Promise<A>): Promise<A> {
-    const { health } = this.#at.endpoint;
-    const { breaker } = health;
+    const { endpoint } = this.#at;
+    const { health } = endpoint;
     const from = performance.now();
-    let answer: A;
-    try {
-      answer = await answering;
-    } catch (error) {
-      const counts = error instanceof HttpCallError && COUNTED.includes(error.failure) && !this.#asked.x.closed;
-      if (counts) this.#broken(breaker);
-      else breaker.abandoned();
-      throw error;
-    }
-    breaker.succeeded();
+    const answer = await endpointAnswer(answering, endpoint, this.#asked.x, this.#services.metrics);
     this.#status = answer.status;
-    health.told(answer.headers);
-    const waitMs = retryAfterMs(headerOf(answer.headers, 'retry-after'));
-    if (answer.status === 429 && this.#limited(waitMs)) {
+    if (answer.status === 429 && this.#limited(retryAfterMs(headerOf(answer.headers, 'retry-after')))) {
       leave(answer);
       throw new EndpointLimited(null);
     }
     if (answer.status < 300) health.answered(performance.now() - from);
-    if (answer.status < 300 || (answer.status >= 400 && answer.status < 500)) return answer;
-    leave(answer);
-    const seconds = waitMs === null ? null : Math.ceil(waitMs / 1000);
-    throw new ProviderFailed(`it answered ${answer.status}`, answer.status, seconds);
-  }
-
-  #broken(breaker: CircuitBreaker): void {
-    const wasOpen = breaker.refuses;
-    breaker.failed();
-    if (!wasOpen && breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
+    return usableAnswer(answer);
   }
 
   /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
@@ -221,25 +194,9 @@ export class ProviderAttempt {
       });
       return null;
     }
-    if (error instanceof HttpCallError) {
-      return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
-    }
+    if (error instanceof HttpCallError) return failureOf(error);
     throw error;
   }
-}
-
-function outcomeOf(status: number, failed: ProviderFailed | null): EndpointOutcome {
-  if (status === 429) return 'limited';
-  return failed === null ? 'answered' : 'failed';
-}
-
-function leave(answer: HttpAnswer | HttpStream): void {
-  if ('cancel' in answer) answer.cancel();
-  else answer.holding?.release();
-}
-
-function errorBody({ body }: HttpStream): Promise<Uint8Array> {
-  return readWhole(body, MAX_ERROR, () => new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`));
 }
 
 function jsonOf({ body }: HttpAnswer): unknown {

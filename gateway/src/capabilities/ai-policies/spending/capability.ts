@@ -1,8 +1,11 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: what requests to AI providers may spend. */
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
+import type { LabelledCounter } from '../../../telemetry/labelled-counter.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide } from '../decide.ts';
+import type { Decision } from '../decision.ts';
+import { readsBody } from '../files-rule.ts';
 import { CostTracker, OTHER } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
@@ -56,7 +59,7 @@ export const aiSpending = capability({
           const log = (message: string, x: Parameters<TokenLimit['reserve']>[0]) =>
             services.log('warn', name, message, x);
           bound().tokens = new TokenLimit(config.whole, loaded.spending, log);
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -73,11 +76,12 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          return decide(call, async (x) => {
-            const refusal = await tokens.reserve(x);
-            if (refusal !== null) loaded.limited.count();
-            return refusal;
-          });
+          const counted = counting(loaded.limited);
+          return decide(
+            call,
+            (x) => counted(tokens.reserve(x)),
+            (x, request) => counted(tokens.files(x, request)),
+          );
         },
     },
     host_ai_costs_open: {
@@ -100,7 +104,7 @@ export const aiSpending = capability({
               cost.add(dollars, provider, model, consumers.has(consumer) ? consumer : OTHER);
             },
           });
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -117,12 +121,22 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          return decide(call, async (x) => {
-            const refusal = await costs.reserve(x);
-            if (refusal !== null) loaded.overBudget.count();
-            return refusal;
-          });
+          const counted = counting(loaded.overBudget);
+          return decide(
+            call,
+            (x) => counted(costs.reserve(x)),
+            (x, request) => counted(costs.files(x, request)),
+          );
         },
     },
   },
 });
+
+/** Counts what is refused. */
+function counting(counter: LabelledCounter): (deciding: Decision | Promise<Decision>) => Promise<Decision> {
+  return async (deciding) => {
+    const decision = await deciding;
+    if (decision !== null) counter.count();
+    return decision;
+  };
+}

@@ -105,6 +105,16 @@ export class Spending {
     }
   }
 
+  /** What the request turns out to have spent is counted, whatever is left. Null where the store is away. */
+  charge(x: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
+    return this.reserve(x, {
+      ...spent,
+      amount: 0,
+      quota: Number.MAX_SAFE_INTEGER,
+      spent: (tokens) => spent.spent(tokens),
+    });
+  }
+
   /** Calls back when the request has ended, if it was dispatched. */
   whenEnded(x: Exchange, ending: Ending): void {
     this.#ledgerOf(x).whenEnded(ending);

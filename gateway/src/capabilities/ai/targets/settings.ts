@@ -1,5 +1,6 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
 import type { JsonObject } from '../../../artifact/format.ts';
+import { type FilesSettings, filesSettings } from '../files/files-settings.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { Glob } from './glob.ts';
@@ -30,6 +31,8 @@ export interface AiSettings {
   readonly maxTokens: number | null;
   /** Providers are asked for the count of tokens of each stream. */
   readonly streamUsage: boolean;
+  /** Null: files and batches are refused. */
+  readonly files: FilesSettings | null;
 }
 
 /** Throws where the config cannot be used. */
@@ -58,6 +61,7 @@ export function aiSettings(config: JsonObject): AiSettings {
     timeoutMs: Math.max(1, Number(config['timeout']) * 1000),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
     streamUsage: config['stream_usage'] !== false,
+    files: filesSettings(config, targets, fallsTo ?? flat),
   };
 }
 
