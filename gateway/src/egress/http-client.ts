@@ -311,7 +311,8 @@ class CallUnderWay implements Stallable {
   }
 
   async *#pieces(body: BodyStream): AsyncGenerator<Uint8Array> {
-    for await (const piece of body as AsyncIterable<Uint8Array>) {
+    // Left early, the body would be one that has failed, which is for its client to bring about.
+    for await (const piece of body.iterator({ destroyOnReturn: false })) {
       if (this.#waitsForHead) this.progressed();
       yield piece;
     }
