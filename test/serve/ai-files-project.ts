@@ -18,14 +18,14 @@ export const KEYED = {
 /** The scheme that `KEYED` is for. */
 export const SCHEMES = { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } };
 
-/** All paths of files and batches, whose operations have this config of ai-proxy. */
+/** All paths of files and batches, whose operations have this config of ai-proxy; `before`: none, or such as ask for a key. */
 export function filesPaths(
   prefix: string,
   config: object,
   before: readonly object[] = [KEYED],
 ): readonly (readonly [path: string, item: object])[] {
   const operation = {
-    security: before.includes(KEYED) ? [{ key: [] }] : [],
+    security: before.length === 0 ? [] : [{ key: [] }],
     responses: { default: { description: 'any' } },
     'x-gw-middlewares': before,
     'x-gw-dispatch': { name: 'ai-proxy', config },

@@ -8,6 +8,7 @@ import {
   CALLS,
   CITY,
   type Endpoint,
+  LINES,
   PICTURE,
   PICTURE_ANSWER,
   PICTURE_QUESTION,
@@ -103,7 +104,7 @@ export async function rowsOfPyPI(rig: ClientRig, python: string): Promise<readon
       ]),
     ),
     case: {
-      ...{ text: TEXT, city: CITY, schema: SCHEMA, tools: TOOLS, calls: CALLS },
+      ...{ text: TEXT, city: CITY, schema: SCHEMA, tools: TOOLS, calls: CALLS, lines: LINES },
       ...{ picture: PICTURE, pictureQuestion: PICTURE_QUESTION, pictureAnswer: PICTURE_ANSWER.source },
     },
   };

@@ -25,8 +25,8 @@ export class FilesProxy {
     try {
       const { files, timeoutMs } = this.#settings;
       if (files === null) throw notPassed(request.surface);
-      const asked = operationOf(request);
       const target = this.#targetFor(x, request, files);
+      const asked = operationOf(request);
       const owned = ownedIds(x, files, target);
       // Parsed by the provider, too: readers must not differ on it.
       if (asked.operation === 'create' && x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
