@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
-import { HOPS } from '../headers/hops.ts';
 import { messageOf } from '../message-of.ts';
 import type { Span } from '../spans/span.ts';
-import { traceparentOf } from '../telemetry/trace-context.ts';
+import { headerList, without, withTrace } from './call-headers.ts';
 import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 import { type Stallable, StallTimer } from './stall-timer.ts';
@@ -396,29 +395,6 @@ async function read(
   } finally {
     if (!whole || !holds) holding.release();
   }
-}
-
-/** What the client says itself. */
-const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
-
-function withTrace(call: Pick<HttpCall, 'headers' | 'passing'>, x: Exchange | null, span: Span | null): string[] {
-  const sent = [...without(call.headers ?? [], OWN_HEADERS)];
-  if (!x) return [...sent, ...(call.passing ?? [])];
-  sent.push(HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span?.id ?? null);
-  if (!traceparent) return sent;
-  const state = headerOf(x.headers, 'tracestate');
-  return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];
-}
-
-function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
-  return headers.filter((_, i) => !names.has(headers[i - (i % 2)] ?? ''));
-}
-
-function headerList(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  return Object.entries(parsed).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : value === undefined ? [] : [value]).flatMap((each) => [name, each]),
-  );
 }
 
 /** Names the server only: paths may hold a token, as those of webhooks do. */

@@ -2,8 +2,7 @@
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
-import type { OwnedIds } from './bound-ids.ts';
-import type { FilesSurface } from './files-request.ts';
+import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
 
 /** Members that are ids, of any of the objects. */
 const IDS: readonly (readonly [member: string, of: FilesSurface | null])[] = [

@@ -1,7 +1,7 @@
 /** Which operation on files or batches a request is: its path and its method say so (docs/decisions.md#ai-files). */
 import { asRouted } from '../surfaces/surface-of.ts';
+import type { FilesSurface } from '../targets/bound-ids.ts';
 
-export type FilesSurface = 'files' | 'batches';
 export type FilesOperation = 'upload' | 'file' | 'delete' | 'content' | 'create' | 'batch' | 'cancel' | 'list';
 
 export interface FilesRequest {

@@ -1,6 +1,6 @@
 /** The gateway, or a policy in front of it, does not let files and batches through. */
 import { type AiRefused, refused } from '../conversation/refusal.ts';
-import type { FilesSurface } from './files-request.ts';
+import type { FilesSurface } from '../targets/bound-ids.ts';
 
 export function notPassed(surface: FilesSurface): AiRefused {
   return refused(

@@ -4,8 +4,8 @@ import { get } from '../../../spec/json.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
 import { parsedRequest } from '../request/parsed-request.ts';
 import { bodyWith } from '../surfaces/request-body.ts';
-import type { OwnedIds } from './bound-ids.ts';
-import type { FilesOperation, FilesSurface } from './files-request.ts';
+import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
+import type { FilesOperation } from './files-request.ts';
 
 export interface ProviderRequest {
   readonly method: string;

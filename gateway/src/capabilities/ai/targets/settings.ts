@@ -1,8 +1,8 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
 import type { JsonObject } from '../../../artifact/format.ts';
-import { type FilesSettings, filesSettings } from '../files/files-settings.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
+import { type FilesSettings, filesSettings } from './files-settings.ts';
 import { Glob } from './glob.ts';
 import { baseUrlOf } from './provider.ts';
 import { endpointConfigs, objectOf, objectsOf, Target } from './targets.ts';

@@ -1,16 +1,16 @@
 /** `/v1/files` and `/v1/batches` of one config: who may ask for what, and whom (docs/reference/plugins.md#ai-files). */
-import { type EngineResponse, type Exchange, headerOf } from '../../../exchange.ts';
-import type { AiServices } from '../asked.ts';
-import { AiRefused, refused } from '../conversation/refusal.ts';
-import { chosenTarget } from '../targets/resolution.ts';
-import type { AiSettings } from '../targets/settings.ts';
-import type { Target } from '../targets/targets.ts';
-import type { OwnedIds } from './bound-ids.ts';
+import { type EngineResponse, type Exchange, headerOf } from '../../exchange.ts';
+import type { AiServices } from './asked.ts';
+import { AiRefused, refused } from './conversation/refusal.ts';
+import type { FilesRequest } from './files/files-request.ts';
+import { notPassed } from './files/not-passed.ts';
+import { type AskedOperation, providerRequest } from './files/provider-request.ts';
 import { FilesCall } from './files-call.ts';
-import type { FilesRequest } from './files-request.ts';
-import { type FilesSettings, whyNoFiles } from './files-settings.ts';
-import { notPassed } from './not-passed.ts';
-import { type AskedOperation, providerRequest } from './provider-request.ts';
+import type { OwnedIds } from './targets/bound-ids.ts';
+import { type FilesSettings, whyNoFiles } from './targets/files-settings.ts';
+import { chosenTarget } from './targets/resolution.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
 
 export class FilesProxy {
   readonly #settings: AiSettings;

@@ -3,7 +3,8 @@
  * (docs/decisions.md#ai-file-ids). Nothing is stored: whoever has the key opens them, so all pods do.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { FilesSurface } from './files-request.ts';
+
+export type FilesSurface = 'files' | 'batches';
 
 /** Whose ids they are. */
 export interface IdOwner {

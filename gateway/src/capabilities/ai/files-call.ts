@@ -1,23 +1,23 @@
 /** One request about files or batches to the one endpoint that has them, and its answer on the way to the client. */
-import { HttpCallError, type HttpStream } from '../../../egress/http-client.ts';
-import { CLIENT_CLOSED, type EngineResponse, type Exchange, type HeaderList, headerOf } from '../../../exchange.ts';
-import { readWhole } from '../../../read-whole.ts';
-import { get, type Obj } from '../../../spec/json.ts';
-import { StateUnavailable } from '../../../state/state.ts';
-import type { AiServices } from '../asked.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
-import { AiRefused, aiProblem } from '../conversation/refusal.ts';
-import { unanswered } from '../conversation/unanswered.ts';
-import { endpointAnswer, errorBody, failureOf, NO_ANSWER, outcomeOf, usableAnswer } from '../endpoint-answer.ts';
-import { passedHeaders } from '../provider-headers.ts';
-import type { Endpoint } from '../targets/endpoint.ts';
-import type { Target } from '../targets/targets.ts';
-import { TokenCount } from '../token-count.ts';
-import { written } from '../written.ts';
-import { countedOnce } from './batch-count.ts';
-import type { OwnedIds } from './bound-ids.ts';
-import { boundAnswer, objectOf, withIds } from './client-answer.ts';
-import type { AskedOperation, ProviderRequest } from './provider-request.ts';
+import { HttpCallError, type HttpStream } from '../../egress/http-client.ts';
+import { CLIENT_CLOSED, type EngineResponse, type Exchange, type HeaderList, headerOf } from '../../exchange.ts';
+import { readWhole } from '../../read-whole.ts';
+import { get, type Obj } from '../../spec/json.ts';
+import { StateUnavailable } from '../../state/state.ts';
+import type { AiServices } from './asked.ts';
+import { ProviderFailed } from './conversation/provider-failure.ts';
+import { AiRefused, aiProblem } from './conversation/refusal.ts';
+import { unanswered } from './conversation/unanswered.ts';
+import { endpointAnswer, errorBody, failureOf, NO_ANSWER, outcomeOf, usableAnswer } from './endpoint-answer.ts';
+import { countedOnce } from './files/batch-count.ts';
+import { boundAnswer, objectOf, withIds } from './files/client-answer.ts';
+import type { AskedOperation, ProviderRequest } from './files/provider-request.ts';
+import { passedHeaders } from './provider-headers.ts';
+import type { OwnedIds } from './targets/bound-ids.ts';
+import type { Endpoint } from './targets/endpoint.ts';
+import type { Target } from './targets/targets.ts';
+import { TokenCount } from './token-count.ts';
+import { written } from './written.ts';
 
 /** Bytes of an object; metadata have 16 KiB at most. */
 const MAX_OBJECT = 1 << 20;

@@ -1,7 +1,7 @@
 /** `files` in the config of `ai-proxy`: where files and batches go, and how their ids are bound to consumers. */
 import type { JsonObject } from '../../../artifact/format.ts';
-import { objectOf, type Target } from '../targets/targets.ts';
 import { BoundIds } from './bound-ids.ts';
+import { objectOf, type Target } from './targets.ts';
 
 export interface FilesSettings {
   readonly ids: BoundIds;
