@@ -9,6 +9,7 @@ import { headerList, without, withTrace } from './call-headers.ts';
 import { ConnectTimeout, createConnector, EgressRefused } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 import { type Stallable, StallTimer } from './stall-timer.ts';
+import { StreamedBody } from './streamed-body.ts';
 
 /** Why there is no answer. */
 export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large' | 'no-room';
@@ -172,10 +173,9 @@ export class HttpClient {
     try {
       const body = under.sent(call.body ?? null);
       const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
-      const length = body instanceof Readable && call.contentLength !== undefined ? call.contentLength : null;
-      const framing = length === null ? [] : ['content-length', length];
-      const headers = [...request.headers, ...framing];
-      const response = await this.#agent.request({ ...request, headers, body });
+      const { contentLength: length } = call;
+      const framing = body instanceof Readable && length !== undefined ? ['content-length', length] : [];
+      const response = await this.#agent.request({ ...request, headers: [...request.headers, ...framing], body });
       under.span?.received(response.statusCode);
       under.headed();
       return {
@@ -268,8 +268,8 @@ class CallUnderWay implements Stallable {
   readonly #timeoutMs: number;
   readonly #withdraw: () => void;
   readonly #url: URL;
-  /** Of the request's body, where it streams. */
-  #source: BodyStream | null = null;
+  /** Of the request, where it streams. */
+  #body: StreamedBody | null = null;
   #waitsForHead = true;
 
   constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
@@ -296,26 +296,17 @@ class CallUnderWay implements Stallable {
 
   stalled(timeoutMs: number): void {
     // What the client has yet to send starts it again; the transport has limits for how long that may take.
-    if (this.#waitsForHead && this.#source !== null && !this.#source.readableEnded && this.#source.waitsForClient)
-      return;
+    if (this.#waitsForHead && this.#body?.waitsForClient) return;
     this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
   }
 
   /** The request's body, as undici takes it. */
   sent(body: (HttpStreamCall['body'] & {}) | null): Uint8Array | string | Readable | null {
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
-    this.#source = body;
-    // Why it breaks off is what the call fails with.
-    return Readable.from(this.#pieces(body)).on('error', () => {});
-  }
-
-  async *#pieces(body: BodyStream): AsyncGenerator<Uint8Array> {
-    // Left early, the body would be one that has failed, which is for its client to bring about.
-    for await (const piece of body.iterator({ destroyOnReturn: false })) {
+    this.#body = new StreamedBody(body, () => {
       if (this.#waitsForHead) this.progressed();
-      yield piece;
-    }
-    if (this.#waitsForHead) this.progressed();
+    });
+    return this.#body.sent;
   }
 
   /** The head of the answer is there. */
@@ -358,7 +349,7 @@ class CallUnderWay implements Stallable {
 
   #end(): void {
     this.#waitsForHead = false;
-    this.#source?.destroy();
+    this.#body?.leave();
     this.#timer.stop();
     this.#withdraw();
     this.span?.end();
