@@ -107,8 +107,8 @@ export type Answer =
 /** A dispatcher's wish that a part of the host answers: the instance is free, and the engine owns what follows. */
 export interface Engine {
   /**
-   * Calls `whole` of the response once; or `relay`; or one of `head`, `endless` and `webSocket`, and, where that gave something, `done`
-   * or `broken`. Rejecting is a defect: 500.
+   * Calls `whole` or `bodyFailed` of the response once; or `relay`; or one of `head`, `endless` and `webSocket`, and, where
+   * that gave something, `done` or `broken`. Rejecting is a defect: 500.
    */
   answer(x: Exchange, response: EngineResponse): Promise<void>;
   /** It is not asked after all: the request has got another answer. Default: there is nothing to give up. */
@@ -151,6 +151,8 @@ export interface EngineResponse {
    */
   relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean>;
   done(x: Exchange, bytes: number): void;
+  /** The request's own body broke off on its way, before there was an answer. */
+  bodyFailed(x: Exchange, error: Error): void;
   /** The head was sent, but the body broke off: the response cannot be completed. */
   broken(x: Exchange, cause: string): void;
 }

@@ -45,6 +45,11 @@ const table = {
     when: 'an expression of `cel` matched; its `status` may be another, and `code` says which rule',
   },
   'route-not-found': { status: 404, title: 'Not found', when: 'no operation has this path' },
+  'not-found': {
+    status: 404,
+    title: 'Not found',
+    when: '`ai-proxy` knows no file or batch of this id for the consumer, and `code` says which',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'Method not allowed',

@@ -1,16 +1,25 @@
 /** A provider of chat completions, as its public documentation has them: echoes, calls the tools that it is given. */
 import { response, responseEvents } from './chat-provider-responses.ts';
 import { type FakeProvider, type Protocol, Refusal, type SeenRequest, startProvider } from './fake-provider.ts';
+import { FilesApi } from './files-api.ts';
 
 export const CHAT_KEY = 'sk-chat-0123456789';
 
 type Member = Readonly<Record<string, unknown>>;
 
-/** `key`: what it wants in `authorization`; null: it asks for none. `name`: that of models which fail here only. */
-export function startChatProvider(key: string | null = CHAT_KEY, name = 'chat'): Promise<FakeProvider> {
+/** `key`: what it wants in `authorization`; null: it asks for none. `name`: that of models which fail here only. `kept`: its files. */
+export function startChatProvider(
+  key: string | null = CHAT_KEY,
+  name = 'chat',
+  kept = new FilesApi(),
+): Promise<FakeProvider> {
   return startProvider({
     ...protocol,
     name,
+    async files(request) {
+      if (/^\/v1\/(files|batches)/.test(request.url)) checkKey(request.headers, key);
+      return kept.answer(request);
+    },
     answer: (request) => answer(request, key),
     models: (request) => models(request, key),
   });
@@ -59,7 +68,11 @@ function members(value: unknown): readonly Member[] {
 
 function checkCaller({ method, url, headers }: SeenRequest, verb: string, path: string, key: string | null): void {
   if (method !== verb || url.split('?')[0] !== path) throw new Refusal(404, 'unknown_url', `${method} ${url}`);
-  if (key !== null && headers.authorization !== `Bearer ${key}`) {
+  checkKey(headers, key);
+}
+
+function checkKey({ authorization }: SeenRequest['headers'], key: string | null): void {
+  if (key !== null && authorization !== `Bearer ${key}`) {
     throw new Refusal(401, 'invalid_api_key', 'Incorrect API key provided');
   }
 }

@@ -1,6 +1,7 @@
 /** The server under a fake AI provider: keeps what was asked, and fails in the ways that models' names say. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { FilesAnswer, FilesRequest } from './files-api.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -29,6 +30,8 @@ export interface Protocol {
   answer(request: SeenRequest): object;
   /** The texts of the events of the same answer. */
   events(request: SeenRequest): readonly string[];
+  /** Null where the request is not about files; throws Refusal. Default: it has none. */
+  files?(request: FilesRequest): Promise<FilesAnswer | null>;
   /** Answers a GET; throws Refusal. */
   models(request: SeenRequest): object;
   /** Body of an error. */
@@ -54,12 +57,14 @@ export async function startProvider(protocol: Protocol): Promise<FakeProvider> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('error', () => {});
-    request.on('end', () => {
+    request.on('end', async () => {
       const { method = '', url = '', headers } = request;
-      const text = Buffer.concat(chunks).toString();
-      const body: unknown = text === '' ? {} : JSON.parse(text);
+      const bytes = Buffer.concat(chunks);
+      const text = bytes.toString();
+      const body: unknown = text.startsWith('{') ? JSON.parse(text) : {};
       const one = { method, url, headers, text, body: Object(body) };
       seen.push(one);
+      if (await answersFiles(protocol, { method, url, headers, bytes }, response)) return;
       answer(protocol, one, response, endlessly);
     });
   });
@@ -70,6 +75,23 @@ export async function startProvider(protocol: Protocol): Promise<FakeProvider> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, seen, open, endlessly, close: () => closed(server) };
+}
+
+async function answersFiles(protocol: Protocol, request: FilesRequest, response: ServerResponse): Promise<boolean> {
+  try {
+    const answered = (await protocol.files?.(request)) ?? null;
+    if (answered === null) return false;
+    response.writeHead(200, { 'content-type': answered.type, 'openai-organization': 'org-planted' }).end(answered.body);
+  } catch (error) {
+    refuse(protocol, error, response);
+  }
+  return true;
+}
+
+function refuse(protocol: Protocol, error: unknown, response: ServerResponse): void {
+  if (!(error instanceof Refusal)) throw error;
+  response.writeHead(error.status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(protocol.error(error)));
 }
 
 function closed(server: Server): Promise<void> {
@@ -115,9 +137,7 @@ function answer(
     if (model !== 'half') return void response.end(text);
     response.setHeader('content-length', text.length).write(text.slice(0, 20), () => response.destroy());
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    response.writeHead(error.status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(protocol.error(error)));
+    refuse(protocol, error, response);
   }
 }
 

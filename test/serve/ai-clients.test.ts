@@ -341,11 +341,16 @@ async function readmeProject(): Promise<Uint8Array> {
       .replaceAll('"provider":"provider_local"', `"provider":"provider_local","base_url":"${chat.url}"`)
       .replaceAll('"provider":"provider_messages"', `"provider":"provider_messages","base_url":"${messages.url}"`),
   );
-  return compileSpec({ openapi: '3.1.0', info: { title: 'readme', version: '1' }, paths }, ['ai-proxy']);
+  const components = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } };
+  const document = { openapi: '3.1.0', info: { title: 'readme', version: '1' }, components, paths };
+  return compileSpec(document, ['ai-proxy', 'apikey-auth']);
 }
 
 it('the examples of the README answer the requests that stand below them', async () => {
-  const env = { OPENAI_API_KEY: CHAT_KEY, ANTHROPIC_API_KEY: MESSAGES_KEY, SPARE_API_KEY: CHAT_KEY };
+  const env = {
+    ...{ OPENAI_API_KEY: CHAT_KEY, ANTHROPIC_API_KEY: MESSAGES_KEY, SPARE_API_KEY: CHAT_KEY },
+    ...{ SHOP_KEY: 'shop-key', FILE_IDS_KEY: '0123456789abcdef0123456789abcdef' },
+  };
   const shown = await startGateway(await readmeProject(), { env });
   try {
     const client = new OpenAI({ baseURL: `${shown.url}/v1`, apiKey: 'of-the-client', maxRetries: 0 });
@@ -356,6 +361,9 @@ it('the examples of the README answer the requests that stand below them', async
     expect(response.output_text).toBe('Hello');
     const denied = client.chat.completions.create({ ...asked, model: 'gpt-5-preview' });
     await expect(denied).rejects.toMatchObject({ status: 403, code: 'model_not_permitted' });
+    const { files } = client.withOptions({ defaultHeaders: { 'X-API-Key': 'shop-key' } });
+    const { id } = await files.create({ file: new File(['{}'], 'lines.jsonl'), purpose: 'batch' });
+    expect(await (await files.content(id)).text()).toBe('{}');
   } finally {
     await shown.stop();
   }

@@ -80,6 +80,32 @@ describe('the config of ai-proxy', () => {
     await expect(kit.bind({ targets: { one: target }, aliases })).rejects.toThrow('targets');
   });
 
+  const files = { id_key: 'k'.repeat(32) };
+  const several = { ...target, endpoints: [{ api_key: 'a' }, { api_key: 'b' }] };
+
+  it.each([
+    { ...target, files },
+    { ...target, files: { ...files, anonymous: 'allow' } },
+    { ...several, targets: { one: target }, files: { ...files, target: 'one' } },
+    { ...several, targets: { one: target }, default_target: 'one', files },
+    { targets: { one: target, two: several }, default_target: 'one', files },
+    { provider: 'provider_local', files },
+  ])('has files at a target that can have them: %j', async (config) => {
+    (await kit.bind(config)).close();
+  });
+
+  it.each([
+    [{ ...target, files: {} }, 'schema'],
+    [{ ...target, files: { id_key: 'short' } }, 'schema'],
+    [{ ...target, files: { ...files, target: 'one' } }, 'files.target'],
+    [{ routes: [{ pattern: '*', ...target }], files }, 'files needs a target'],
+    [{ ...several, files }, 'endpoints'],
+    [{ targets: { one: { ...target, allow: ['a'] } }, default_target: 'one', files }, 'allow'],
+    [{ targets: { one: { ...target, deny: ['a'] } }, files: { ...files, target: 'one' } }, 'deny'],
+  ])('has no files elsewhere: %j', async (config, why) => {
+    await expect(kit.bind(config)).rejects.toThrow(why);
+  });
+
   it('has a price of each endpoint where the cheapest is asked', async () => {
     await expect(kit.bind({ ...target, balance: 'cost', endpoints: [{ price: 1 }, {}] })).rejects.toThrow('price');
   });

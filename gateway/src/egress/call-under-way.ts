@@ -1,9 +1,11 @@
 /** A call whose answer is read as it comes: its time, its span, and who waits for it. */
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Span } from '../spans/span.ts';
 import { failureOf, HttpCallError } from './http-call-error.ts';
 import type { HttpStreamCall } from './http-client.ts';
 import { type Stallable, StallTimer } from './stall-timer.ts';
+import { StreamedBody } from './streamed-body.ts';
 
 export class CallUnderWay implements Stallable {
   span: Span | null = null;
@@ -12,6 +14,9 @@ export class CallUnderWay implements Stallable {
   readonly #timeoutMs: number;
   readonly #withdraw: () => void;
   readonly #url: URL;
+  /** Of the request, where it streams. */
+  #body: StreamedBody | null = null;
+  #waitsForHead = true;
 
   constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
     this.#url = url;
@@ -36,11 +41,23 @@ export class CallUnderWay implements Stallable {
   }
 
   stalled(timeoutMs: number): void {
+    // What the client has yet to send starts it again; the transport has limits for how long that may take.
+    if (this.#waitsForHead && this.#body?.waitsForClient) return;
     this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
+  }
+
+  /** The request's body, as undici takes it. */
+  sent(body: (HttpStreamCall['body'] & {}) | null): Uint8Array | string | Readable | null {
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+    this.#body = new StreamedBody(body, () => {
+      if (this.#waitsForHead) this.progressed();
+    });
+    return this.#body.sent;
   }
 
   /** The head of the answer is there. */
   headed(): void {
+    this.#waitsForHead = false;
     this.#timer.stop();
     this.#timer = new StallTimer(this.#timeoutMs, this);
   }
@@ -78,6 +95,8 @@ export class CallUnderWay implements Stallable {
 
   /** Nothing of it is waited for any more. */
   end(): void {
+    this.#waitsForHead = false;
+    this.#body?.leave();
     this.#timer.stop();
     this.#withdraw();
     this.span?.end();

@@ -1,10 +1,10 @@
 /** Whole HTTP calls through the egress guard, for plugins and for what the gateway itself asks of others. */
+import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
-import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
-import { HOPS } from '../headers/hops.ts';
+import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import type { Span } from '../spans/span.ts';
-import { traceparentOf } from '../telemetry/trace-context.ts';
+import { headerList, without, withTrace } from './call-headers.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import { createConnector } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
@@ -49,9 +49,16 @@ export interface HttpAnswer {
 /** What `open` sends; its answer's body is read as it comes. */
 export type HttpStreamCall = Pick<
   HttpCall,
-  'method' | 'url' | 'headers' | 'passing' | 'body' | 'exchange' | 'shared' | 'signal'
+  'method' | 'url' | 'headers' | 'passing' | 'exchange' | 'shared' | 'signal'
 > & {
-  /** Milliseconds until the head of the answer is there, and then between pieces of its body. */
+  /** One that streams goes as its client sends it; it is given up when the call has ended. */
+  readonly body?: HttpCall['body'] | BodyStream;
+  /** `Content-Length` of a body that streams; undefined: it goes in chunks. */
+  readonly contentLength?: string | undefined;
+  /**
+   * Milliseconds until the head of the answer is there, and then between pieces of its body; of a request's body that
+   * streams, between its pieces as well, but for the time in which its client is waited for.
+   */
   readonly timeoutMs: number;
   /** Milliseconds until the head, where it has less. Default: `timeoutMs`. */
   readonly headTimeoutMs?: number;
@@ -152,7 +159,11 @@ export class HttpClient {
     const x = call.exchange ?? null;
     under.span = x?.trace?.call(call.method, url) ?? null;
     try {
-      const response = await this.#agent.request(this.#requestOf(call, url, under.span, under.signal));
+      const body = under.sent(call.body ?? null);
+      const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
+      const { contentLength: length } = call;
+      const framing = body instanceof Readable && length !== undefined ? ['content-length', length] : [];
+      const response = await this.#agent.request({ ...request, headers: [...request.headers, ...framing], body });
       under.span?.received(response.statusCode);
       under.headed();
       return {
@@ -177,7 +188,7 @@ export class HttpClient {
     under.span = x?.trace?.call(call.method, url) ?? null;
     const holding = this.#options.budget.hold(x?.clientIp ?? '');
     try {
-      const request = this.#requestOf(call, url, under.span, under.signal);
+      const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
       const answer = await new UpgradeCall(handshake, holding, under.signal).run(this.#agent, request);
       under.span?.received(answer.status);
       under.end();
@@ -190,11 +201,11 @@ export class HttpClient {
   }
 
   #requestOf(
-    call: HttpStreamCall,
+    call: HttpCall | (HttpStreamCall & { readonly body: null }),
     url: URL,
     span: Span | null,
     signal: AbortSignal,
-  ): Dispatcher.RequestOptions & { origin: string } {
+  ): Dispatcher.RequestOptions & { origin: string; headers: string[] } {
     return {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -289,27 +300,4 @@ async function read(
   } finally {
     if (!whole || !holds) holding.release();
   }
-}
-
-/** What the client says itself. */
-const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
-
-function withTrace(call: Pick<HttpCall, 'headers' | 'passing'>, x: Exchange | null, span: Span | null): string[] {
-  const sent = [...without(call.headers ?? [], OWN_HEADERS)];
-  if (!x) return [...sent, ...(call.passing ?? [])];
-  sent.push(HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span?.id ?? null);
-  if (!traceparent) return sent;
-  const state = headerOf(x.headers, 'tracestate');
-  return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];
-}
-
-function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
-  return headers.filter((_, i) => !names.has(headers[i - (i % 2)] ?? ''));
-}
-
-function headerList(parsed: Record<string, string | string[] | undefined>): HeaderList {
-  return Object.entries(parsed).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : value === undefined ? [] : [value]).flatMap((each) => [name, each]),
-  );
 }

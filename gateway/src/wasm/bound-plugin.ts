@@ -160,6 +160,7 @@ export class ModuleBinding implements BoundPlugin {
 
   #needsBody(x: Exchange): boolean {
     if (this.#bodyNeed === 'none' || x.bodyStream === null || x.body !== null) return false;
+    if (typeof this.#bodyNeed === 'function') return this.#bodyNeed(x);
     return this.#bodyNeed === 'any' || isJson(mediaTypeOf(headerOf(x.headers, 'content-type')));
   }
 

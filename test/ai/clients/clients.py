@@ -16,6 +16,7 @@ from websockets.exceptions import InvalidStatus
 ASKED = json.load(sys.stdin)
 TEXT, CITY, SCHEMA, TOOLS, CALLS = (ASKED["case"][name] for name in ("text", "city", "schema", "tools", "calls"))
 PICTURE, QUESTION, ANSWER = (ASKED["case"][name] for name in ("picture", "pictureQuestion", "pictureAnswer"))
+LINES = ASKED["case"]["lines"]
 PICTURE_URL = f"data:image/png;base64,{PICTURE}"
 SAID = {"role": "user", "content": TEXT}
 GPT, CLAUDE = "gpt-5", "claude-sonnet-5"
@@ -235,6 +236,43 @@ def realtime(client):
     return {"session": talk, "errors": errors}
 
 
+def files_and_batches(client):
+    def uploaded():
+        return client.files.create(file=("lines.jsonl", LINES.encode()), purpose="batch")
+
+    def created():
+        asked = {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
+        return client.batches.create(input_file_id=uploaded().id, **asked)
+
+    def files():
+        file = uploaded()
+        equal(client.files.retrieve(file.id).filename, "lines.jsonl")
+        equal(client.files.content(file.id).text, LINES)
+        equal(client.files.delete(file.id).deleted, True)
+        try:
+            client.files.retrieve(file.id)
+        except openai.NotFoundError:
+            return
+        raise AssertionError("no error")
+
+    def batches():
+        batch = created()
+        while batch.status != "completed":
+            batch = client.batches.retrieve(batch.id)
+        equal(batch.usage.output_tokens, 80)
+        equal("of 2" in client.files.content(batch.output_file_id).text, True)
+
+    def cancelled():
+        batch = created()
+        equal([client.batches.cancel(batch.id).status, client.batches.retrieve(batch.id).status], ["cancelling", "cancelled"])
+
+    def lists():
+        for file in client.files.list():
+            equal(file.object, "file")
+
+    return {"files": files, "batches": batches, "a batch that is cancelled": cancelled, "lists": lists}
+
+
 def messages(client):
     def ask(stream=False, **more):
         asked = {"model": CLAUDE, "max_tokens": 100, "messages": [SAID], **more}
@@ -291,7 +329,17 @@ def of_anthropic(url, key, headers):
 
 
 CLIENTS = {
-    "openai (PyPI)": (of_openai, {"chat": chat, "responses": responses, "embeddings": embeddings, "models": models, "realtime": realtime}),
+    "openai (PyPI)": (
+        of_openai,
+        {
+            "chat": chat,
+            "responses": responses,
+            "embeddings": embeddings,
+            "models": models,
+            "realtime": realtime,
+            "files and batches": files_and_batches,
+        },
+    ),
     "anthropic (PyPI)": (of_anthropic, {"messages": messages, "models": models}),
 }
 

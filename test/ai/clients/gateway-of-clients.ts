@@ -1,4 +1,5 @@
 /** A gateway with each surface before each protocol of providers, behind a key, as docs/ai.md says. */
+import { filesPaths, IDS_KEY } from '../../serve/ai-files-project.ts';
 import { compileSpec, type Gateway, startGateway } from '../../serve/gateway.ts';
 import { CHAT_KEY, startChatProvider } from '../chat-provider.ts';
 import { MESSAGES_KEY, startMessagesProvider } from '../messages-provider.ts';
@@ -62,6 +63,8 @@ export async function startClientRig(): Promise<ClientRig> {
     }
     paths[`/${name}/v1/models`] = { get: operation(configs[name]) };
     paths[`/${name}/v1/realtime`] = { get: operation({ ...configs[name], base_url: realtime.url }) };
+    const files = { ...configs[name], files: { id_key: 'env://IDS_KEY' } };
+    Object.assign(paths, Object.fromEntries(filesPaths(`/${name}`, files, [KEYED])));
   }
   const { post } = asked(configs.provider_messages, BEARER);
   for (const surface of ['chat/completions', 'messages']) {
@@ -81,7 +84,7 @@ export async function startClientRig(): Promise<ClientRig> {
   };
   const artifact = await compileSpec(document, ['ai-proxy', 'apikey-auth']);
   const gw = await startGateway(artifact, {
-    env: { CHAT_KEY, MESSAGES_KEY, SHOP_KEY, SHOP_BEARER: `Bearer ${SHOP_KEY}` },
+    env: { CHAT_KEY, MESSAGES_KEY, IDS_KEY, SHOP_KEY, SHOP_BEARER: `Bearer ${SHOP_KEY}` },
   });
   return {
     gw,

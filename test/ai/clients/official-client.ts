@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Surface = 'chat' | 'responses' | 'messages' | 'embeddings' | 'models' | 'realtime';
+export type Surface = 'chat' | 'responses' | 'messages' | 'embeddings' | 'models' | 'realtime' | 'files and batches';
 
 /** By name; each throws where the client does not get what it must: an Answered of an error, or any other fault. */
 export type Cases = Readonly<Record<string, () => Promise<void>>>;
@@ -38,6 +38,11 @@ export const CALLS = [
   ['weather', { city: 'Köln 0' }],
   ['time', { city: 'Köln 1' }],
 ];
+/** Lines of a batch. */
+export const LINES = ['1', '2']
+  .map((custom_id) => ({ custom_id, method: 'POST', url: '/v1/chat/completions', body: { model: 'gpt-5' } }))
+  .map((each) => `${JSON.stringify(each)}\n`)
+  .join('');
 export const PICTURE = 'aGk=';
 export const PICTURE_QUESTION = 'What is it?';
 /** The fakes repeat the question, and name the part that is no text. */

@@ -18,6 +18,7 @@ import {
   CITY,
   codeIn,
   type Endpoint,
+  LINES,
   listsShared,
   type OfficialClient,
   PICTURE,
@@ -276,8 +277,44 @@ const realtime = (endpoint: Endpoint): Cases => ({
 
 const models = (endpoint: Endpoint) => listsShared(() => clientOf(endpoint).models.list());
 
+function filesAndBatches(endpoint: Endpoint): Cases {
+  const { files, batches } = clientOf(endpoint);
+  const uploaded = () => files.create({ file: new File([LINES], 'lines.jsonl'), purpose: 'batch' });
+  const created = async () =>
+    batches.create({
+      input_file_id: (await uploaded()).id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+  return {
+    files: async () => {
+      const { id } = await uploaded();
+      strictEqual((await files.retrieve(id)).filename, 'lines.jsonl');
+      strictEqual(await (await files.content(id)).text(), LINES);
+      strictEqual((await files.delete(id)).deleted, true);
+      await rejects(files.retrieve(id), OpenAI.NotFoundError);
+    },
+    batches: async () => {
+      let batch = await created();
+      while (batch.status !== 'completed') batch = await batches.retrieve(batch.id);
+      strictEqual(batch.usage?.output_tokens, 80);
+      match(await (await files.content(batch.output_file_id ?? '')).text(), /of 2/);
+    },
+    'a batch that is cancelled': async () => {
+      const { id } = await created();
+      deepStrictEqual(
+        [(await batches.cancel(id)).status, (await batches.retrieve(id)).status],
+        ['cancelling', 'cancelled'],
+      );
+    },
+    lists: async () => {
+      for await (const { object } of files.list()) strictEqual(object, 'file');
+    },
+  };
+}
+
 export const openai: OfficialClient = {
   name: 'openai',
-  surfaces: { chat, responses, embeddings, models, realtime },
+  surfaces: { chat, responses, embeddings, models, realtime, 'files and batches': filesAndBatches },
   codeOf: (error) => (error instanceof OpenAI.APIError || error instanceof NoSession ? (error.code ?? null) : null),
 };

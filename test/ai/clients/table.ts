@@ -7,6 +7,7 @@ import {
   CALLS,
   CITY,
   type Endpoint,
+  LINES,
   PICTURE,
   PICTURE_ANSWER,
   PICTURE_QUESTION,
@@ -75,7 +76,7 @@ export async function rowsOfNpm(rig: ClientRig): Promise<readonly Row[]> {
 }
 
 const OF_PYPI = {
-  'openai (PyPI)': ['chat', 'responses', 'embeddings', 'models', 'realtime'],
+  'openai (PyPI)': ['chat', 'responses', 'embeddings', 'models', 'realtime', 'files and batches'],
   'anthropic (PyPI)': ['messages', 'models'],
 };
 
@@ -88,7 +89,7 @@ export async function rowsOfPyPI(rig: ClientRig): Promise<readonly Row[]> {
       ]),
     ),
     case: {
-      ...{ text: TEXT, city: CITY, schema: SCHEMA, tools: TOOLS, calls: CALLS },
+      ...{ text: TEXT, city: CITY, schema: SCHEMA, tools: TOOLS, calls: CALLS, lines: LINES },
       ...{ picture: PICTURE, pictureQuestion: PICTURE_QUESTION, pictureAnswer: PICTURE_ANSWER.source },
     },
   };

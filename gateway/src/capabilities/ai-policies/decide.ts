@@ -1,10 +1,13 @@
 /** How a policy decides on a request: with its body, and with an answer that clients of the AI gateway understand. */
-import { type Answer, type Exchange, Interrupted } from '../../exchange.ts';
+import { type Exchange, Interrupted } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { answerWith } from '../../wasm/host/response.ts';
 import { AiRefused } from '../ai/conversation/refusal.ts';
+import { filesRequest } from '../ai/files/files-request.ts';
 import { notServed } from '../ai/surfaces/not-served.ts';
 import { problemFor } from '../ai/surfaces/problem-for.ts';
+import type { Decision } from './decision.ts';
+import type { FilesRule } from './files-rule.ts';
 import { isRealtime, unreadSession } from './unread-sessions.ts';
 
 /** Slow senders have limits of their own, and so has whatever else is waited for. */
@@ -12,29 +15,36 @@ const DEADLINE_MS = 86_400_000;
 const PASSES = 0;
 const ANSWERS = 1;
 
-/** What the request gets: why it is refused, or an answer; null: it goes on. */
-export type Decision = AiRefused | Answer | null;
-
 export type Rule = (x: Exchange) => Decision | Promise<Decision>;
 
-/**
- * 1 where the request has its answer. What has no body passes. A file is refused, and so is a batch: its prompts are where
- * no policy looks. `onSession`: what holds for the handshake of a realtime session.
- */
-export function decide(call: Call, rule: Rule, onSession: Rule = ofUnread(call)): number | Promise<number> {
+/** What a policy does with each kind of request. */
+export interface Rules {
+  /** With a body, which has been read. */
+  readonly body: Rule;
+  /** Files and batches, whose body is not read. */
+  readonly files: FilesRule;
+  /** The handshake of a realtime session. Default: it passes where the config lets it pass unread. */
+  readonly session?: Rule;
+}
+
+/** 1 where the request has its answer. What has no body passes. */
+export function decide(call: Call, rules: Rules): number | Promise<number> {
   const x = call.request();
   const settle = (decision: Decision) => {
     if (decision === null) return PASSES;
     answerWith(call, decision instanceof AiRefused ? { problem: problemFor(x, decision.problem) } : decision);
     return ANSWERS;
   };
-  const decision = decisionOn(call, x, rule, onSession);
+  const decision = decided(call, x, rules);
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
 }
 
-function decisionOn(call: Call, x: Exchange, rule: Rule, onSession: Rule): Decision | Promise<Decision> {
-  if (isRealtime(x)) return obeyed(x, onSession);
-  return x.body === null ? read(call, x).then(() => ruled(x, rule)) : ruled(x, rule);
+function decided(call: Call, x: Exchange, rules: Rules): Decision | Promise<Decision> {
+  const request = filesRequest(x);
+  if (request !== null) return ruled(() => rules.files(x, request));
+  const { session = ofUnread(call), body } = rules;
+  if (isRealtime(x)) return ruled(() => session(x));
+  return x.body === null ? read(call, x).then(() => ofBody(x, body)) : ofBody(x, body);
 }
 
 function ofUnread({ binding }: Call): Rule {
@@ -47,17 +57,17 @@ async function read(call: Call, x: Exchange): Promise<void> {
   call.charge(body.length);
 }
 
-function ruled(x: Exchange, rule: Rule): Decision | Promise<Decision> {
+function ofBody(x: Exchange, rule: Rule): Decision | Promise<Decision> {
   if (x.body === null) return null;
   const unserved = notServed(x.path);
   if (unserved !== null) return unserved;
   if (x.refusesJson(true)) throw new Interrupted('the body has a member twice');
-  return obeyed(x, rule);
+  return ruled(() => rule(x));
 }
 
-function obeyed(x: Exchange, rule: Rule): Decision | Promise<Decision> {
+function ruled(rule: () => Decision | Promise<Decision>): Decision | Promise<Decision> {
   try {
-    const decision = rule(x);
+    const decision = rule();
     return decision instanceof Promise ? decision.catch(refusalOf) : decision;
   } catch (error) {
     return refusalOf(error);

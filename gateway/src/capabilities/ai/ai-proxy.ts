@@ -4,7 +4,10 @@ import { get } from '../../spec/json.ts';
 import { refusalOf } from '../../websocket/handshake.ts';
 import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
-import { AiRefused, aiProblem, invalid, refused } from './conversation/refusal.ts';
+import { AiRefused, invalid, refused } from './conversation/refusal.ts';
+import { unanswered } from './conversation/unanswered.ts';
+import { filesRequest } from './files/files-request.ts';
+import { FilesProxy } from './files-proxy.ts';
 import { listModels } from './model-list.ts';
 import { ProviderAttempt } from './provider-attempt.ts';
 import { realtime } from './realtime/surface.ts';
@@ -30,17 +33,22 @@ type Served = keyof typeof SURFACES;
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
+const NO_PROVIDER = 'No provider of this model could answer.';
 
 export class AiProxy implements Engine {
   readonly #settings: AiSettings;
   readonly #services: AiServices;
+  readonly #files: FilesProxy;
 
   constructor(settings: AiSettings, services: AiServices) {
     this.#settings = settings;
     this.#services = services;
+    this.#files = new FilesProxy(settings, services);
   }
 
   async answer(x: Exchange, response: EngineResponse): Promise<void> {
+    const files = filesRequest(x);
+    if (files !== null) return this.#files.answer(x, response, files);
     const unserved = notServed(x.path);
     if (unserved !== null) return response.whole({ problem: unserved.problem });
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
@@ -93,7 +101,7 @@ export class AiProxy implements Engine {
       failed = await this.#ask(asked, next.target, attempt);
       from = next.target;
     }
-    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed)) });
+    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed, NO_PROVIDER)) });
   }
 
   #ask(asked: Asked, target: Target, attempt: Attempt): Promise<ProviderFailed | null> {
@@ -139,14 +147,4 @@ function requestFor(request: SurfaceRequest, model: string): SurfaceRequest {
   if (model === request.model) return request;
   const { body, parsed } = request;
   return { ...request, model, parsed: { ...parsed, model }, body: bodyWith(body, parsed, { model }) };
-}
-
-function unanswered({ status, retryAfter }: ProviderFailed) {
-  const detail = status === 504 ? 'No provider answered in time.' : 'No provider of this model could answer.';
-  return aiProblem(
-    'upstream-failed',
-    null,
-    detail,
-    retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] },
-  );
 }

@@ -1,6 +1,7 @@
 /** What an attempt at a provider has from the request and from the process. */
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { EngineResponse, Exchange } from '../../exchange.ts';
+import type { ReservationStore } from '../../state/reservation-store.ts';
 import type { LogLevel } from '../../wasm/call/plugin.ts';
 import type { AiMetrics } from './metrics.ts';
 import type { Surface, SurfaceRequest } from './surfaces/surface.ts';
@@ -8,6 +9,8 @@ import type { Surface, SurfaceRequest } from './surfaces/surface.ts';
 export interface AiServices {
   readonly http: HttpCaller;
   readonly metrics: AiMetrics;
+  /** Where what is counted once is kept, for all pods. */
+  readonly reservations: ReservationStore;
   log(level: LogLevel, message: string, x: Exchange): void;
 }
 

@@ -3,6 +3,7 @@ import { capability, type ProcessServices } from '../../capability/capability.ts
 import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { AiProxy } from './ai-proxy.ts';
+import { filesRequest } from './files/files-request.ts';
 import { AI_METRICS, aiMetrics } from './metrics.ts';
 import { aiSettings, impliedUrls } from './targets/settings.ts';
 
@@ -13,7 +14,11 @@ interface Opened {
 
 export const ai = capability({
   metrics: AI_METRICS,
-  open: (process: ProcessServices) => ({ http: process.http, metrics: aiMetrics(process) }),
+  open: (process: ProcessServices) => ({
+    http: process.http,
+    metrics: aiMetrics(process),
+    reservations: process.state.reservations,
+  }),
   bind: (): Opened => ({ proxy: null }),
   functions: {
     host_ai_open: {
@@ -34,7 +39,8 @@ export const ai = capability({
             ...loaded,
             log: (level, message, x) => services.log(level, name, message, x),
           });
-          call.bodyNeed = 'any';
+          // Files are passed on as they come.
+          call.bodyNeed = (x) => filesRequest(x)?.operation !== 'upload';
           return 0;
         },
     },

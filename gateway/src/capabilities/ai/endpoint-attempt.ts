@@ -1,21 +1,23 @@
 /** One attempt at one endpoint of a provider: what its answer says of the endpoint, and what is counted. */
 
-import type { Holding } from '../../buffer-budget.ts';
-import type { CircuitBreaker } from '../../egress/breaker.ts';
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
-import type { EndpointOutcome } from './metrics.ts';
+import {
+  type AnswerHead,
+  endpointAnswer,
+  failureOf,
+  leave,
+  NO_ANSWER,
+  outcomeOf,
+  usableAnswer,
+} from './endpoint-answer.ts';
 import { passedHeaders, withRetryAfter } from './provider-headers.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
 import { TokenCount } from './token-count.ts';
-
-/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
-const COUNTED: readonly string[] = ['failed', 'timeout'];
-const NO_ANSWER = 502;
 
 /** Whom an attempt asks, and what becomes of a 429. */
 export interface AttemptAt {
@@ -29,14 +31,6 @@ export interface AttemptAt {
   retryAfter(): number | null;
   /** Whether another one of them would be asked now. */
   movesOn(): boolean;
-}
-
-/** As far as its head says; `cancel` or `holding`: what ends it unread. */
-interface AnswerHead {
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly holding?: Holding;
-  cancel?(): void;
 }
 
 export class EndpointAttempt {
@@ -83,37 +77,17 @@ export class EndpointAttempt {
 
   /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
   async settled<A extends AnswerHead>(answering: Promise<A>): Promise<A> {
-    const { health } = this.#at.endpoint;
-    const { breaker } = health;
+    const { endpoint } = this.#at;
+    const { health } = endpoint;
     const from = performance.now();
-    let answer: A;
-    try {
-      answer = await answering;
-    } catch (error) {
-      const counts = error instanceof HttpCallError && COUNTED.includes(error.failure) && !this.#asked.x.closed;
-      if (counts) this.#broken(breaker);
-      else breaker.abandoned();
-      throw error;
-    }
-    breaker.succeeded();
+    const answer = await endpointAnswer(answering, endpoint, this.#asked.x, this.#services.metrics);
     this.#status = answer.status;
-    health.told(answer.headers);
-    const waitMs = retryAfterMs(headerOf(answer.headers, 'retry-after'));
-    if (answer.status === 429 && this.#limited(waitMs)) {
+    if (answer.status === 429 && this.#limited(retryAfterMs(headerOf(answer.headers, 'retry-after')))) {
       leave(answer);
       throw new EndpointLimited(null);
     }
     if (answer.status < 300) health.answered(performance.now() - from);
-    if (answer.status < 300 || (answer.status >= 400 && answer.status < 500)) return answer;
-    leave(answer);
-    const seconds = waitMs === null ? null : Math.ceil(waitMs / 1000);
-    throw new ProviderFailed(`it answered ${answer.status}`, answer.status, seconds);
-  }
-
-  #broken(breaker: CircuitBreaker): void {
-    const wasOpen = breaker.refuses;
-    breaker.failed();
-    if (!wasOpen && breaker.refuses) this.#services.metrics.broke(this.#at.endpoint.host);
+    return usableAnswer(answer);
   }
 
   /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
@@ -151,19 +125,7 @@ export class EndpointAttempt {
       });
       return null;
     }
-    if (error instanceof HttpCallError) {
-      return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
-    }
+    if (error instanceof HttpCallError) return failureOf(error);
     throw error;
   }
-}
-
-function outcomeOf(status: number, failed: ProviderFailed | null): EndpointOutcome {
-  if (status === 429) return 'limited';
-  return failed === null ? 'answered' : 'failed';
-}
-
-function leave(answer: AnswerHead): void {
-  answer.cancel?.();
-  answer.holding?.release();
 }

@@ -3,10 +3,10 @@ import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
-import { readWhole } from '../../read-whole.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
+import { errorBody } from './endpoint-answer.ts';
 import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHeaders, warningHeaders } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
@@ -15,8 +15,6 @@ import type { Translation } from './surfaces/surface.ts';
 import type { AiSettings } from './targets/settings.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
-/** Bytes of an error of a provider; past it, it is none. */
-const MAX_ERROR = 1 << 20;
 /** What values take that are parsed out of a byte of JSON. */
 const PARSED = 3;
 
@@ -109,10 +107,6 @@ export class ProviderAttempt {
   #refused({ status, headers }: HttpAnswer | HttpStream, body: Uint8Array): Promise<void> {
     return this.#attempt.refused(status, headers, body, this.#translation.error(parsedBody(body), status));
   }
-}
-
-function errorBody({ body }: HttpStream): Promise<Uint8Array> {
-  return readWhole(body, MAX_ERROR, () => new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`));
 }
 
 function jsonOf({ body }: HttpAnswer): unknown {

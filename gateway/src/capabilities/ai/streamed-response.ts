@@ -1,6 +1,6 @@
 /** A provider's stream on its way to the client, event by event: nothing of it is held but an event that is not whole. */
 import type { HttpStream } from '../../egress/http-client.ts';
-import type { Exchange, ResponseSink } from '../../exchange.ts';
+import type { ResponseSink } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import type { Asked } from './asked.ts';
@@ -8,6 +8,7 @@ import { type ProviderError, ProviderFailed, StreamError } from './conversation/
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
+import { written } from './written.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
@@ -131,19 +132,4 @@ export class StreamedResponse {
 function errorOf(error: unknown): ProviderError {
   if (error instanceof StreamError) return error.error;
   return { status: 502, message: 'The provider ended its answer before it was whole.', code: 'upstream_failed' };
-}
-
-/** Resolves when the client takes more, or nothing any more. */
-async function written(sink: ResponseSink, x: Exchange, bytes: Uint8Array): Promise<void> {
-  if (x.closed || sink.write(bytes)) return;
-  await new Promise<void>((resolve) => {
-    const go = () => {
-      sink.off('drain', go).off('close', go);
-      withdraw();
-      resolve();
-    };
-    let withdraw = () => {};
-    sink.on('drain', go).on('close', go);
-    withdraw = x.onClose(go);
-  });
 }

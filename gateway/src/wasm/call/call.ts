@@ -27,8 +27,8 @@ export interface Binding {
   readonly cpuMs: number;
 }
 
-/** Which bodies a config needs before `on_request`: none, those of JSON types, or all. */
-export type BodyNeed = 'none' | 'json' | 'any';
+/** Which bodies a config needs before `on_request`: none, those of JSON types, all, or those of requests that it says. */
+export type BodyNeed = 'none' | 'json' | 'any' | ((x: Exchange) => boolean);
 
 /** Who keeps count of the instances that wait in a call. */
 export interface Holder {

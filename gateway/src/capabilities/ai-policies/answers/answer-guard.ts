@@ -3,6 +3,9 @@ import type { JsonObject } from '../../../artifact/format.ts';
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import { changeHeader, type Exchange, headerOf, type RequestPart } from '../../../exchange.ts';
 import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
+import { type FilesRequest, filesRequest } from '../../ai/files/files-request.ts';
+import { notPassed } from '../../ai/files/not-passed.ts';
+import { allowsFiles } from '../files-rule.ts';
 import type { PiiAction } from '../pii/pii-rules.ts';
 import { Profiles } from '../profiles.ts';
 import { AnswerBlocked, type AnswerRules, answerRules, type FindingKind, GuardedText } from './answer-rules.ts';
@@ -34,6 +37,7 @@ const slot = new RequestSlot<AnswerTap>();
 export class AnswerGuard {
   readonly #profiles: Profiles<AnswerRules>;
   readonly #events: AnswerEvents;
+  readonly #allowsFiles: boolean;
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, events: AnswerEvents) {
@@ -43,10 +47,13 @@ export class AnswerGuard {
       (message, x) => events.log('warn', message, x),
     );
     this.#events = events;
+    this.#allowsFiles = allowsFiles(config);
   }
 
   /** Null where the answer goes on, rewritten as it may be. `owner`: whose place in the chain the guard has. */
   check(x: Exchange, owner: object | null): AiRefused | null {
+    const request = filesRequest(x);
+    if (request !== null) return this.#ofFiles(x, request);
     const { name, settings } = this.#profiles.of(x);
     const form = formOf(x);
     if (form === null) return null;
@@ -59,6 +66,12 @@ export class AnswerGuard {
     if (!x.responseStreams) return this.#whole(x, form, guarding, blocked);
     this.#tap(x, owner, rewritingTap(x, form, guarding, blocked));
     return null;
+  }
+
+  /** Answers to the requests in a file are lines of another, which is not read here. */
+  #ofFiles(x: Exchange, { operation, surface }: FilesRequest): AiRefused | null {
+    const hasAnswers = operation === 'content' && x.responseStatus < 300;
+    return hasAnswers && !this.#allowsFiles ? notPassed(surface) : null;
   }
 
   #tap(x: Exchange, owner: object | null, tap: AnswerSink): void {

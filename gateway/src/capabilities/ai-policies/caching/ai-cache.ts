@@ -13,6 +13,7 @@ import { Recording } from '../../cache/recording.ts';
 import { ageOf, isFresh } from '../../cache/reuse.ts';
 import { isIdentified } from '../../cache/storable.ts';
 import { decodeStored, encodeStored, type StoredResponse } from '../../cache/stored-response.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
 import { type AiCacheSettings, cacheSettings } from './cache-settings.ts';
 import { CACHED_REQUEST, CachedRequest, type CacheResult } from './cached-request.ts';
 import type { EmbeddingResult } from './embedder.ts';
@@ -47,11 +48,13 @@ export class AiCache {
   readonly #settings: AiCacheSettings;
   readonly #deps: AiCacheDeps;
   readonly #similar: SimilarQuestions | null;
+  readonly files: FilesRule;
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, deps: AiCacheDeps) {
     this.#settings = cacheSettings(config);
     this.#deps = deps;
+    this.files = filesRule(config);
     const { semantic, ttl } = this.#settings;
     this.#similar =
       semantic === null

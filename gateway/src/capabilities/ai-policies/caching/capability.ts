@@ -3,6 +3,7 @@ import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide } from '../decide.ts';
+import { readsBody } from '../files-rule.ts';
 import { AiCache } from './ai-cache.ts';
 import { impliedUrl } from './cache-settings.ts';
 import { CACHE_RESULTS } from './cached-request.ts';
@@ -59,7 +60,7 @@ export const aiCaching = capability({
             embedded: (result) => loaded.embeddings.count(result),
             log: (level, message, x) => services.log(level, name, message, x),
           });
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -75,7 +76,7 @@ export const aiCaching = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_cache_lookup');
           const cache = openedInInit(bound().cache, 'host_ai_cache_lookup', 'host_ai_cache_open');
-          return decide(call, (x) => cache.answer(x, call.binding.owner));
+          return decide(call, { body: (x) => cache.answer(x, call.binding.owner), files: cache.files });
         },
     },
     host_ai_cache_settle: {

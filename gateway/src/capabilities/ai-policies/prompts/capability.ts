@@ -1,11 +1,13 @@
 /** `host_ai_prompt_*`: what may be asked of AI providers, and what they are not told although their answers have it. */
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
+import type { Exchange } from '../../../exchange.ts';
 import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { answerWith } from '../../../wasm/host/response.ts';
 import { problemFor } from '../../ai/surfaces/problem-for.ts';
 import { decide } from '../decide.ts';
+import { readsBody } from '../files-rule.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
 
 const BLOCKED: CounterInfo = {
@@ -41,7 +43,7 @@ export const aiPrompts = capability({
             log: (level, message, x) => services.log(level, name, message, x),
             blocked: (reason) => loaded.count(reason),
           });
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -58,7 +60,8 @@ export const aiPrompts = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_prompt_check');
           const guard = openedInInit(bound().guard, 'host_ai_prompt_check', 'host_ai_prompt_open');
-          return decide(call, (x) => inTurns(guard.check(x, call.binding.owner), () => !x.closed));
+          const check = (x: Exchange) => inTurns(guard.check(x, call.binding.owner), () => !x.closed);
+          return decide(call, { body: check, files: guard.files });
         },
     },
     host_ai_prompt_restore: {

@@ -7,6 +7,7 @@ import { AnswerBlocked } from '../answers/answer-rules.ts';
 import type { Guarding } from '../answers/guarded-events.ts';
 import { type AnswerForm, formOf, rewriteWhole, rewritingTap } from '../answers/rewritten-answer.ts';
 import { BlockedPatterns } from '../blocked-patterns.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
 import { PII_KINDS, type PiiKind } from '../pii/kinds.ts';
 import { type PiiReplacing, PiiRules } from '../pii/pii-rules.ts';
 import { PiiScanner } from '../pii/pii-scanner.ts';
@@ -36,6 +37,7 @@ export interface GuardEvents {
 export class PromptGuard {
   readonly #profiles: Profiles<PromptLimits>;
   readonly #events: GuardEvents;
+  readonly files: FilesRule;
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, events: GuardEvents) {
@@ -45,6 +47,7 @@ export class PromptGuard {
       (message, x) => events.log('warn', message, x),
     );
     this.#events = events;
+    this.files = filesRule(config);
   }
 
   /** Null where the prompt passes. `owner`: whose place in the chain the guard has. Throws AiRefused where the body is none. Yields where it can pause. */

@@ -1,8 +1,10 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: what requests to AI providers may spend. */
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
+import type { LabelledCounter } from '../../../telemetry/labelled-counter.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide, type Rule } from '../decide.ts';
+import { type FilesRule, readsBody } from '../files-rule.ts';
 import { CostTracker, OTHER } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
@@ -63,7 +65,7 @@ export const aiSpending = capability({
             log: (message, x) => services.log('warn', name, message, x),
             refused: () => loaded.limited.count(),
           });
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -76,12 +78,12 @@ export const aiSpending = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { bound }) =>
+        (call, { loaded, bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          const reserve: Rule = (x) => tokens.reserve(x);
-          return decide(call, reserve, reserve);
+          const body: Rule = (x) => tokens.reserve(x);
+          return decide(call, { body, files: counting(tokens.files, loaded.limited), session: body });
         },
     },
     host_ai_costs_open: {
@@ -105,7 +107,7 @@ export const aiSpending = capability({
               cost.add(dollars, provider, model, consumers.has(consumer) ? consumer : OTHER);
             },
           });
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -118,13 +120,22 @@ export const aiSpending = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { bound }) =>
+        (call, { loaded, bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          const reserve: Rule = (x) => costs.reserve(x);
-          return decide(call, reserve, reserve);
+          const body: Rule = (x) => costs.reserve(x);
+          return decide(call, { body, files: counting(costs.files, loaded.overBudget), session: body });
         },
     },
   },
 });
+
+/** Counts what is refused. */
+function counting(files: FilesRule, counter: LabelledCounter): FilesRule {
+  return async (x, request) => {
+    const decision = await files(x, request);
+    if (decision !== null) counter.count();
+    return decision;
+  };
+}

@@ -6,6 +6,7 @@ import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
 import { objectOf, Profiles } from '../profiles.ts';
 import { isRealtime } from '../unread-sessions.ts';
 import { type Partition, partitionOf } from './partition.ts';
@@ -47,6 +48,8 @@ export class CostTracker {
   readonly #allowsUncounted: boolean;
   readonly #spending: Spending;
   readonly #events: CostEvents;
+  /** A batch costs what its provider has counted, when that is known: until then, one that is new needs budgets with anything left. */
+  readonly files: FilesRule;
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: CostEvents) {
@@ -58,6 +61,10 @@ export class CostTracker {
     this.#allowsUncounted = config['on_state_failure'] === 'allow';
     this.#spending = spending;
     this.#events = events;
+    this.files = filesRule(config, (x, { surface, operation }) => {
+      if (surface === 'files') return null;
+      return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
+    });
   }
 
   /** Null where the request fits into all budgets. Throws AiRefused where the body is none. */
@@ -70,42 +77,61 @@ export class CostTracker {
   }
 
   async #admit(x: Exchange, request: Obj): Promise<AiRefused | null> {
-    const refusal = await this.#refusal(x, request);
+    const { prompt, limit } = TokenEstimate.begin(x, request);
+    const model = String(get(request, 'model'));
+    const refusal = await this.#reserved(x, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve));
     if (refusal !== null) this.#events.refused();
     return refusal;
   }
 
-  async #refusal(x: Exchange, request: Obj): Promise<AiRefused | null> {
-    const estimate = TokenEstimate.begin(x, request);
+  /** `costs`: the most that the request may; null: that has no price. */
+  async #reserved(x: Exchange, costs: (settings: Budgets) => number | null): Promise<AiRefused | null> {
     const profile = this.#profiles?.of(x) ?? null;
     if (profile === null || profile.settings.budgets.length === 0) return null;
-    const { budgets, reserve } = profile.settings;
-    const model = String(get(request, 'model'));
-    const cost = this.#prices.highest(model, estimate.prompt, estimate.limit ?? reserve);
+    const cost = costs(profile.settings);
     if (cost === null && !this.#allowsUnpriced) return unpriced();
-    for (const budget of budgets) {
-      const refusal = await this.#fits(x, budget, `${this.#policy}|${profile.name}`, cost ?? 0);
+    for (const budget of profile.settings.budgets) {
+      const refusal = await this.#fits(x, budget, profile.name, cost ?? 0);
       if (refusal !== null) return refusal;
     }
     return null;
   }
 
-  async #fits(x: Exchange, budget: MoneyBudget, name: string, cost: number): Promise<AiRefused | null> {
-    const { limit, period, partition, partitionKey } = budget;
+  async #fits(x: Exchange, budget: MoneyBudget, profile: string, cost: number): Promise<AiRefused | null> {
+    const { limit, period } = budget;
     const now = Date.now();
-    const { start, end } = periodAt(period, now);
     const result = await this.#spending.reserve(x, {
-      bucket: `money|${name}|${period}|${start}|${partitionKey === '' ? '' : partition(x)}`,
+      ...this.#spent(x, budget, profile, now),
       // A request that may cost more than all of it is admitted where nothing else is spent.
       amount: Math.min(cost, limit),
       quota: limit,
-      // It is never asked for again when its period has passed.
-      windowSeconds: (end - start) / 1000,
-      spent: (tokens) => this.#costOf(tokens),
     });
     if (result === null) return this.#allowsUncounted ? null : stateAway();
     if (result.allowed) return null;
+    const { end } = periodAt(period, now);
     return exhausted(period, result.retryAfter > 1 ? Math.ceil((end - now) / 1000) : null);
+  }
+
+  /** Whatever is left: it has been spent. */
+  async #charged(x: Exchange): Promise<AiRefused | null> {
+    this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
+    const profile = this.#profiles?.of(x) ?? null;
+    for (const budget of profile?.settings.budgets ?? []) {
+      const result = await this.#spending.charge(x, this.#spent(x, budget, profile?.name ?? '', Date.now()));
+      if (result === null && !this.#allowsUncounted) return stateAway();
+    }
+    return null;
+  }
+
+  #spent(x: Exchange, { period, partition, partitionKey }: MoneyBudget, profile: string, now: number) {
+    const { start, end } = periodAt(period, now);
+    const whose = partitionKey === '' ? '' : partition(x);
+    return {
+      bucket: `money|${this.#policy}|${profile}|${period}|${start}|${whose}`,
+      // It is never asked for again when its period has passed.
+      windowSeconds: (end - start) / 1000,
+      spent: (tokens: SpentTokens) => this.#costOf(tokens),
+    };
   }
 
   #costOf(tokens: SpentTokens): number {

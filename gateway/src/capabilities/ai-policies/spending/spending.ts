@@ -155,6 +155,16 @@ export class Spending {
     }
   }
 
+  /** What the request turns out to have spent is counted, whatever is left. Null where the store is away. */
+  charge(x: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
+    return this.reserve(x, {
+      ...spent,
+      amount: 0,
+      quota: Number.MAX_SAFE_INTEGER,
+      spent: (tokens) => spent.spent(tokens),
+    });
+  }
+
   /** Of a session: reserves anew, by this, when a response is over and settled; where it says why not, the session ends. */
   forEachResponse(x: Exchange, again: Again): void {
     this.#ledgerOf(x).forEachResponse(x, again);

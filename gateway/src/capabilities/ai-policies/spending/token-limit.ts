@@ -5,6 +5,7 @@ import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
 import { Profiles } from '../profiles.ts';
 import { isRealtime } from '../unread-sessions.ts';
 import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
@@ -41,6 +42,8 @@ export class TokenLimit {
   readonly #deniesUncounted: boolean;
   readonly #spending: Spending;
   readonly #events: LimitEvents;
+  /** A batch takes what its provider has counted, when that is known: until then, one that is new needs a quota with anything left. */
+  readonly files: FilesRule;
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
@@ -50,6 +53,10 @@ export class TokenLimit {
     this.#policy = String(config['policy_name']);
     this.#deniesUncounted = config['on_state_failure'] === 'deny';
     this.#spending = spending;
+    this.files = filesRule(config, (x, { surface, operation }) => {
+      if (surface === 'files') return null;
+      return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
+    });
   }
 
   /** Null where there are enough tokens left. Throws AiRefused where the body is none. */
@@ -59,20 +66,21 @@ export class TokenLimit {
   }
 
   async #admit(x: Exchange): Promise<AiRefused | null> {
-    const refusal = await this.#refusal(x);
+    const { prompt, limit } = TokenEstimate.begin(x, parsedRequest(x));
+    const refusal = await this.#reserved(x, ({ counted, reserve }) =>
+      counted({ prompt, completion: limit ?? reserve }),
+    );
     if (refusal !== null) this.#events.refused();
     return refusal;
   }
 
-  async #refusal(x: Exchange): Promise<AiRefused | null> {
+  async #reserved(x: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefused | null> {
     const { name, settings } = this.#profiles.of(x);
-    const { quota, window, reserve, counted } = settings;
-    const estimate = TokenEstimate.begin(x, parsedRequest(x));
-    const expected = counted({ prompt: estimate.prompt, completion: estimate.limit ?? reserve });
+    const { quota, window, counted } = settings;
     const result = await this.#spending.reserve(x, {
-      bucket: `tokens|${this.#policy}|${name}|${this.#partition(x)}`,
+      bucket: this.#bucket(name, x),
       // A request that may take more than all of it is admitted where nothing else is.
-      amount: Math.min(expected, quota),
+      amount: Math.min(expected(settings), quota),
       quota,
       windowSeconds: window,
       spent: counted,
@@ -82,6 +90,18 @@ export class TokenLimit {
     if (result.allowed) announce(x, limit, result);
     else return exhausted(refusalHeaders(x, limit, result.retryAfter));
     return null;
+  }
+
+  /** Whatever is left: it has been spent. */
+  async #charged(x: Exchange): Promise<AiRefused | null> {
+    const { name, settings } = this.#profiles.of(x);
+    const { window: windowSeconds, counted: spent } = settings;
+    const result = await this.#spending.charge(x, { bucket: this.#bucket(name, x), windowSeconds, spent });
+    return result === null && this.#deniesUncounted ? stateAway() : null;
+  }
+
+  #bucket(profile: string, x: Exchange): string {
+    return `tokens|${this.#policy}|${profile}|${this.#partition(x)}`;
   }
 }
 

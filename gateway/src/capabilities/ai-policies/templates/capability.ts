@@ -3,6 +3,7 @@ import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide } from '../decide.ts';
+import { readsBody } from '../files-rule.ts';
 import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
 
 const REQUESTS: CounterInfo = {
@@ -38,7 +39,7 @@ export const aiTemplates = capability({
             log: (level, message, x) => services.log(level, name, message, x),
             count: (result) => loaded.count(result),
           });
-          call.bodyNeed = 'any';
+          call.bodyNeed = readsBody;
           return 0;
         },
     },
@@ -55,7 +56,7 @@ export const aiTemplates = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_template_apply');
           const templates = openedInInit(bound().templates, 'host_ai_template_apply', 'host_ai_template_open');
-          return decide(call, (x) => templates.apply(x));
+          return decide(call, { body: (x) => templates.apply(x), files: templates.files });
         },
     },
   },

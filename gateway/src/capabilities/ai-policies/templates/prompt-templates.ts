@@ -5,6 +5,7 @@ import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
 import { surfaceOf } from '../../ai/surfaces/surface-of.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
 import { numberOf, objectOf, Profiles, textsOf } from '../profiles.ts';
 import { type ConversationSurface, decorated, memberOf } from './decorated.ts';
 import { type AddedMessage, addedMessages, Template } from './template.ts';
@@ -46,6 +47,7 @@ export class PromptTemplates {
   readonly #profiles: Profiles<Around>;
   readonly #most: number;
   readonly #events: TemplateEvents;
+  readonly files: FilesRule;
 
   /** Throws where the config cannot be used. */
   constructor(config: JsonObject, events: TemplateEvents) {
@@ -62,6 +64,7 @@ export class PromptTemplates {
     );
     this.#most = numberOf(config['max_characters']) ?? Number.POSITIVE_INFINITY;
     this.#events = events;
+    this.files = filesRule(config);
   }
 
   /** Null where the request goes on, with the prompt that the config makes of it. Throws AiRefused where it is not valid. */

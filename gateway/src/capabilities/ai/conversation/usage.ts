@@ -45,21 +45,27 @@ export function realtimeUsage(usage: unknown): RealtimeUsage | null {
   });
 }
 
-function usageOf(usage: unknown, prompt: string, completion: string): Usage | null {
+/** `usage` of a batch, which has many requests. */
+export function batchUsage(usage: unknown): Usage | null {
+  return usageOf(usage, 'input', 'output', MOST_TOKENS_OF_BATCH);
+}
+
+function usageOf(usage: unknown, prompt: string, completion: string, most = MOST_TOKENS): Usage | null {
   const [sent, received] = [tokens(usage, `${prompt}_tokens`), tokens(usage, `${completion}_tokens`)];
   if (sent === null && received === null) return null;
-  return sane({
+  const counted = {
     prompt: sent ?? 0,
     completion: received ?? 0,
     cached: tokens(get(usage, `${prompt}_tokens_details`), 'cached_tokens') ?? 0,
     reasoning: tokens(get(usage, `${completion}_tokens_details`), 'reasoning_tokens') ?? 0,
-  });
+  };
+  return sane(counted, most);
 }
 
 /** A provider that says what cannot be has counted nothing: then the length of the texts counts. */
-function sane<U extends Usage>(usage: U): U | null {
+function sane<U extends Usage>(usage: U, most = MOST_TOKENS): U | null {
   const isCounted = usage.prompt + usage.completion > 0;
-  return isCounted && Object.values(usage).every((each) => each <= MOST_TOKENS) ? usage : null;
+  return isCounted && Object.values(usage).every((each) => each <= most) ? usage : null;
 }
 
 /**
@@ -93,6 +99,8 @@ export function totalOf({ input, created, read, output, thinking }: MessageCount
 
 /** Of one request; no model reads or writes so many. */
 const MOST_TOKENS = 1e9;
+/** A file has 50,000 requests at most. */
+const MOST_TOKENS_OF_BATCH = 1e12;
 
 /** Null where it says nothing; NaN where what it says is no count, with which nothing is sane. */
 function tokens(object: unknown, name: string): number | null {

@@ -1,13 +1,11 @@
 /**
- * Surfaces that no provider is asked for: files, and batches of them (docs/decisions.md#ai-files); keys and calls of
- * realtime sessions, by which clients would speak to the provider without the gateway (docs/decisions.md#ai-realtime).
+ * Surfaces that no provider is asked for: keys and calls of realtime sessions, by which clients would speak to the provider
+ * without the gateway (docs/decisions.md#ai-realtime).
  */
 import { type AiRefused, refused } from '../conversation/refusal.ts';
 import { asRouted } from './surface-of.ts';
 
 const NOT_SERVED = [
-  { name: 'files', path: /\/v1\/files(?:\/[^/]+(?:\/content)?)?$/ },
-  { name: 'batches', path: /\/v1\/batches(?:\/[^/]+(?:\/cancel)?)?$/ },
   { name: 'realtime_keys', path: /\/v1\/realtime\/(?:client_secrets|sessions|transcription_sessions)$/ },
   { name: 'realtime_calls', path: /\/v1\/realtime\/calls(?:\/[^/]+\/[^/]+)?$/ },
 ];

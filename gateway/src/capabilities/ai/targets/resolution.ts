@@ -61,11 +61,16 @@ export function unknownTarget({ targets }: AiSettings, x: Exchange): string | nu
   return chosen === undefined || targets.has(chosen) ? null : chosen;
 }
 
+/** That which a policy has chosen, where the config has it. */
+export function chosenTarget({ targets }: AiSettings, x: Exchange): Target | null {
+  return targets.get(x.context?.get(TARGET_KEY) ?? '') ?? null;
+}
+
 function find(settings: AiSettings, x: Exchange, asked: string): Resolved | null {
   const alias = settings.aliases.get(asked) ?? null;
   const named = { alias, model: alias?.model ?? asked };
-  const chosen = settings.targets.get(x.context?.get(TARGET_KEY) ?? '');
-  if (chosen) return { ...named, target: chosen, resolution: 'context' };
+  const chosen = chosenTarget(settings, x);
+  if (chosen !== null) return { ...named, target: chosen, resolution: 'context' };
   if (alias?.target) return { ...named, target: alias.target, resolution: 'alias' };
   const found = byModel(settings, named.model);
   return found && { ...named, ...found };

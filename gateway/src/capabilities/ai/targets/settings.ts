@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../artifact/format.ts';
 import type { WebSocketLimits } from '../../../hand-off.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
+import { type FilesSettings, filesSettings } from './files-settings.ts';
 import { Glob } from './glob.ts';
 import { baseUrlOf } from './provider.ts';
 import { endpointConfigs, objectOf, objectsOf, Target } from './targets.ts';
@@ -33,6 +34,8 @@ export interface AiSettings {
   readonly maxTokens: number | null;
   /** Providers are asked for the count of tokens of each stream. */
   readonly streamUsage: boolean;
+  /** Null: files and batches are refused. */
+  readonly files: FilesSettings | null;
 }
 
 /** Throws where the config cannot be used. */
@@ -62,6 +65,7 @@ export function aiSettings(config: JsonObject): AiSettings {
     realtime: realtimeLimits(config),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
     streamUsage: config['stream_usage'] !== false,
+    files: filesSettings(config, targets, fallsTo ?? flat),
   };
 }
 

@@ -27,6 +27,11 @@ export class Target {
     this.#deny = globsOf(config['deny']) ?? [];
   }
 
+  /** Whether its catalog has every model. */
+  get permitsAll(): boolean {
+    return this.#allow === null && this.#deny.length === 0;
+  }
+
   /** Whether its catalog has the model. */
   permits(model: string): boolean {
     if (this.#deny.some((glob) => glob.matches(model))) return false;

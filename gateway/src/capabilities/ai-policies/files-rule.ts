@@ -1,0 +1,27 @@
+/** `on_files` of a policy: what becomes of files and batches, whose prompts no policy reads (docs/decisions.md#ai-files). */
+import type { JsonObject } from '../../artifact/format.ts';
+import type { Exchange } from '../../exchange.ts';
+import { type FilesRequest, filesRequest } from '../ai/files/files-request.ts';
+import { notPassed } from '../ai/files/not-passed.ts';
+import type { Decision } from './decision.ts';
+
+export type FilesRule = (x: Exchange, request: FilesRequest) => Decision | Promise<Decision>;
+
+/** `allowed`: what the policy does where its config lets them through; default: nothing. */
+export function filesRule(config: JsonObject, allowed: FilesRule = () => null): FilesRule {
+  return allowsFiles(config) ? allowed : refuses;
+}
+
+export function allowsFiles(config: JsonObject): boolean {
+  return config['on_files'] === 'allow';
+}
+
+/** What has no body has no prompt: it is ai-proxy's. */
+function refuses(x: Exchange, { surface }: FilesRequest): Decision {
+  return x.body === null && x.bodyStream === null ? null : notPassed(surface);
+}
+
+/** Whose body a policy wants in memory: files go past it as they come. */
+export function readsBody(x: Exchange): boolean {
+  return filesRequest(x) === null;
+}

@@ -1,0 +1,53 @@
+/** What a provider says of files and batches, with ids as the client sees them. */
+import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
+import { ProviderFailed } from '../conversation/provider-failure.ts';
+import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
+
+/** Members that are ids, of any of the objects. */
+const IDS: readonly (readonly [member: string, of: FilesSurface | null])[] = [
+  ['id', null],
+  ['input_file_id', 'files'],
+  ['output_file_id', 'files'],
+  ['error_file_id', 'files'],
+];
+
+/** Throws ProviderFailed where it is no object with an id. */
+export function objectOf(body: Uint8Array): Obj {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body).toString());
+  } catch {
+    // Refused below.
+  }
+  if (!isObject(value) || typeof get(value, 'id') !== 'string') throw new ProviderFailed('its answer has no id');
+  if (nestsTooDeeply(value)) throw new ProviderFailed(`its answer is nested more than ${MOST_NESTING} levels deep`);
+  return value;
+}
+
+/** JSON text. Throws ProviderFailed where one of the ids is none. */
+export function boundAnswer(value: Obj, surface: FilesSurface, owned: OwnedIds): string {
+  const ids = new Map<string, string>();
+  for (const [member, of] of IDS) {
+    const id = get(value, member) ?? null;
+    if (id === null) continue;
+    if (typeof id !== 'string') throw new ProviderFailed(`${member} of its answer is no id`);
+    ids.set(id, bound(owned, of ?? surface, id));
+  }
+  return withIds(JSON.stringify(value), ids);
+}
+
+function bound(owned: OwnedIds, surface: FilesSurface, id: string): string {
+  try {
+    return owned.bind(surface, id);
+  } catch {
+    throw new ProviderFailed('its answer has an id that is not valid');
+  }
+}
+
+/** Each of them wherever it stands: errors name ids in their texts, too. They are letters, of which JSON escapes none. */
+export function withIds(text: string, ids: ReadonlyMap<string, string>): string {
+  if (ids.size === 0) return text;
+  const any = new RegExp(`(?<![\\w-])(?:${[...ids.keys()].join('|')})(?![\\w-])`, 'g');
+  return text.replace(any, (id) => ids.get(id) ?? id);
+}

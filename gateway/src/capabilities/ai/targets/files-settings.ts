@@ -1,0 +1,35 @@
+/** `files` in the config of `ai-proxy`: where files and batches go, and how their ids are bound to consumers. */
+import type { JsonObject } from '../../../artifact/format.ts';
+import { BoundIds } from './bound-ids.ts';
+import { objectOf, type Target } from './targets.ts';
+
+export interface FilesSettings {
+  readonly ids: BoundIds;
+  /** Where `ai.target` names no other. */
+  readonly target: Target;
+  /** Clients that nobody has authenticated share what they have. */
+  readonly allowsAnonymous: boolean;
+}
+
+/** `otherwise`: that of requests which nothing else leads to one. Null where the config has none; throws where it cannot be used. */
+export function filesSettings(
+  config: JsonObject,
+  targets: ReadonlyMap<string, Target>,
+  otherwise: Target | null,
+): FilesSettings | null {
+  const files = objectOf(config['files']);
+  if (files === null) return null;
+  const { id_key: key, target: named, anonymous } = files;
+  const target = typeof named === 'string' ? targets.get(named) : otherwise;
+  if (target === undefined) throw new Error('files.target must be one of the names in targets');
+  if (target === null) throw new Error('files needs a target: files.target, default_target or provider');
+  const why = whyNoFiles(target);
+  if (why !== null) throw new Error(`files cannot go to ${target.name}: ${why}`);
+  return { ids: new BoundIds(String(key)), target, allowsAnonymous: anonymous === 'allow' };
+}
+
+/** What a target has that files would get around; null where it has nothing of the kind. */
+export function whyNoFiles(target: Target): string | null {
+  if (target.endpoints.length > 1) return 'it has several endpoints, and a file is known at one of them only';
+  return target.permitsAll ? null : 'it has allow or deny, and models are named inside of files';
+}

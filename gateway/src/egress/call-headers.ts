@@ -1,0 +1,33 @@
+/** Headers of a call, as they are sent and as they come back. */
+import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { HOPS } from '../headers/hops.ts';
+import type { Span } from '../spans/span.ts';
+import { traceparentOf } from '../telemetry/trace-context.ts';
+
+interface CallHeaders {
+  readonly headers?: HeaderList;
+  readonly passing?: HeaderList;
+}
+
+/** What the client says itself. */
+const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
+
+export function withTrace(call: CallHeaders, x: Exchange | null, span: Span | null): string[] {
+  const sent = [...without(call.headers ?? [], OWN_HEADERS)];
+  if (!x) return [...sent, ...(call.passing ?? [])];
+  sent.push(HOPS, String(x.hops + 1));
+  const traceparent = traceparentOf(x, span?.id ?? null);
+  if (!traceparent) return sent;
+  const state = headerOf(x.headers, 'tracestate');
+  return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];
+}
+
+export function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
+  return headers.filter((_, i) => !names.has(headers[i - (i % 2)] ?? ''));
+}
+
+export function headerList(parsed: Record<string, string | string[] | undefined>): HeaderList {
+  return Object.entries(parsed).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : value === undefined ? [] : [value]).flatMap((each) => [name, each]),
+  );
+}
