@@ -46,8 +46,28 @@ export async function measureAi(load: AiLoad): Promise<AiFigures> {
   return { first, texts, cpuPerRequest: (cpuTime(load.pid) - cpu) / count };
 }
 
+export interface AiRate {
+  readonly requestsPerSecond: number;
+  /** Microseconds of the server's CPU time. */
+  readonly cpuPerRequest: number;
+}
+
+/** So many requests at a time, each as soon as one has its answer. */
+export async function measureAiRate(load: Omit<AiLoad, 'rate' | 'stream'>, concurrency: number): Promise<AiRate> {
+  const agent = new Agent({ keepAlive: true });
+  const [cpu, since] = [cpuTime(load.pid), performance.now()];
+  let count = 0;
+  const work = async (): Promise<void> => {
+    while (performance.now() - since < load.seconds * 1000) await ask({ ...load, stream: false }, agent, count++);
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  agent.destroy();
+  const seconds = (performance.now() - since) / 1000;
+  return { requestsPerSecond: count / seconds, cpuPerRequest: (cpuTime(load.pid) - cpu) / count };
+}
+
 /** Each prompt is another, so that no cache has it. */
-async function ask(load: AiLoad, agent: Agent, i: number): Promise<{ first: number; texts: number[] }> {
+async function ask(load: Omit<AiLoad, 'rate'>, agent: Agent, i: number): Promise<{ first: number; texts: number[] }> {
   const messages = [
     { role: 'user', content: `What is a monad, said in ${i} words, to ${process.hrtime.bigint()} people?` },
   ];

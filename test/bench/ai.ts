@@ -12,7 +12,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileSpec, type Gateway, startGateway } from '../serve/gateway.ts';
-import { type AiFigures, type AiLoad, measureAi } from './ai-load.ts';
+import { type AiFigures, type AiRate, measureAi, measureAiRate } from './ai-load.ts';
 import { median, memoryMiB } from './load.ts';
 import { quietGateway } from './quiet-gateway.ts';
 import { type Server, Servers } from './servers.ts';
@@ -23,6 +23,11 @@ const MODEL = 'bench:20:20';
 const KEY = 'sk-bench-0123456789-0123456789-0123456789';
 /** Requests a second that every gateway can serve. */
 const [WHOLE_RATE, STREAM_RATE] = [25, 10];
+/** Where it is to be as fast as it can. */
+const AT_ONCE = 16;
+const DIRECT = 'the provider itself';
+const BARE = 'bare node:http + undici';
+const LITELLM = 'LiteLLM';
 
 interface Subject {
   readonly name: string;
@@ -93,7 +98,7 @@ async function litellm(command: string, provider: Server): Promise<Subject> {
     (own) => ['--port', String(own)],
     { LITELLM_MASTER_KEY: KEY, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' },
   );
-  return { name: 'LiteLLM', pid, url: `http://127.0.0.1:${port}${PATH}`, headers: { authorization: `Bearer ${KEY}` } };
+  return { name: LITELLM, pid, url: `http://127.0.0.1:${port}${PATH}`, headers: { authorization: `Bearer ${KEY}` } };
 }
 
 async function portkey(command: string, provider: Server): Promise<Subject> {
@@ -123,57 +128,78 @@ async function subjects(): Promise<Subject[]> {
   return all;
 }
 
-const DIRECT = 'the provider itself';
-const BARE = 'bare node:http + undici';
+interface Round {
+  readonly whole: AiFigures;
+  readonly stream: AiFigures;
+  readonly fast: AiRate;
+}
 
 /** All that was measured of one subject. */
 class Taken {
-  readonly #all: { readonly whole: AiFigures; readonly stream: AiFigures }[] = [];
+  readonly #rounds: Round[] = [];
 
-  add(whole: AiFigures, stream: AiFigures): void {
-    this.#all.push({ whole, stream });
+  add(round: Round): void {
+    this.#rounds.push(round);
   }
 
   /** Of the delays of all rounds, in milliseconds. */
   delay(of: 'whole' | 'first' | 'texts', share: number): number {
-    const delays = this.#all.flatMap(({ whole, stream }) => {
+    const delays = this.#rounds.flatMap(({ whole, stream }) => {
       if (of === 'whole') return whole.first;
       return of === 'first' ? stream.first : stream.texts;
     });
     return delays.toSorted((one, other) => one - other)[Math.floor(delays.length * share)] ?? Number.NaN;
   }
 
-  cpu(of: 'whole' | 'stream'): number {
-    return median(this.#all.map((each) => each[of].cpuPerRequest));
+  /** Microseconds of CPU time. */
+  cpu(of: 'stream' | 'fast'): number {
+    return median(this.#rounds.map((each) => each[of].cpuPerRequest));
+  }
+
+  get rate(): number {
+    return median(this.#rounds.map(({ fast }) => fast.requestsPerSecond));
   }
 }
 
-async function measureRound(subject: Subject, seconds: number, taken: Taken | null): Promise<void> {
-  const load: Omit<AiLoad, 'stream' | 'rate'> = { ...subject, model: MODEL, seconds };
-  const whole = await measureAi({ ...load, stream: false, rate: WHOLE_RATE });
-  const stream = await measureAi({ ...load, stream: true, rate: STREAM_RATE });
-  taken?.add(whole, stream);
+async function measured(subject: Subject, seconds: number): Promise<Round> {
+  const load = { ...subject, model: MODEL, seconds };
+  return {
+    fast: await measureAiRate(load, AT_ONCE),
+    whole: await measureAi({ ...load, stream: false, rate: WHOLE_RATE }),
+    stream: await measureAi({ ...load, stream: true, rate: STREAM_RATE }),
+  };
 }
+
+const HEAD = [
+  ...['', 'whole answer: added ms, p50 and p99', 'first text of a stream', 'later texts'],
+  ...[
+    `whole answers, ${AT_ONCE} at a time, a second`,
+    'CPU ms of one',
+    'of a stream',
+    'LiteLLM’s of these, times',
+    'MiB',
+  ],
+];
 
 /** What is added to the provider's own delays: differences of quantiles. */
 function print(all: ReadonlyMap<Subject, Taken>): void {
   const [direct] = all.values();
   if (direct === undefined) return;
-  const [last] = [...all].filter(([{ name }]) => name === 'LiteLLM');
-  console.log(
-    '\n| | whole answer: added ms p50, p99 | first text: added ms p50, p99 | later texts: added ms p50, p99 | CPU ms, whole; stream of 20 | LiteLLM’s of that | MiB |',
-  );
-  console.log('|---|---|---|---|---|---|---|');
+  const other = [...all].find(([{ name }]) => name === LITELLM)?.[1];
+  console.log(`\n| ${HEAD.join(' | ')} |\n|${'---|'.repeat(HEAD.length)}`);
   for (const [subject, taken] of all) {
     if (subject.name === DIRECT) continue;
     const added = (of: 'whole' | 'first' | 'texts') =>
-      [0.5, 0.99].map((share) => (taken.delay(of, share) - direct.delay(of, share)).toFixed(2)).join(', ');
-    const cpu = (['whole', 'stream'] as const).map((of) => (taken.cpu(of) / 1000).toFixed(2)).join('; ');
-    const times = (['whole', 'stream'] as const).map((of) =>
-      ((last?.[1].cpu(of) ?? Number.NaN) / taken.cpu(of)).toFixed(1),
+      [0.5, 0.99].map((share) => (taken.delay(of, share) - direct.delay(of, share)).toFixed(2)).join('; ');
+    const cpu = (['fast', 'stream'] as const).map((of) => taken.cpu(of) / 1000);
+    const times = (['fast', 'stream'] as const).map((of) =>
+      ((other?.cpu(of) ?? Number.NaN) / taken.cpu(of)).toFixed(1),
     );
-    const cells = [subject.name, added('whole'), added('first'), added('texts'), cpu, `${times.join('; ')} times`];
-    console.log(`| ${cells.join(' | ')} | ${memoryMiB(subject.pid).toFixed(0)} |`);
+    const cells = [
+      ...[subject.name, added('whole'), added('first'), added('texts'), taken.rate.toFixed(0)],
+      ...[...cpu.map((each) => each.toFixed(2)), times.join('; '), memoryMiB(subject.pid).toFixed(0)],
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
   }
 }
 
@@ -181,10 +207,10 @@ try {
   const all = new Map((await subjects()).map((subject) => [subject, new Taken()]));
   for (const subject of all.keys()) {
     process.stderr.write(`${subject.name}\n`);
-    await measureRound(subject, 3, null);
+    await measured(subject, 3);
   }
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [subject, taken] of all) await measureRound(subject, SECONDS, taken);
+    for (const [subject, taken] of all) taken.add(await measured(subject, SECONDS));
     process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`);
   }
   print(all);

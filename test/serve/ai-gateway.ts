@@ -79,6 +79,10 @@ export async function startAi(): Promise<AiRig> {
     '/nowhere': operation(nowhere),
     '/v1/embeddings': operation(onChat),
     '/v1/messages': operation({ ...onMessages, timeout: 2 }),
+    '/beta/v1/messages': {
+      ...operation(onMessages),
+      parameters: [{ name: 'anthropic-beta', in: 'header', schema: { type: 'string' } }],
+    },
     '/limited/v1/messages': operation({ ...onMessages, max_tokens: 9 }),
     '/chat/v1/messages': operation(onChat),
     '/fallback/v1/messages': operation({ ...nowhere, provider: 'provider_messages', fallback: [onChat, onMessages] }),

@@ -42,6 +42,17 @@ describe('messages', () => {
     }
   });
 
+  it('have the features before their time that the description of the API lets through', async () => {
+    for (const [path, passed] of [
+      ['/beta', 'one-2026-01-01,two-2026-02-02'],
+      ['', undefined],
+    ] as const) {
+      const own = new Anthropic({ apiKey: 'of-the-client', baseURL: rig.gw.url + path, maxRetries: 0 });
+      await own.beta.messages.create({ ...asked, betas: ['one-2026-01-01', 'two-2026-02-02'] });
+      expect(last(rig.messages)?.headers['anthropic-beta']).toBe(passed);
+    }
+  });
+
   it('have a limit of tokens where the client names none', async () => {
     const { max_tokens: _, ...unlimited } = asked;
     expect((await rig.post('/limited/v1/messages', unlimited)).status).toBe(200);

@@ -1,5 +1,5 @@
 /** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
-import type { Answer, Engine, EngineResponse, Exchange } from '../../exchange.ts';
+import { type Answer, type Engine, type EngineResponse, type Exchange, headerOf } from '../../exchange.ts';
 import { get } from '../../spec/json.ts';
 import { refusalOf } from '../../websocket/handshake.ts';
 import type { AiServices, Asked } from './asked.ts';
@@ -15,7 +15,7 @@ import { RealtimeAttempt } from './realtime-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { embeddings } from './surfaces/embeddings.ts';
-import { messages } from './surfaces/messages.ts';
+import { BETA, messages } from './surfaces/messages.ts';
 import { notServed } from './surfaces/not-served.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
@@ -139,7 +139,7 @@ function readRequest(x: Exchange): SurfaceRequest {
   }
   if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
   if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');
-  return { body: x.body ?? NO_BODY, parsed, model, stream };
+  return { body: x.body ?? NO_BODY, parsed, model, stream, beta: headerOf(x.headers, BETA) ?? null };
 }
 
 /** The request with the model's own name, where the client asked for an alias. */

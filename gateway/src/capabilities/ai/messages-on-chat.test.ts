@@ -207,7 +207,11 @@ describe('an answer of a provider of chat completions', () => {
   const translation = () => {
     const parsed = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] };
     const settings = aiSettings({ provider: 'provider_chat', timeout: 1 });
-    return messages.translate({ body: Buffer.of(), parsed, model: 'm', stream: true }, 'provider_chat', settings);
+    return messages.translate(
+      { body: Buffer.of(), parsed, model: 'm', stream: true, beta: null },
+      'provider_chat',
+      settings,
+    );
   };
 
   it('is the same message in a stream as it is whole, in whatever pieces of bytes it comes', () => {

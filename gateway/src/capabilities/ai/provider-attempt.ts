@@ -95,7 +95,14 @@ export class ProviderAttempt {
       url: endpoint.url(this.#translation.path),
       headers: [
         ...['content-type', 'application/json', 'accept', stream ? 'text/event-stream' : 'application/json'],
-        ...['accept-encoding', 'identity', 'user-agent', 'gw', ...endpoint.headers],
+        ...[
+          'accept-encoding',
+          'identity',
+          'user-agent',
+          'gw',
+          ...(this.#translation.headers ?? []),
+          ...endpoint.headers,
+        ],
       ],
       body: this.#translation.body,
       ...(stream ? { timeoutMs: this.#settings.timeoutMs, headTimeoutMs: headMs } : { timeoutMs: headMs }),

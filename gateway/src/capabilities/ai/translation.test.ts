@@ -15,7 +15,7 @@ const settings = aiSettings({ provider: 'provider_messages', timeout: 1, max_tok
 function translation(more: object = {}): Translation {
   const parsed = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...more };
   const body = Buffer.from(JSON.stringify(parsed));
-  return chat.translate({ body, parsed, model: 'm', stream: false }, 'provider_messages', settings);
+  return chat.translate({ body, parsed, model: 'm', stream: false, beta: null }, 'provider_messages', settings);
 }
 
 type Block =
@@ -147,7 +147,11 @@ describe('an answer of a messages provider', () => {
       const asked = { model: 'm', input: 'hi', ...(shown ? { reasoning: { summary: 'auto' } } : {}) };
       const body = Buffer.from(JSON.stringify(asked));
       const ask = (): Translation =>
-        responses.translate({ body, parsed: asked, model: 'm', stream: true }, 'provider_messages', settings);
+        responses.translate(
+          { body, parsed: asked, model: 'm', stream: true, beta: null },
+          'provider_messages',
+          settings,
+        );
       const expectedWhole = plain(JSON.parse(String(ask().whole(whole(sent), Buffer.of()).body)));
       const streamed = ask().streamed();
       const text = inPieces(Buffer.from(stream(sent)), at, streamed);

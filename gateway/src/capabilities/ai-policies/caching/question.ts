@@ -4,12 +4,13 @@ import { canonicalJson } from '../../../artifact/canonical-json.ts';
 import type { JsonObject } from '../../../artifact/format.ts';
 import { type Exchange, headerOf } from '../../../exchange.ts';
 import { get, type Obj } from '../../../spec/json.ts';
+import { BETA } from '../../ai/surfaces/messages.ts';
 import { type SurfaceName, surfaceOf } from '../../ai/surfaces/surface-of.ts';
 import { digest } from '../../cache/cache-key.ts';
 import type { AiCacheSettings } from './cache-settings.ts';
 
 /** A change of what is stored, or of what a key is made of, has another number. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Of a request: they change nothing of its answer. Those of responses are repeated there, and so are part of the question. */
 const ABOUT_THE_CALLER = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'];
@@ -44,6 +45,7 @@ export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings)
     ...[settings.id, operation?.api ?? '', operation?.path ?? '', x.path, surface, settings.share, partition],
     // What other middlewares have chosen: who is asked, and what is done to prompt and answer.
     ...[context?.get('ai.target') ?? '', context?.get('ai.policy') ?? ''],
+    headerOf(x.headers, BETA) ?? '',
   ];
   return { surface, isStream: get(request, 'stream') === true, partition, request, place };
 }

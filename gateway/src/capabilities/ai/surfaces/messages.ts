@@ -15,18 +15,22 @@ import { bodyWith } from './request-body.ts';
 import type { StreamedAnswer, Surface, SurfaceRequest, Translation } from './surface.ts';
 import { TranslatedStream } from './translated-stream.ts';
 
+/** Features of the provider that a client wants before they are everyone's. */
+export const BETA = 'anthropic-beta';
+
 export const messages: Surface = {
   translate: (request, provider, settings) =>
     provider === 'provider_messages' ? asItIs(request, settings) : toChat(request, provider, settings),
   error: messageErrorBody,
 };
 
-function asItIs({ body, parsed }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
+function asItIs({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
   const limited = maxTokens === null || (get(parsed, 'max_tokens') ?? null) !== null;
   return {
     path: '/messages',
     body: bodyWith(body, parsed, limited ? {} : { max_tokens: maxTokens }),
     warnings: [],
+    headers: beta === null ? [] : [BETA, beta],
     whole: (value, bytes) => ({ body: bytes, usage: readMessage(value).usage }),
     error: () => null,
     streamed: () => new PassedMessage(),

@@ -1,4 +1,5 @@
 /** What a surface and a provider make of a request together. */
+import type { HeaderList } from '../../../exchange.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import type { Obj } from '../../../spec/json.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
@@ -12,6 +13,8 @@ export interface SurfaceRequest {
   readonly parsed: Obj;
   readonly model: string;
   readonly stream: boolean;
+  /** `anthropic-beta`, where the description of the API has that header; null: none. */
+  readonly beta: string | null;
 }
 
 /** A whole answer, as the client gets it. */
@@ -44,6 +47,8 @@ export interface Translation {
   readonly path: string;
   readonly body: Uint8Array | string;
   readonly warnings: readonly Warning[];
+  /** Beside those that every provider gets. Default: none. */
+  readonly headers?: HeaderList;
   /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed where it is none. */
   whole(value: unknown, bytes: Uint8Array): WholeAnswer;
   /** Of a status from 400 to 499. Null: as the provider sent it. */
