@@ -1,4 +1,5 @@
 /** MCP in the revisions with sessions, through a real `gw serve` (docs/mcp.md). */
+import { request } from 'node:http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -369,5 +370,22 @@ describe('messages that are none', () => {
     expect((await post(gw.url, tools(1), { ...session, origin: 'http://localhost:3000' })).status).toBe(200);
     const get = await fetch(`${gw.url}/__gw/mcp`, { headers: session });
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, DELETE']);
+  });
+
+  it('of a page that has bound a name of its own to the address of the gateway are refused', async () => {
+    const { port } = new URL(gw.url);
+    const asked = (host: string, origin: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { ...session, 'content-type': 'application/json', accept: 'application/json', host, origin };
+        const sent = request(`${gw.url}/__gw/mcp`, { method: 'POST', headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        sent.on('error', reject).end(JSON.stringify(tools(1)));
+      });
+    expect(await asked(`rebound.example:${port}`, `http://rebound.example:${port}`)).toBe(403);
+    expect(await asked(`rebound.example:${port}`, `http://localhost:${port}`)).toBe(403);
+    expect(await asked(`localhost:${port}`, `http://rebound.example:${port}`)).toBe(403);
+    expect(await asked(`localhost:${port}`, `http://localhost:${port}`)).not.toBe(403);
   });
 });
