@@ -6,7 +6,7 @@ export interface EmbeddingProvider {
   readonly url: string;
   /** Texts that it was asked for, with the credential that came with them. */
   readonly seen: { readonly text: string; readonly authorization: string | undefined }[];
-  /** How it answers; it can be changed. */
+  /** How it answers; it can be changed. Whatever it is, a text with `planted-STATUS` is refused so. */
   behaviour: 'well' | 'silent' | 'error' | 'garbage' | 'nothing' | 'huge';
   close(): Promise<void>;
 }
@@ -23,6 +23,8 @@ export async function startEmbeddingProvider(): Promise<EmbeddingProvider> {
       seen.push({ text: input, authorization: request.headers.authorization });
       const data = (embedding: unknown) => JSON.stringify({ object: 'list', model, data: [{ index: 0, embedding }] });
       response.setHeader('content-type', 'application/json');
+      const [, planted] = /planted-(\d{3})/.exec(input) ?? [];
+      if (planted !== undefined) return void response.writeHead(Number(planted)).end('{"error":{}}');
       if (provider.behaviour === 'silent') return;
       if (provider.behaviour === 'error') response.statusCode = 500;
       if (provider.behaviour === 'garbage') return void response.end('<html>');

@@ -206,6 +206,12 @@ describe('a provider of embeddings', () => {
     },
   );
 
+  it.each([400, 413, 422])('that refuses texts with %i is asked for the next one all the same', async (status) => {
+    await post(gw, CHAT, ask(question()));
+    for (let i = 0; i < 6; i++) expect((await post(gw, CHAT, ask(`${i} planted-${status}`))).says).toBe(STORED);
+    expect(await post(gw, CHAT, ask(rephrased()))).toMatchObject({ says: SIMILAR });
+  });
+
   it('that is away is left alone after a while, and counted', async () => {
     const before = await scrape(gw.admin);
     for (let i = 0; i < 8; i++)

@@ -122,6 +122,28 @@ describe('ai-token-limit', () => {
     await leaves(gw, 700 - spent);
   });
 
+  it('reserves for each response of those that are under way at once', async () => {
+    const gw = await start([limit({ quota: 1000, reserve: 300 })]);
+    const { socket } = await session(gw);
+    const end = closed(socket);
+    for (let i = 0; i < 4; i++) say(socket, '!begins');
+    const { code, reason } = await end;
+    expect([code, reason]).toEqual([1008, expect.stringMatching(/^token_limit_exceeded/)]);
+    // Nobody knows what the three have cost that were admitted.
+    await gw.logged(({ close_code: closing }) => closing === 1008);
+    expect((await refused(`${gw.url}${PATH}`)).status).toBe(429);
+  });
+
+  it('charges a response that is over beside one that is not', async () => {
+    const gw = await start([limit({ quota: 1000, reserve: 200 })]);
+    const { socket, done } = await session(gw);
+    say(socket, '!begins');
+    say(socket);
+    await eventually(() => expect(done()).toBe(1));
+    await leave(socket);
+    await leaves(gw, 1000 - 200 - SPENT - 200);
+  });
+
   it('gives back what was reserved where the provider refuses', async () => {
     const gw = await start([limit({ quota: 1000, reserve: 300 })]);
     expect((await refused(`${gw.url}/v1/realtime?model=status-400`)).status).toBe(400);

@@ -13,9 +13,9 @@ import type { TokenCount } from './token-count.ts';
 
 /** Bytes of an event that is read: one that ends a response has its texts, and no audio. */
 const MAX_EVENT = 256 << 10;
-/** Responses that are over and have not been settled: a provider that sends more does not say the truth. */
+/** Responses that have begun beside others, or are over, and that policies have not been told of. */
 const MOST_UNSETTLED = 64;
-const TOO_MANY: Closing = { code: 1008, reason: 'responses end faster than they can be counted' };
+const TOO_MANY: Closing = { code: 1008, reason: 'responses come faster than they can be counted' };
 const FAILED: Closing = { code: 1011, reason: 'the gateway failed' };
 
 const slot = new RequestSlot<RealtimeSession>();
@@ -29,8 +29,15 @@ export interface SessionEvents {
   failed(error: unknown): void;
 }
 
-/** Told of each response that is over, null where nobody knows what it has cost; says why the session ends, or null. */
-export type ResponseListener = (tokens: SpentTokens | null) => Promise<Closing | null>;
+/** Says why the session ends, or null. */
+export interface ResponseListener {
+  /** A response has begun while another was under way: clients may ask for many at once. */
+  another(): Promise<Closing | null>;
+  /** A response is over; null: nobody knows what it has cost. */
+  over(tokens: SpentTokens | null): Promise<Closing | null>;
+}
+
+type Told = (listener: ResponseListener) => Promise<Closing | null>;
 
 export class RealtimeSession implements RequestPart {
   readonly owner = null;
@@ -48,7 +55,7 @@ export class RealtimeSession implements RequestPart {
   readonly #reader = new EventReader({
     limit: MAX_EVENT,
     message: (payload) => this.#message(payload),
-    tooLarge: () => this.#uncounted(`an event of more than ${MAX_EVENT} bytes was passed on unread`),
+    tooLarge: () => this.#unread(`an event of more than ${MAX_EVENT} bytes was passed on unread`),
   });
 
   /** Made where it is first asked for. */
@@ -101,25 +108,39 @@ export class RealtimeSession implements RequestPart {
     const event = serverEvent(payload);
     if (event === null) return;
     if (event.type === 'begun') {
-      this.#underWay++;
+      if (++this.#underWay > 1) this.#tell((listener) => listener.another());
       return;
     }
-    this.#underWay = Math.max(0, this.#underWay - 1);
+    this.#isOver();
     this.#responses++;
     if (event.usage !== null) this.#counted(event.usage);
-    else if (event.isFailed) this.#tell(this.#spent(NOTHING));
+    else if (event.isFailed) this.#over(this.#spent(NOTHING));
     else this.#uncounted('a response has no count of its tokens that can be');
   }
 
   #counted(usage: RealtimeUsage): void {
     this.#count?.add(usage);
     this.#events?.counted(usage);
-    this.#tell(this.#spent(usage));
+    this.#over(this.#spent(usage));
+  }
+
+  #isOver(): void {
+    this.#underWay = Math.max(0, this.#underWay - 1);
+  }
+
+  /** It counts as the end of a response, which only such an event can hide. */
+  #unread(why: string): void {
+    this.#isOver();
+    this.#uncounted(why);
   }
 
   #uncounted(why: string): void {
     this.#events?.uncounted(why);
-    this.#tell(null);
+    this.#over(null);
+  }
+
+  #over(tokens: SpentTokens | null): void {
+    this.#tell((listener) => listener.over(tokens));
   }
 
   #spent(tokens: Omit<SpentTokens, 'provider' | 'model'>): SpentTokens {
@@ -127,12 +148,12 @@ export class RealtimeSession implements RequestPart {
     return { provider, model, ...tokens };
   }
 
-  /** One response after another: each settles what the one before has reserved anew. */
-  #tell(tokens: SpentTokens | null): void {
+  /** One after another: each settles what the one before has reserved anew. */
+  #tell(told: Told): void {
     if (this.#listeners.length === 0) return;
     if (++this.#unsettled > MOST_UNSETTLED) return this.#close?.(TOO_MANY);
     this.#settling = this.#settling.then(async () => {
-      const closing = await this.#settled(tokens).catch((error: unknown) => {
+      const closing = await this.#told(told).catch((error: unknown) => {
         this.#events?.failed(error);
         return FAILED;
       });
@@ -141,9 +162,9 @@ export class RealtimeSession implements RequestPart {
     });
   }
 
-  async #settled(tokens: SpentTokens | null): Promise<Closing | null> {
+  async #told(told: Told): Promise<Closing | null> {
     for (const listener of this.#listeners) {
-      const closing = await listener(tokens);
+      const closing = await told(listener);
       if (closing !== null) return closing;
     }
     return null;

@@ -29,6 +29,8 @@ export interface EmbedderDeps {
 /** Bytes of an answer: vectors have up to some 4000 numbers. */
 const MOST_BYTES = 1 << 20;
 const MOST_DIMENSIONS = 8_192;
+/** Statuses by which providers refuse a text, such as one of too many tokens. */
+const ABOUT_THE_TEXT = new Set([400, 413, 422]);
 
 export class Embedder {
   readonly #settings: EmbeddingSettings;
@@ -57,7 +59,8 @@ export class Embedder {
         breaker.abandoned();
         return null;
       }
-      breaker.failed();
+      if (error instanceof TextRefused) breaker.abandoned();
+      else breaker.failed();
       this.#deps.embedded(resultOf(error));
       this.#deps.log(`no embedding of ${host}: ${messageOf(error)}`, x);
       return null;
@@ -79,6 +82,7 @@ export class Embedder {
       timeoutMs,
       exchange: x,
     });
+    if (ABOUT_THE_TEXT.has(status)) throw new TextRefused(`it answered ${status}`);
     if (status !== 200) throw new EmbeddingRejected(`it answered ${status}`);
     return vectorIn(body);
   }
@@ -86,6 +90,9 @@ export class Embedder {
 
 /** It has answered, but not with a vector. */
 class EmbeddingRejected extends Error {}
+
+/** What a client has said is not to its liking, which says nothing of what others say. */
+class TextRefused extends EmbeddingRejected {}
 
 function vectorIn(body: Buffer): Float32Array {
   let answer: unknown;

@@ -57,4 +57,17 @@ describe('an index of questions', () => {
       expect(found === null || found.every((each) => Number.isFinite(each))).toBe(true);
     },
   );
+
+  it('has no vector that is longer than 1, however small its numbers', () => {
+    const numbers = fc.array(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e-300, max: 1e-300 }), {
+      minLength: 1,
+      maxLength: 9,
+    });
+    const isShort = (found: Float32Array | null) => found === null || Math.hypot(...found) < 1.0001;
+    expect(isShort(normalised([5e-324, 5e-324]))).toBe(true);
+    fc.assert(
+      fc.property(numbers, (each) => isShort(normalised(each))),
+      propertyRuns(300),
+    );
+  });
 });

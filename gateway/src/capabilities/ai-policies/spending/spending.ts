@@ -47,6 +47,8 @@ class Ledger implements RequestPart {
   /** In billionths of a dollar, by who has counted it. */
   readonly #costs = new Map<object, number>();
   readonly #reserved: Reserved[] = [];
+  /** Of a session: for each response under way but one. */
+  readonly #beside: Reserved[][] = [];
   readonly #endings: Ending[] = [];
   /** What reserves anew when a response of a session is over. */
   readonly #again: Again[] = [];
@@ -80,7 +82,10 @@ class Ledger implements RequestPart {
   /** For sessions, which reserve for each response. */
   forEachResponse(x: Exchange, again: Again): void {
     if (this.#ended === null) {
-      RealtimeSession.of(x).whenResponded((tokens) => this.#responded(x, tokens));
+      RealtimeSession.of(x).whenResponded({
+        another: () => this.#another(),
+        over: (tokens) => this.#responded(x, tokens),
+      });
       this.#ended = Promise.withResolvers();
       this.#spending.await(this.#ended.promise);
     }
@@ -88,7 +93,19 @@ class Ledger implements RequestPart {
   }
 
   async #responded(x: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
-    this.#settle(x, tokens);
+    const beside = this.#beside.pop();
+    this.#settle(beside ?? this.#reserved.splice(0), x, tokens);
+    // What stands is for a response that is under way.
+    return beside === undefined ? this.#reserveAgain() : null;
+  }
+
+  /** What was reserved for one response would let any number of them begin. */
+  #another(): Promise<Closing | null> {
+    this.#beside.push(this.#reserved.splice(0));
+    return this.#reserveAgain();
+  }
+
+  async #reserveAgain(): Promise<Closing | null> {
     for (const again of this.#again) {
       const refusal = await again();
       if (refusal !== null) return closingFor(refusal);
@@ -107,11 +124,12 @@ class Ledger implements RequestPart {
 
   #end(x: Exchange): void {
     this.#hasEnded = true;
-    this.#settle(x, this.#isDispatched ? spentTokens(x) : NOTHING);
+    const left = [...this.#beside.splice(0).flat(), ...this.#reserved.splice(0)];
+    this.#settle(left, x, this.#isDispatched ? spentTokens(x) : NOTHING);
   }
 
-  #settle(x: Exchange, tokens: SpentTokens | null): void {
-    for (const each of this.#reserved.splice(0)) {
+  #settle(reserved: readonly Reserved[], x: Exchange, tokens: SpentTokens | null): void {
+    for (const each of reserved) {
       this.#spending.settle(each, tokens === null ? each.amount : each.spent(tokens));
     }
     if (this.#isDispatched) for (const ending of this.#endings) ending(tokens, x);
