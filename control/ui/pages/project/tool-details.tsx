@@ -70,7 +70,11 @@ function CallCommand({ name, schema }: { readonly name: string; readonly schema:
 function commandOf(gateway: string, name: string, args: () => object): string | Error {
   try {
     const given = JSON.stringify(args());
-    return `gw mcp call ${quoted(gateway)} ${quoted(name)}${given === '{}' ? '' : ` --arguments ${quoted(given)}`}`;
+    const options = given === '{}' ? [] : ['--arguments', quoted(given)];
+    const target = [quoted(gateway), quoted(name)];
+    // A name may begin as an option does.
+    const words = name.startsWith('-') ? [...options, '--', ...target] : [...target, ...options];
+    return ['gw mcp call', ...words].join(' ');
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
