@@ -13,6 +13,14 @@ const root = join(import.meta.dirname, '..');
 const source = join(root, 'control', 'ui');
 /** Where gw-control looks for it; beside its bundle where it is published. */
 export const CONSOLE_FOLDER = join(root, 'control', 'dist', 'ui');
+/** The console's own, and those of other folders that run in it. */
+const SOURCES = [
+  'control/ui/**/*.*',
+  'control/src/client/*.ts',
+  'gateway/inspector/fields.ts',
+  'gateway/src/nearest-names.ts',
+  'gateway/src/{json,spec,tools}/*.ts',
+];
 const STAMP = join(root, 'node_modules', '.cache', 'gw-ui');
 /** The last steps save 4 in 100 and take ten times as long. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 8 } };
@@ -55,7 +63,7 @@ export async function buildUi({ force = false } = {}): Promise<ConsoleSizes | nu
 /** Of the sources, this script, and the versions of all libraries. */
 async function digestOfSources(): Promise<string> {
   const files: string[] = [];
-  for await (const file of glob('**/*.*', { cwd: source })) files.push(join(source, file));
+  for await (const file of glob(SOURCES, { cwd: root })) files.push(join(root, file));
   const digest = createHash('sha256');
   for (const file of [...files.sort(), import.meta.filename, join(root, 'package-lock.json')]) {
     digest.update(`${file}\0`).update(await readFile(file));

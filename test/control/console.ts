@@ -72,15 +72,19 @@ export interface Seeded {
   readonly artifact: string;
 }
 
-/** A project with a spec of two revisions, compiled and deployed. */
-export async function seed({ get, ask }: ControlServer, name: string): Promise<Seeded> {
+/** A project with a spec of two revisions, of which `last` is the second, compiled and deployed. */
+export async function seed(
+  { get, ask }: ControlServer,
+  name: string,
+  last = document('mock', 'Good morning'),
+): Promise<Seeded> {
   const { id: project } = await get<{ id: string }>('/projects', { method: 'POST', json: { name } });
   const plugin = { plugin_name: 'mock', plugin_version: await versionOf({ get }, 'mock') };
   await get(`/projects/${project}/plugins`, { method: 'POST', json: plugin });
   let spec = '';
-  for (const title of ['Hello', 'Good morning']) {
+  for (const text of [document('mock', 'Hello'), last]) {
     const body = new FormData();
-    body.set('file', new File([document('mock', title)], 'hello.yaml'));
+    body.set('file', new File([text], 'hello.yaml'));
     spec = (await get<{ id: string }>(`/projects/${project}/specs`, { method: 'POST', body })).id;
   }
   const { id } = await get<{ id: string }>(`/projects/${project}/compile`, { method: 'POST', json: {} });

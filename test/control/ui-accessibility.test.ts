@@ -20,6 +20,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
     beforeAll(async () => {
       ui = await startConsole();
       seeded = await seed(ui.control, 'everyone');
+      offered = await seed(ui.control, 'offered', `${document('mock')}x-gw-mcp: {enabled: true}\n`);
       const { get } = ui.control;
       const body = new FormData();
       body.set('file', new File([document('nobody')], 'broken.yaml'));
@@ -36,6 +37,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
     afterAll(async () => {
       await ui?.close();
     });
+    let offered: Seeded;
     let brokenSpec = '';
     let failed = '';
 
@@ -52,6 +54,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
         ),
         ...['?view=history', '?view=compare'].map((view) => `${project}/specs/${seeded.spec}${view}`),
         `${project}/deployments/${deployment?.deployment_id}`,
+        `/ui/projects/${offered.project}/artifacts/${offered.artifact}/tools`,
       ];
     }
 

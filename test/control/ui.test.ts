@@ -284,6 +284,39 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       await page.context().close();
     });
 
+    it('lists the tools of an artifact, with the command that calls one', async () => {
+      const described = `${document('mock')}      parameters:
+        - {name: who, in: query, required: true, schema: {type: string}}
+        - {name: times, in: query, schema: {type: integer}}
+x-gw-mcp: {enabled: true}
+`;
+      const { project } = await seed(ui.control, 'offered', described);
+      const page = await ui.open(`/ui/projects/${project}/artifacts`);
+      await page.getByRole('link', { name: 'Tools of' }).click();
+      await page.getByText(/^1 tool, about \d+ tokens$/).waitFor();
+      await page.locator('summary').filter({ hasText: 'hello' }).getByText('GET /hello').click();
+      await page.locator('pre').getByText('"who"').waitFor();
+      await page.getByLabel('Gateway', { exact: true }).fill('https://api.example');
+      await page.getByLabel('who (required)').fill("it's $(me)");
+      await page.getByLabel('times', { exact: true }).fill('2');
+      const command = page.locator('.command code');
+      expect(await command.textContent()).toBe(
+        `gw mcp call https://api.example hello --arguments '{"who":"it'\\''s $(me)","times":2}'`,
+      );
+      await page.getByLabel('times', { exact: true }).fill('two');
+      await page.getByRole('alert').getByText('times').waitFor();
+      await page.getByRole('searchbox').fill('nothing of that name');
+      await page.getByText('Nothing fits the filter.').waitFor();
+      await page.context().close();
+    });
+
+    it('says that an artifact offers no tools', async () => {
+      const { project, artifact } = await seed(ui.control, 'unoffered');
+      const page = await ui.open(`/ui/projects/${project}/artifacts/${artifact}/tools`);
+      await page.getByText('Agents are offered no tools').waitFor();
+      await page.context().close();
+    });
+
     it('has only what the caller’s role may do', async () => {
       const { project } = await seed(ui.control, 'seen');
       const make = (role: string) =>

@@ -76,6 +76,25 @@ export const artifactsCommand: AddCommand = (parent, program) => {
       ]);
     });
 
+  remote(command, 'tools', 'List the tools that agents are offered of an artifact, with their size in tokens.', [
+    'artifacts.tools',
+    'artifacts.list',
+    'artifacts.listOfProject',
+  ])
+    .argument('<artifact>', ARTIFACT)
+    .addOption(projectOption())
+    .action(async (given: string, flags: ServerFlags & { project?: string }) => {
+      const session = await Session.open(program, flags);
+      const id = await session.artifactId(given, flags.project);
+      const listing = await session.client.call('artifacts.tools', { params: { id } });
+      const rows = listing.tools.map(({ definition, method, path, tokens }) => [
+        ...[String(definition['name']), `${method} ${path}`, String(tokens), String(definition['title'] ?? '-')],
+      ]);
+      const none = listing.enabled ? 'no tools' : 'no tools: no document has x-gw-mcp: {enabled: true}';
+      session.printTable(listing.tools, ['TOOL', 'OPERATION', 'TOKENS', 'TITLE'], rows, none);
+      for (const warning of listing.warnings) session.note(`warning: ${warning}`);
+    });
+
   remote(command, 'import', 'Import an artifact that gw compile made: its hash and signature stay.', [
     'artifacts.import',
   ])

@@ -40,6 +40,7 @@ export const OPERATION_PATHS = {
   'artifacts.listOfProject': 'GET /projects/{id}/artifacts',
   'artifacts.import': 'POST /projects/{id}/artifacts',
   'artifacts.get': 'GET /artifacts/{id}',
+  'artifacts.tools': 'GET /artifacts/{id}/tools',
   'artifacts.delete': 'DELETE /artifacts/{id}',
   'artifacts.download': 'GET /artifacts/{id}/download',
   'dataPlanes.list': 'GET /projects/{id}/data-planes',

@@ -1,6 +1,6 @@
 /** What the REST API takes and answers with: the server's own schemas. */
 export type { NewApiKey } from '../../src/modules/api-keys/schemas.ts';
-export type { Artifact } from '../../src/modules/artifacts/schemas.ts';
+export type { Artifact, ArtifactTools } from '../../src/modules/artifacts/schemas.ts';
 export type { AuditEntry } from '../../src/modules/audit/schemas.ts';
 export type { Compilation, Diagnostic } from '../../src/modules/compilations/schemas.ts';
 export type { DataPlane } from '../../src/modules/data-planes/schemas.ts';

@@ -1,9 +1,8 @@
 /** `gw mcp tools`: what agents are offered, and what it costs a model's context (docs/mcp.md). */
 import { Command } from 'commander';
-import type { Artifact } from '../artifact/read.ts';
 import { printable } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
-import { schemasOfTools, toolDefinition } from '../tools/definition.ts';
+import { listingOf, toolsOfArtifact, upstreamsOfArtifact } from '../tools/listing.ts';
 import { tokensOf } from '../tools/tokens.ts';
 import { type McpServer, toolsOfServer, withServer } from './mcp-client.ts';
 import { type McpTarget, mcpTarget, openTools } from './mcp-target.ts';
@@ -25,12 +24,6 @@ interface ListedTool {
   readonly path?: string;
   readonly tokens: number;
 }
-
-/** How many tools some clients take at most: others are dropped without a word. */
-const CLIENT_LIMITS = [
-  { tools: 128, client: 'Visual Studio Code with Copilot' },
-  { tools: 40, client: 'Cursor' },
-] as const;
 
 const HELP = `
 Examples:
@@ -62,8 +55,7 @@ async function run(target: McpTarget, flags: Flags, program: Program): Promise<v
   if (target.kind === 'server') return ofServer(target.url, flags, program);
   const artifact = await openTools('mcp tools', target.path, program);
   if (artifact === null) return;
-  const upstreams = (artifact.tools?.upstreams ?? []).map(({ name }) => name);
-  show(toolsOf(artifact), upstreams, flags, program);
+  show(toolsOfArtifact(artifact), upstreamsOfArtifact(artifact), flags, program);
 }
 
 async function ofServer(url: string, flags: Flags, program: Program): Promise<void> {
@@ -84,10 +76,10 @@ function show(
   { format }: Flags,
   { stdout, stderr, exit }: Program,
 ): void {
-  const tokens = tools.reduce((sum, each) => sum + each.tokens, 0);
-  const warnings = warningsOf(tools.length);
+  const listing = listingOf(tools, upstreams);
+  const { tokens, warnings } = listing;
   if (format === 'json') {
-    stdout(`${JSON.stringify({ tools, count: tools.length, tokens, upstreams, warnings })}\n`);
+    stdout(`${JSON.stringify(listing)}\n`);
     return exit(0);
   }
   const rows = tools.map(({ definition: { name, title }, method, path, tokens: size }) => [
@@ -98,19 +90,4 @@ function show(
   stdout(`${tools.length} tools, about ${tokens} tokens${more}\n`);
   for (const warning of warnings) stderr(`warning: ${warning}\n`);
   exit(0);
-}
-
-function toolsOf(artifact: Artifact): readonly ListedTool[] {
-  const lookup = schemasOfTools(artifact);
-  return (artifact.tools?.tools ?? []).map((tool) => {
-    const definition = toolDefinition(tool, lookup);
-    const { method, path } = artifact.routes.operations[tool.operation] ?? { method: '', path: '' };
-    return { definition, method, path, tokens: tokensOf(definition) };
-  });
-}
-
-function warningsOf(count: number): readonly string[] {
-  return CLIENT_LIMITS.filter(({ tools }) => count > tools).map(
-    ({ tools, client }) => `${count} tools are more than the ${tools} that ${client} takes: select some (docs/mcp.md)`,
-  );
 }

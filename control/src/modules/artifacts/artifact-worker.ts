@@ -1,28 +1,36 @@
 /** The thread in which artifacts that come from elsewhere are unpacked and verified: large ones take seconds. */
-import { ArtifactError, KeyError, type Manifest, readArtifact } from '@gw/gateway/artifact';
+import { type Artifact, ArtifactError, KeyError, type Manifest, readArtifact } from '@gw/gateway/artifact';
+import { type ArtifactTool, listingOf, toolsOfArtifact, upstreamsOfArtifact } from '@gw/gateway/tool-listing';
 import { answerTasks } from '../../worker-thread.ts';
 
 export interface ArtifactTask {
   readonly bytes: Uint8Array;
+  /** Its tools are asked for. */
+  readonly tools: boolean;
 }
 
+/** Tools of an artifact; `enabled`: MCP is. */
+export type ToolListing = ReturnType<typeof listingOf<ArtifactTool>> & { readonly enabled: boolean };
+
 export type ArtifactReply =
-  | { readonly ok: true; readonly manifest: Manifest }
+  /** `tools`: null where they were not asked for. */
+  | { readonly ok: true; readonly manifest: Manifest; readonly tools: ToolListing | null }
   /** One line that says what is wrong. */
   | { readonly ok: false; readonly reason: string };
 
-answerTasks<ArtifactTask, ArtifactReply>(async ({ bytes }) => ({ result: await verify(bytes) }));
+answerTasks<ArtifactTask, ArtifactReply>(async (task) => ({ result: await verify(task) }));
 
 /** As a gateway reads it; a signature must be by the key that the manifest names. */
-async function verify(bytes: Uint8Array): Promise<ArtifactReply> {
+async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
   try {
-    const { manifest } = await readArtifact(bytes);
+    const artifact = await readArtifact(bytes);
+    const { manifest } = artifact;
     const { signing_public_key: key, signature, manifest_signature } = manifest;
     if (key !== undefined) await readArtifact(bytes, { trustedKeys: [key] });
     else if (signature !== undefined || manifest_signature !== undefined) {
       return { ok: false, reason: 'it is signed, and does not name the key that it is signed by' };
     }
-    return { ok: true, manifest };
+    return { ok: true, manifest, tools: tools ? toolListing(artifact) : null };
   } catch (error) {
     if (error instanceof KeyError)
       return { ok: false, reason: 'the key that it names as its signer is no Ed25519 key' };
@@ -30,4 +38,8 @@ async function verify(bytes: Uint8Array): Promise<ArtifactReply> {
     const isSignature = error.reason === 'signature';
     return { ok: false, reason: isSignature ? 'its signature is not by the key that it names' : error.message };
   }
+}
+
+function toolListing(artifact: Artifact): ToolListing {
+  return { enabled: artifact.tools !== null, ...listingOf(toolsOfArtifact(artifact), upstreamsOfArtifact(artifact)) };
 }

@@ -3,7 +3,7 @@ import { ARTIFACT_TYPE } from '../../api/media-types.ts';
 import { operations, partialAnswer } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
 import { ProjectParams } from '../../project-scope/project-params.ts';
-import { Artifact, ArtifactDetail, ArtifactForm, ArtifactQuery } from './schemas.ts';
+import { Artifact, ArtifactDetail, ArtifactForm, ArtifactQuery, ArtifactTools } from './schemas.ts';
 
 const ArtifactParams = Closed({ id: Uuid('Of the artifact.') });
 const tag = 'Artifacts';
@@ -49,6 +49,17 @@ export const artifactOperations = operations({
     params: ArtifactParams,
     answers: { 200: ArtifactDetail },
     problems: ['not-found'],
+  },
+  'artifacts.tools': {
+    tag,
+    summary: 'List the tools of an artifact',
+    description:
+      'What agents are offered of it, with sizes in tokens. Tools of MCP upstreams are listed by running gateways only.',
+    method: 'GET',
+    path: '/artifacts/{id}/tools',
+    params: ArtifactParams,
+    answers: { 200: ArtifactTools },
+    problems: ['not-found', 'artifact-invalid'],
   },
   'artifacts.delete': {
     tag,

@@ -10,7 +10,7 @@ import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/dat
 import { type AskInit, type ControlServer, startControl } from '../../../../test/control/server.ts';
 import { compileProject } from '../../compile.ts';
 import { CHUNK_BYTES } from '../../db/blobs.ts';
-import type { Artifact, ArtifactDetail } from './schemas.ts';
+import type { Artifact, ArtifactDetail, ArtifactTools } from './schemas.ts';
 
 const gzip = promisify(zlib.gzip);
 const gunzip = promisify(zlib.gunzip);
@@ -50,6 +50,30 @@ describe.each(DATABASE_AT_HAND)('artifacts on %s', (_name, kind, absent) => {
 
     const download = (headers: Record<string, string> = {}, init: AskInit = {}) =>
       server.ask(`/artifacts/${id}/download`, { headers, ...init });
+
+    it('have the tools that agents are offered, for all who may see the project', async () => {
+      const [project, other] = [await createProject(server, { name: 'agents' }), projectId];
+      const plugins = await server.get<readonly { version: string }[]>('/plugins?name=mock');
+      const json = { plugin_name: 'mock', plugin_version: plugins[0]?.version, enabled: true, config: {} };
+      await server.get(`/projects/${project}/plugins`, { method: 'POST', json });
+      const spec = await uploadSpec(server, 'agents.yaml', specOf(41, 'x-gw-mcp: {enabled: true}\n'), project);
+      const { artifact_id } = await compiled(server, `/specs/${spec}`);
+      const viewer = async (project_id: string) => {
+        const json = { name: `tools of ${project_id}`, role: 'viewer', project_id };
+        const { token } = await server.get<{ token: string }>('/tokens', { method: 'POST', json });
+        return server.ask(`/artifacts/${artifact_id}/tools`, { headers: { authorization: `Bearer ${token}` } });
+      };
+      const answer = await viewer(project);
+      expect(answer.status).toBe(200);
+      const { tools, ...sums } = (await answer.json()) as ArtifactTools;
+      expect(sums).toMatchObject({ enabled: true, count: 41, upstreams: [] });
+      expect(sums.warnings).toEqual([expect.stringContaining('41 tools are more than the 40 that Cursor takes')]);
+      expect(sums.tokens).toBe(tools.reduce((sum, { tokens }) => sum + tokens, 0));
+      expect(tools[0]).toMatchObject({ method: 'GET', definition: { inputSchema: { type: 'object' } } });
+      expect((await viewer(other)).status).toBe(404);
+      expect((await server.ask(`/artifacts/${NOWHERE}/tools`)).status).toBe(404);
+      expect(await server.get(`/artifacts/${id}/tools`)).toMatchObject({ enabled: false, tools: [], count: 0 });
+    });
 
     it('are what was compiled, by content', async () => {
       const artifact = await server.get<ArtifactDetail>(`/artifacts/${id}`);

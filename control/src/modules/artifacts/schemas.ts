@@ -42,6 +42,27 @@ export const ArtifactDetail = Named(
 );
 export type ArtifactDetail = Static<typeof ArtifactDetail>;
 
+export const ArtifactTools = Named(
+  'ArtifactTools',
+  {
+    enabled: Type.Boolean({ description: 'A document of it has `x-gw-mcp: {enabled: true}`.' }),
+    tools: Type.Array(
+      Closed({
+        definition: AnyObject('The tool as clients are told of it (Model Context Protocol, "Tool").'),
+        method: Type.String({ description: 'Of its operation.' }),
+        path: Type.String({ description: 'Of its operation.' }),
+        tokens: Type.Integer({ minimum: 0, description: 'Size of the definition in tokens, an estimate.' }),
+      }),
+    ),
+    count: Type.Integer({ minimum: 0, description: 'Of the tools.' }),
+    tokens: Type.Integer({ minimum: 0, description: 'Of all definitions, an estimate.' }),
+    upstreams: Type.Array(Type.String(), { description: 'MCP upstreams whose tools are offered besides.' }),
+    warnings: Type.Array(Type.String(), { description: 'Clients that take fewer tools.' }),
+  },
+  'What agents are offered of an artifact.',
+);
+export type ArtifactTools = Static<typeof ArtifactTools>;
+
 export const ArtifactForm = Closed({
   file: Type.Unsafe<unknown>({
     type: 'string',

@@ -13,7 +13,7 @@ import { mapPage, type Page } from '../../http/pagination.ts';
 import type { Download } from '../../http/send-blob.ts';
 import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import type { Artifact, ArtifactDetail, ArtifactQuery } from './schemas.ts';
+import type { Artifact, ArtifactDetail, ArtifactQuery, ArtifactTools } from './schemas.ts';
 import {
   type ArtifactRow,
   deleteArtifact,
@@ -24,7 +24,7 @@ import {
   storeArtifact,
   wasDeployed,
 } from './store.ts';
-import { MAX_ARTIFACT, verifyArtifact } from './verify-artifact.ts';
+import { listTools, MAX_ARTIFACT, verifyArtifact } from './verify-artifact.ts';
 
 export interface ArtifactImport {
   /** A .gwa file; or what `storeFile` made of it. */
@@ -61,6 +61,22 @@ export class Artifacts {
   async get(actor: Actor, id: string): Promise<ArtifactDetail> {
     const row = await this.#visible(actor, id);
     return { ...present(row), manifest: { ...row.manifest } };
+  }
+
+  /** What agents are offered. For viewers: it says what the specs say, and holds no plugin config. */
+  async tools(actor: Actor, id: string): Promise<ArtifactTools> {
+    const row = await this.#visible(actor, id);
+    const { tools, upstreams, warnings, ...sums } = await listTools(
+      this.#context.blobs,
+      row.file_sha256,
+      row.project_id ?? '',
+    );
+    return {
+      ...sums,
+      tools: tools.map((tool) => ({ ...tool, definition: { ...tool.definition } })),
+      upstreams: [...upstreams],
+      warnings: [...warnings],
+    };
   }
 
   /**

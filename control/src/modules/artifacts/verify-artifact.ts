@@ -1,9 +1,9 @@
-/** Verifies an artifact that was compiled elsewhere, off the event loop. */
+/** Reads artifacts off the event loop: verifies what was compiled elsewhere, and lists tools. */
 import type { Manifest } from '@gw/gateway/artifact';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
 import { WorkerLimitError, WorkerThread } from '../../worker-thread.ts';
-import type { ArtifactReply, ArtifactTask } from './artifact-worker.ts';
+import type { ArtifactReply, ArtifactTask, ToolListing } from './artifact-worker.ts';
 
 /** Bytes of an artifact file; a gateway reads no larger ones. */
 export const MAX_ARTIFACT = 256 << 20;
@@ -16,15 +16,26 @@ const file = new URL(
 const thread = new WorkerThread<ArtifactTask, ArtifactReply>({
   file,
   name: 'gw-artifact',
-  work: 'verifying the artifact',
+  work: 'reading the artifact',
 });
 const LIMITS = { timeoutMs: 60_000, memoryMb: 1024 };
 
 /** `sha256` names its blob. Throws 422, with why, for what no gateway would load. One is in memory at a time. */
 export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: string): Promise<Manifest> {
-  const read = async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))) });
+  return (await readBlob(blobs, sha256, { tools: false, projectId })).manifest;
+}
+
+/** Throws 422 where this server cannot read the artifact, such as one of an older format. */
+export async function listTools(blobs: Blobs, sha256: string, projectId: string): Promise<ToolListing> {
+  const { tools } = await readBlob(blobs, sha256, { tools: true, projectId });
+  if (tools === null) throw new Error('the thread that was asked for tools gave none');
+  return tools;
+}
+
+async function readBlob(blobs: Blobs, sha256: string, { tools, projectId }: { tools: boolean; projectId: string }) {
+  const read = async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))), tools });
   const reply = await answered(read, projectId);
-  if (reply.ok) return reply.manifest;
+  if (reply.ok) return reply;
   throw new ControlError('artifact-invalid', `no gateway would load the artifact: ${reply.reason}`);
 }
 

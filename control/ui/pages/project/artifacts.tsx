@@ -16,7 +16,7 @@ import { DeployButton } from './deploy-button.tsx';
 import { useProject } from './project-context.ts';
 
 export function Artifacts() {
-  const { project } = useProject();
+  const { project, base } = useProject();
   const list = useList('artifacts.listOfProject', { params: { id: project.id } });
   const saving = useAction(async ({ id, artifact_hash }: Artifact) => {
     const file = await client.response('artifacts.download', { params: { id } });
@@ -55,6 +55,14 @@ export function Artifacts() {
               ),
             },
             { label: 'Routes', kind: 'number', cell: ({ routes_count }) => routes_count },
+            {
+              label: 'Tools',
+              cell: ({ id, artifact_hash }) => (
+                <a href={`${base}/artifacts/${id}/tools`} aria-label={`Tools of ${artifact_hash.slice(7, 17)}`}>
+                  tools
+                </a>
+              ),
+            },
             { label: 'Size', kind: 'number', cell: ({ size }) => bytes(size) },
             { label: 'Compiled', cell: ({ created_at }) => <Time at={created_at} /> },
             {

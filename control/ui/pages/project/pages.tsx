@@ -6,6 +6,7 @@ import { useLiveReload, useProjectStream } from '../../data/live.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { NoSuchPage } from '../not-found.tsx';
 import { ApiKeys } from './api-keys.tsx';
+import { ArtifactTools } from './artifact-tools.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { CompilationPage } from './compilation.tsx';
 import { Compilations } from './compilations.tsx';
@@ -46,6 +47,7 @@ export function ProjectPages() {
           <Route path="/compilations" component={Compilations} />
           <Route path="/compilations/:compilation" component={CompilationPage} />
           <Route path="/artifacts" component={Artifacts} />
+          <Route path="/artifacts/:artifact/tools" component={ArtifactTools} />
           <Route path="/deployments" component={Deployments} />
           <Route path="/deployments/:deployment" component={DeploymentPage} />
           <Route path="/data-planes" component={DataPlanes} />
