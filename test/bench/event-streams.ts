@@ -8,7 +8,6 @@
  * `--batch`: milliseconds between messages that are published together.
  */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -17,7 +16,7 @@ import { eventually } from '../eventually.ts';
 import { createTopic, client as kafkaClient } from '../serve/kafka-client.ts';
 import { serveReceiving } from '../serve/receiving.ts';
 import type { Came, ClientsOf } from './event-stream-clients.ts';
-import { cpuTime } from './load.ts';
+import { cpuTime, memoryMiB } from './load.ts';
 
 const { values } = parseArgs({
   options: {
@@ -71,17 +70,15 @@ class Clients {
 }
 
 const cpuOf = (pid: number) => cpuTime(pid) / 1e6;
-const memoryOf = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 const topic = `bench-${crypto.randomUUID()}`;
 await createTopic(brokers, topic);
 const gw = await serveReceiving('stream-subscribe', { orders: { brokers, topic, max_clients: clients } });
 const pid = gw.pid ?? 0;
-const idle = memoryOf(pid);
+const idle = memoryMiB(pid);
 const all = new Clients(Number(new URL(gw.url).port), clients, 2);
 await eventually(async () => (await all.came()).open === clients);
-console.log(`${clients} clients are open: ${(memoryOf(pid) - idle).toFixed(0)} MiB more than ${idle.toFixed(0)}`);
+console.log(`${clients} clients are open: ${(memoryMiB(pid) - idle).toFixed(0)} MiB more than ${idle.toFixed(0)}`);
 
 const producer = kafkaClient(brokers).producer();
 await producer.connect();
@@ -112,7 +109,7 @@ for (const rate of values.rates.split(',').map(Number)) {
   console.log(
     `${rate} messages/s for ${seconds} s: ${events} events, the last after ${took.toFixed(1)} s; ` +
       `${at(0.5)} ms at the median, ${at(0.99)} ms at the 99th percentile; ` +
-      `sent at ${(sent / seconds).toFixed(0)}/s; ${(((cpuOf(pid) - cpu) / took) * 100).toFixed(0)} % of a CPU, ${memoryOf(pid).toFixed(0)} MiB`,
+      `sent at ${(sent / seconds).toFixed(0)}/s; ${(((cpuOf(pid) - cpu) / took) * 100).toFixed(0)} % of a CPU, ${memoryMiB(pid).toFixed(0)} MiB`,
   );
 }
 await producer.disconnect();

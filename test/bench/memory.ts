@@ -2,18 +2,14 @@
  * `node test/bench/memory.ts [REQUESTS]`: resident memory over millions of requests with a reload every few seconds.
  * Needs nginx and wrk, and `npm run build` before it. Fails where the second half needs more than the first.
  */
-import { readFileSync, utimesSync } from 'node:fs';
-import { measure } from './load.ts';
+import { utimesSync } from 'node:fs';
+import { measure, memoryMiB } from './load.ts';
 import { Servers } from './servers.ts';
 
 const REQUESTS = Number(process.argv[2] ?? 5_000_000);
 const RELOAD_SECONDS = 5;
 /** How much larger the second half's peak may be: what a collector leaves lying about differs from time to time. */
 const TOLERANCE = 1.1;
-
-function residentMiB(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
 
 const servers = new Servers();
 const samples: { readonly requests: number; readonly mib: number }[] = [];
@@ -31,7 +27,7 @@ try {
     const now = new Date();
     utimesSync(gw.artifact, now, now);
     reloads++;
-    samples.push({ requests, mib: residentMiB(gw.pid) });
+    samples.push({ requests, mib: memoryMiB(gw.pid) });
     process.stderr.write(
       `${(requests / 1e6).toFixed(2)} million requests, ${reloads} reloads: ${samples.at(-1)?.mib.toFixed(0)} MiB\n`,
     );
