@@ -62,14 +62,19 @@ export function ListTable<T>({ list, empty, only, ...table }: ListTableProps<T>)
     <>
       <Problem error={list.error} onRetry={list.reload} />
       {rows.length === 0 ? <p class="muted pad">Nothing fits the filter.</p> : <Table {...table} rows={rows} />}
-      {list.more && (
-        <p class="more">
-          <button type="button" class="button" onClick={list.more} aria-disabled={list.loadingMore}>
-            {list.loadingMore ? 'Loading…' : 'Show more'}
-          </button>
-        </p>
-      )}
+      {list.more && <ShowMore onClick={list.more} loading={list.loadingMore} />}
     </>
+  );
+}
+
+/** Below a list that is not shown to its end. `loading`: more is on its way. */
+export function ShowMore({ onClick, loading = false }: { readonly onClick: () => void; readonly loading?: boolean }) {
+  return (
+    <p class="more">
+      <button type="button" class="button" onClick={onClick} aria-disabled={loading}>
+        {loading ? 'Loading…' : 'Show more'}
+      </button>
+    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../api/types.ts';
 import { Choice, Filter } from '../components/field.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Problem } from '../components/problem.tsx';
-import { Loading } from '../components/table.tsx';
+import { Loading, ShowMore } from '../components/table.tsx';
 import { Hash, Time, UUID } from '../components/values.tsx';
 import { useAll, useList } from '../data/use-list.ts';
 import { withQuery } from '../shell/with-query.ts';
@@ -90,13 +90,7 @@ export function Audit() {
             ))}
           </ul>
         )}
-        {list.more && (
-          <p class="more">
-            <button type="button" class="button" onClick={list.more} aria-disabled={list.loadingMore}>
-              {list.loadingMore ? 'Loading…' : 'Show more'}
-            </button>
-          </p>
-        )}
+        {list.more && <ShowMore onClick={list.more} loading={list.loadingMore} />}
       </section>
     </main>
   );

@@ -19,11 +19,17 @@ const LOST = 1006;
 
 const CLIENT_GONE: Closing = { code: 1001, reason: 'the client has gone' };
 const UPSTREAM_GONE: Closing = { code: 1011, reason: 'the upstream has gone' };
-const BAD_CLIENT: Closing = { code: 1001, reason: 'the client broke the protocol' };
-const BAD_UPSTREAM: Closing = { code: 1011, reason: 'the upstream broke the protocol' };
+/** A side broke the protocol: what the other one is told. */
+const BROKEN: Readonly<Record<SideName, Closing>> = {
+  client: { code: 1001, reason: 'the client broke the protocol' },
+  upstream: { code: 1011, reason: 'the upstream broke the protocol' },
+};
+/** The same of a message that may not pass. */
+const REFUSED: Readonly<Record<SideName, Closing>> = {
+  client: { code: 1001, reason: 'a message of the client was refused' },
+  upstream: { code: 1011, reason: 'a message of the upstream was refused' },
+};
 const IDLE: Closing = { code: 1001, reason: 'idle timeout' };
-const REFUSED_OF_CLIENT: Closing = { code: 1001, reason: 'a message of the client was refused' };
-const REFUSED_OF_UPSTREAM: Closing = { code: 1011, reason: 'a message of the upstream was refused' };
 export const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
 
 export interface RelayOptions {
@@ -117,23 +123,18 @@ export class Relay {
     figures.messages += scanner.messages - before;
     if (!to.gone && !to.write(passed)) from.stream.pause();
     if (from === this.#upstream) this.#options.read?.(passed);
-    if (from.refusal !== null) return this.#refused(from, from.refusal);
-    if (scanner.violation !== null) return this.#violated(from, scanner.violation);
+    if (from.refusal !== null) return this.#refuse(from, from.refusal, REFUSED);
+    if (scanner.violation !== null) return this.#refuse(from, scanner.violation, BROKEN);
     to.tell(from);
     if (scanner.closeCode === null) return;
     this.#note(from.name, { code: scanner.closeCode, reason: '' });
     this.#settle(CLOSING_MS);
   }
 
-  /** A message that may not pass. */
-  #refused(from: Side, closing: Closing): void {
-    if (from === this.#client) this.#refuseClient(closing, REFUSED_OF_CLIENT);
-    else this.#refuseUpstream(closing, REFUSED_OF_UPSTREAM);
-  }
-
-  #violated(from: Side, closing: Closing): void {
-    if (from === this.#client) this.#refuseClient(closing, BAD_CLIENT);
-    else this.#refuseUpstream(closing, BAD_UPSTREAM);
+  /** `others`: what the other side is told, by which side it is that is refused. */
+  #refuse(from: Side, closing: Closing, others: Readonly<Record<SideName, Closing>>): void {
+    if (from === this.#client) this.#refuseClient(closing, others.client);
+    else this.#refuseUpstream(closing, others.upstream);
   }
 
   /** What the upstream has to say to what came before is still heard: it may be on its way. */

@@ -5,7 +5,7 @@ import type { ArtifactTools as Listing } from '../../api/types.ts';
 import { Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Loading, ShowMore } from '../../components/table.tsx';
 import { Empty } from '../../components/values.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { useProject } from './project-context.ts';
@@ -71,13 +71,7 @@ function Listed({ listing: { enabled, tools, count, tokens, upstreams, warnings 
         {found.slice(0, shown).map((tool) => (
           <ToolDetails key={String(tool.definition['name'])} tool={tool} />
         ))}
-        {found.length > shown && (
-          <p class="more">
-            <button type="button" class="button" onClick={() => setShown((last) => last + STEP)}>
-              Show more
-            </button>
-          </p>
-        )}
+        {found.length > shown && <ShowMore onClick={() => setShown((last) => last + STEP)} />}
       </section>
     </>
   );

@@ -4,7 +4,7 @@ import type { SpecOperation } from '../../api/types.ts';
 import { Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Loading, Table } from '../../components/table.tsx';
+import { Loading, ShowMore, Table } from '../../components/table.tsx';
 import { Empty } from '../../components/values.tsx';
 import { useAll } from '../../data/use-list.ts';
 import { useProject } from './project-context.ts';
@@ -80,13 +80,7 @@ export function Operations() {
             ]}
           />
         )}
-        {rows && rows.length > shown && (
-          <p class="more">
-            <button type="button" class="button" onClick={() => setShown((last) => last + STEP)}>
-              Show more
-            </button>
-          </p>
-        )}
+        {rows && rows.length > shown && <ShowMore onClick={() => setShown((last) => last + STEP)} />}
       </section>
     </>
   );

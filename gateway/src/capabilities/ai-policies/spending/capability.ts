@@ -1,10 +1,9 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: what requests to AI providers may spend. */
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
-import type { LabelledCounter } from '../../../telemetry/labelled-counter.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide, type Rule } from '../decide.ts';
-import { type FilesRule, readsBody } from '../files-rule.ts';
+import { readsBody } from '../files-rule.ts';
 import { CostTracker, OTHER } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
@@ -78,12 +77,12 @@ export const aiSpending = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { loaded, bound }) =>
+        (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
           const body: Rule = (x) => tokens.reserve(x);
-          return decide(call, { body, files: counting(tokens.files, loaded.limited), session: body });
+          return decide(call, { body, files: tokens.files, session: body });
         },
     },
     host_ai_costs_open: {
@@ -120,22 +119,13 @@ export const aiSpending = capability({
       declared: true,
       body: 'request_body',
       make:
-        (call, { loaded, bound }) =>
+        (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
           const body: Rule = (x) => costs.reserve(x);
-          return decide(call, { body, files: counting(costs.files, loaded.overBudget), session: body });
+          return decide(call, { body, files: costs.files, session: body });
         },
     },
   },
 });
-
-/** Counts what is refused. */
-function counting(files: FilesRule, counter: LabelledCounter): FilesRule {
-  return async (x, request) => {
-    const decision = await files(x, request);
-    if (decision !== null) counter.count();
-    return decision;
-  };
-}

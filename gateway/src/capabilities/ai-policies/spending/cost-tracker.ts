@@ -6,6 +6,7 @@ import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
+import type { Decision } from '../decision.ts';
 import { type FilesRule, filesRule } from '../files-rule.ts';
 import { objectOf, Profiles } from '../profiles.ts';
 import { isRealtime } from '../unread-sessions.ts';
@@ -61,10 +62,11 @@ export class CostTracker {
     this.#allowsUncounted = config['on_state_failure'] === 'allow';
     this.#spending = spending;
     this.#events = events;
-    this.files = filesRule(config, (x, { surface, operation }) => {
+    const files = filesRule(config, (x, { surface, operation }) => {
       if (surface === 'files') return null;
       return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
     });
+    this.files = async (x, request) => this.#counted(await files(x, request));
   }
 
   /** Null where the request fits into all budgets. Throws AiRefused where the body is none. */
@@ -79,9 +81,14 @@ export class CostTracker {
   async #admit(x: Exchange, request: Obj): Promise<AiRefused | null> {
     const { prompt, limit } = TokenEstimate.begin(x, request);
     const model = String(get(request, 'model'));
-    const refusal = await this.#reserved(x, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve));
-    if (refusal !== null) this.#events.refused();
-    return refusal;
+    return this.#counted(
+      await this.#reserved(x, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve)),
+    );
+  }
+
+  #counted<D extends Decision>(decision: D): D {
+    if (decision !== null) this.#events.refused();
+    return decision;
   }
 
   /** `costs`: the most that the request may; null: that has no price. */

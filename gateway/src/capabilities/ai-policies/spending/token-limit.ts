@@ -5,6 +5,7 @@ import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest } from '../../ai/request/parsed-request.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { TokenEstimate } from '../../ai/token-estimate.ts';
+import type { Decision } from '../decision.ts';
 import { type FilesRule, filesRule } from '../files-rule.ts';
 import { Profiles } from '../profiles.ts';
 import { isRealtime } from '../unread-sessions.ts';
@@ -53,10 +54,11 @@ export class TokenLimit {
     this.#policy = String(config['policy_name']);
     this.#deniesUncounted = config['on_state_failure'] === 'deny';
     this.#spending = spending;
-    this.files = filesRule(config, (x, { surface, operation }) => {
+    const files = filesRule(config, (x, { surface, operation }) => {
       if (surface === 'files') return null;
       return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
     });
+    this.files = async (x, request) => this.#counted(await files(x, request));
   }
 
   /** Null where there are enough tokens left. Throws AiRefused where the body is none. */
@@ -67,11 +69,14 @@ export class TokenLimit {
 
   async #admit(x: Exchange): Promise<AiRefused | null> {
     const { prompt, limit } = TokenEstimate.begin(x, parsedRequest(x));
-    const refusal = await this.#reserved(x, ({ counted, reserve }) =>
-      counted({ prompt, completion: limit ?? reserve }),
+    return this.#counted(
+      await this.#reserved(x, ({ counted, reserve }) => counted({ prompt, completion: limit ?? reserve })),
     );
-    if (refusal !== null) this.#events.refused();
-    return refusal;
+  }
+
+  #counted<D extends Decision>(decision: D): D {
+    if (decision !== null) this.#events.refused();
+    return decision;
   }
 
   async #reserved(x: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefused | null> {
