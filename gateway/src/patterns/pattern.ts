@@ -24,6 +24,8 @@ export type PatternKind =
   | { readonly kind: 'counted'; readonly constructs: readonly string[] }
   | { readonly kind: 'unreadable' };
 
+/** Units of a character and a state, where the engine leaves its fast path. */
+const UNITS_A_STATE = 40;
 /** Characters times states of an automaton that count as a step: those are far quicker than the other machine's. */
 const STATES_A_STEP = 8;
 
@@ -93,6 +95,7 @@ function re2Test(source: string | null): Test | null {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
     const states = compiled.programSize();
     return (text, budget) => {
+      budget.admit(text.length * states * UNITS_A_STATE);
       budget.take((text.length * states) / STATES_A_STEP);
       return compiled.test(text);
     };

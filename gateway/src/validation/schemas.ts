@@ -7,6 +7,7 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
+import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
@@ -23,6 +24,7 @@ export class Schemas {
   readonly #table: RoutesFile['schemas'];
   readonly #ajv: Ajv2020;
   readonly #compiled = new Map<string, ValidateFunction>();
+  readonly #ready = new Map<string, Json>();
   readonly #verbose: boolean;
   #exhaustive: Schemas | undefined;
   /** What matching patterns may take. */
@@ -47,15 +49,21 @@ export class Schemas {
     });
     addAllFormats(this.#ajv);
     addSteps(this.#ajv, steps);
-    addUniqueItems(this.#ajv);
-    addUnevaluated(this.#ajv, (ref) => table[ref.slice(PREFIX.length)], read);
+    addEnum(this.#ajv, steps);
+    addUniqueItems(this.#ajv, steps);
+    addUnevaluated(this.#ajv, (ref) => this.#prepared(ref), read, steps);
   }
 
   /** Of values that have text for leaves (see typed.ts). */
   typedValidator(ref: SchemaRef): Validator {
     this.#exhaustive ??= this.#verbose ? this : new Schemas(this.#table, true, this.steps);
     const validate = this.#exhaustive.validator(ref);
-    return (value) => validateTyped(validate, value);
+    const { steps } = this;
+    const validateAgain: Validator = (value) => {
+      steps.round++;
+      return validate(value);
+    };
+    return (value) => validateTyped(validateAgain, value);
   }
 
   /** Throws an Error that names the schema where it does not compile. */
@@ -82,11 +90,22 @@ export class Schemas {
     const waiting = [ref];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (this.#ajv.schemas[next]) continue;
-      const schema = this.#table[next.slice(PREFIX.length)];
+      const schema = this.#prepared(next);
       if (schema === undefined) throw new Error(`the artifact has no schema ${next}`);
-      this.#ajv.addSchema(withSteps(withoutWideObjects(schema)) as never, next);
+      this.#ajv.addSchema(schema as never, next);
       collectRefs(schema, waiting);
     }
+  }
+
+  /** A schema of the table as Ajv gets it; undefined if the table has none of this name. */
+  #prepared(ref: string): Json | undefined {
+    const known = this.#ready.get(ref);
+    if (known !== undefined) return known;
+    const schema = this.#table[ref.slice(PREFIX.length)];
+    if (schema === undefined) return undefined;
+    const ready = withSteps(withoutWideObjects(schema));
+    this.#ready.set(ref, ready);
+    return ready;
   }
 }
 

@@ -6,11 +6,12 @@
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import type { Pattern } from '../patterns/pattern.ts';
+import type { StepBudget } from '../patterns/step-budget.ts';
 import { isObject } from '../spec/json.ts';
 
 type Holds = (value: object) => boolean;
 
-/** What a schema evaluates of a value that it admits. */
+/** What a schema evaluates of a value that it admits. Plans share those of the schemas that they refer to. */
 interface Plan {
   readonly names: Set<string>;
   readonly patterns: Pattern[];
@@ -18,7 +19,9 @@ interface Plan {
   /** Items from the front. */
   count: number;
   readonly contains: ((item: unknown) => boolean)[];
-  readonly conditions: { readonly holds: Holds; readonly yes: Plan; readonly no: Plan }[];
+  /** What holds for the same value in any case. */
+  readonly always: Plan[];
+  readonly conditions: { readonly holds: Holds; readonly yes: readonly Plan[]; readonly no: readonly Plan[] }[];
 }
 
 const newPlan = (): Plan => ({
@@ -27,6 +30,7 @@ const newPlan = (): Plan => ({
   allNames: false,
   count: 0,
   contains: [],
+  always: [],
   conditions: [],
 });
 
@@ -34,44 +38,53 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 const isSchema = (value: Json | undefined): value is JsonObject => isObject(value);
 const none: readonly Json[] = [];
 
+/** Makes one plan for each schema, however often others refer to it. */
 class Planner {
   readonly #ajv: Ajv2020;
   /** A schema of the artifact's table, by its reference. */
   readonly #schemaOf: (ref: string) => Json | undefined;
   readonly #read: (source: string) => Pattern;
+  readonly #steps: StepBudget;
+  readonly #plans = new Map<JsonObject, Plan>();
+  readonly #held = new Map<Json, Holds>();
+  #round = 0;
+  /** Verdicts on the value at hand: values in values, each asked twice, would be asked exponentially often. */
+  #verdicts = new Map<Holds, WeakMap<object, boolean>>();
 
-  constructor(ajv: Ajv2020, schemaOf: (ref: string) => Json | undefined, read: (source: string) => Pattern) {
+  constructor(
+    ajv: Ajv2020,
+    schemaOf: (ref: string) => Json | undefined,
+    read: (source: string) => Pattern,
+    steps: StepBudget,
+  ) {
     this.#ajv = ajv;
     this.#schemaOf = schemaOf;
     this.#read = read;
+    this.#steps = steps;
   }
 
-  planOf(schema: Json | undefined): Plan {
+  /** Of a schema that has one of the two keywords itself. */
+  planOf(schema: JsonObject): Plan {
     const plan = newPlan();
-    this.#add(plan, schema, new Set());
+    this.#fill(plan, schema);
     return plan;
   }
 
-  #add(plan: Plan, schema: Json | undefined, seen: ReadonlySet<Json>): void {
-    if (!isSchema(schema) || seen.has(schema)) return;
-    if (seen.size > 0 && schema['unevaluatedProperties'] !== undefined) plan.allNames = true;
-    if (seen.size > 0 && schema['unevaluatedItems'] !== undefined) plan.count = Number.POSITIVE_INFINITY;
-    this.#addOwn(plan, schema);
-    const inner = new Set([...seen, schema]);
-    const { $ref, allOf, anyOf, oneOf, dependentSchemas } = schema;
-    if (typeof $ref === 'string') this.#add(plan, this.#schemaOf($ref), inner);
-    for (const each of isList(allOf) ? allOf : none) this.#add(plan, each, inner);
-    for (const each of [...(isList(anyOf) ? anyOf : none), ...(isList(oneOf) ? oneOf : none)]) {
-      this.#addCondition(plan, this.#holds(each), [each], undefined, inner);
-    }
-    for (const [name, each] of Object.entries(isSchema(dependentSchemas) ? dependentSchemas : {})) {
-      this.#addCondition(plan, (value) => Object.hasOwn(value, name), [each], undefined, inner);
-    }
-    if (schema['if'] === undefined) return;
-    this.#addCondition(plan, this.#holds(schema['if']), [schema['if'], schema['then']], schema['else'], inner);
+  /** Of schemas that others apply to the same value; those that evaluate nothing are left out. */
+  #plansOf(...schemas: readonly (Json | undefined)[]): readonly Plan[] {
+    return schemas.filter(isSchema).flatMap((schema) => {
+      const known = this.#plans.get(schema);
+      if (known !== undefined) return [known];
+      const plan = newPlan();
+      this.#plans.set(schema, plan);
+      if (schema['unevaluatedProperties'] !== undefined) plan.allNames = true;
+      if (schema['unevaluatedItems'] !== undefined) plan.count = Number.POSITIVE_INFINITY;
+      this.#fill(plan, schema);
+      return isEmpty(plan) ? [] : [plan];
+    });
   }
 
-  #addOwn(plan: Plan, schema: JsonObject): void {
+  #fill(plan: Plan, schema: JsonObject): void {
     const { properties, patternProperties, additionalProperties, prefixItems, items, contains } = schema;
     for (const name of Object.keys(isSchema(properties) ? properties : {})) plan.names.add(name);
     for (const pattern of Object.keys(isSchema(patternProperties) ? patternProperties : {})) {
@@ -81,35 +94,49 @@ class Planner {
     if (isList(prefixItems)) plan.count = Math.max(plan.count, prefixItems.length);
     if (items !== undefined) plan.count = Number.POSITIVE_INFINITY;
     if (contains !== undefined) plan.contains.push(this.validator(contains));
+
+    const { $ref, allOf, anyOf, oneOf, dependentSchemas } = schema;
+    if (typeof $ref === 'string') plan.always.push(...this.#plansOf(this.#schemaOf($ref)));
+    plan.always.push(...this.#plansOf(...(isList(allOf) ? allOf : none)));
+    for (const each of [...(isList(anyOf) ? anyOf : none), ...(isList(oneOf) ? oneOf : none)]) {
+      this.#addCondition(plan, this.#holds(each), this.#plansOf(each));
+    }
+    for (const [name, each] of Object.entries(isSchema(dependentSchemas) ? dependentSchemas : {})) {
+      this.#addCondition(plan, (value) => Object.hasOwn(value, name), this.#plansOf(each));
+    }
+    const { if: condition, then, else: otherwise } = schema;
+    if (condition === undefined) return;
+    this.#addCondition(plan, this.#holds(condition), this.#plansOf(condition, then), this.#plansOf(otherwise));
   }
 
-  #addCondition(
-    plan: Plan,
-    holds: Holds,
-    then: readonly (Json | undefined)[],
-    otherwise: Json | undefined,
-    seen: ReadonlySet<Json>,
-  ): void {
-    const yes = newPlan();
-    for (const each of then) this.#add(yes, each, seen);
-    const no = newPlan();
-    this.#add(no, otherwise, seen);
-    if (isEmpty(yes) && isEmpty(no)) return;
-    plan.conditions.push({ holds, yes, no });
+  #addCondition(plan: Plan, holds: Holds, yes: readonly Plan[], no: readonly Plan[] = []): void {
+    if (yes.length > 0 || no.length > 0) plan.conditions.push({ holds, yes, no });
   }
 
-  /** Remembered for each value: values in values, each asked twice, would be asked exponentially often. */
+  /** Whether a value fits the schema, asked once for each value. */
   #holds(schema: Json): Holds {
+    const known = this.#held.get(schema);
+    if (known) return known;
     const validate = this.validator(schema);
-    const known = new WeakMap<object, boolean>();
-    return (value) => {
-      let verdict = known.get(value);
+    const holds: Holds = (value) => {
+      const verdicts = this.#verdictsOf(holds);
+      let verdict = verdicts.get(value);
       if (verdict === undefined) {
         verdict = validate(value);
-        known.set(value, verdict);
+        verdicts.set(value, verdict);
       }
       return verdict;
     };
+    this.#held.set(schema, holds);
+    return holds;
+  }
+
+  #verdictsOf(holds: Holds): WeakMap<object, boolean> {
+    if (this.#round !== this.#steps.round) this.#verdicts = new Map();
+    this.#round = this.#steps.round;
+    const verdicts = this.#verdicts.get(holds) ?? new WeakMap<object, boolean>();
+    this.#verdicts.set(holds, verdicts);
+    return verdicts;
   }
 
   /** Compiled when first asked: schemas refer to each other. */
@@ -123,22 +150,33 @@ class Planner {
   }
 }
 
-function isEmpty({ names, patterns, allNames, count, contains, conditions }: Plan): boolean {
-  const size = names.size + patterns.length + count + contains.length + conditions.length;
+function isEmpty({ names, patterns, allNames, count, contains, always, conditions }: Plan): boolean {
+  const size = names.size + patterns.length + count + contains.length + always.length + conditions.length;
   return size === 0 && !allNames;
 }
 
-/** The plan and those of its conditions that hold. */
-function active(plan: Plan, value: object, found: Plan[] = []): readonly Plan[] {
-  found.push(plan);
-  for (const { holds, yes, no } of plan.conditions) active(holds(value) ? yes : no, value, found);
+/** Units of looking at one plan for one name or item. */
+const UNITS_A_PLAN = 20;
+
+/** The plans that apply to the value, each once. */
+function active(plan: Plan, value: object, steps: StepBudget): ReadonlySet<Plan> {
+  const found = new Set([plan]);
+  // What is added while it is gone through comes last.
+  for (const { always, conditions } of found) {
+    for (const each of always) found.add(each);
+    for (const { holds, yes, no } of conditions) for (const each of holds(value) ? yes : no) found.add(each);
+    steps.work(UNITS_A_PLAN * (1 + always.length + conditions.length));
+  }
   return found;
 }
 
-const evaluatesName = (plans: readonly Plan[], name: string) =>
-  plans.some(({ names, patterns }) => names.has(name) || patterns.some((each) => each.test(name)));
+function evaluatesName(plans: readonly Plan[], name: string, steps: StepBudget): boolean {
+  steps.work(UNITS_A_PLAN * plans.length);
+  return plans.some(({ names, patterns }) => names.has(name) || patterns.some((each) => each.test(name)));
+}
 
-function evaluatesItem(plans: readonly Plan[], index: number, item: unknown): boolean {
+function evaluatesItem(plans: readonly Plan[], index: number, item: unknown, steps: StepBudget): boolean {
+  steps.work(UNITS_A_PLAN * plans.length);
   return plans.some(({ count, contains }) => index < count || contains.some((holds) => holds(item)));
 }
 
@@ -149,34 +187,41 @@ interface Verdict {
 }
 
 /** The first property or item that `schema` refuses and nothing else has evaluated. */
-type Find = (value: object, plan: Plan, admits: (each: unknown) => boolean) => string | number | undefined;
+type Find = (
+  value: object,
+  plans: readonly Plan[],
+  admits: (each: unknown) => boolean,
+  steps: StepBudget,
+) => string | number | undefined;
 
-function findProperty(value: object, plan: Plan, admits: (each: unknown) => boolean): string | undefined {
-  const plans = active(plan, value);
+const findProperty: Find = (value, plans, admits, steps) => {
   if (plans.some(({ allNames }) => allNames)) return undefined;
-  return Object.keys(value).find((name) => !evaluatesName(plans, name) && !admits(Reflect.get(value, name)));
-}
+  return Object.keys(value).find((name) => !evaluatesName(plans, name, steps) && !admits(Reflect.get(value, name)));
+};
 
-function findItem(value: object, plan: Plan, admits: (each: unknown) => boolean): number | undefined {
+const findItem: Find = (value, plans, admits, steps) => {
   if (!Array.isArray(value)) return undefined;
-  const plans = active(plan, value);
-  const index = value.findIndex((item: unknown, i) => !evaluatesItem(plans, i, item) && !admits(item));
+  const most = Math.max(...plans.map(({ count }) => count));
+  const index = value.findIndex((item: unknown, i) => {
+    return i >= most && !evaluatesItem(plans, i, item, steps) && !admits(item);
+  });
   return index < 0 ? undefined : index;
-}
+};
 
 /** Puts both keywords in place of Ajv's. `schemaOf`: what the references in schemas lead to. */
 export function addUnevaluated(
   ajv: Ajv2020,
   schemaOf: (ref: string) => Json | undefined,
   read: (source: string) => Pattern,
+  steps: StepBudget,
 ): void {
-  const planner = new Planner(ajv, schemaOf, read);
+  const planner = new Planner(ajv, schemaOf, read, steps);
   const add = (keyword: string, type: 'object' | 'array', param: string, find: Find) => {
     const compile = (schema: Json, parent: JsonObject): Verdict => {
       const plan = planner.planOf(parent);
       const admits = planner.validator(schema);
       const validate: Verdict = (value) => {
-        const found = find(value, plan, admits);
+        const found = find(value, [...active(plan, value, steps)], admits, steps);
         if (found === undefined) return true;
         const error: Partial<ErrorObject> = {
           keyword,

@@ -3,31 +3,74 @@
  * of 1 MiB would hold up the event loop for minutes.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
-import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json } from '../artifact/format.ts';
+import type { StepBudget } from '../patterns/step-budget.ts';
 
 interface Verdict {
   (items: readonly Json[]): boolean;
   errors?: Partial<ErrorObject>[];
 }
 
-/** The first two items that are equal as JSON values. */
-function findDuplicate(items: readonly Json[]): { readonly i: number; readonly j: number } | null {
-  const scalars = new Map<Json, number>();
-  const others = new Map<Json, number>();
-  for (const [i, item] of items.entries()) {
-    const isScalar = typeof item !== 'object' || item === null;
-    const seen = isScalar ? scalars : others;
-    const key = isScalar ? item : canonicalJson(item);
-    const j = seen.get(key);
-    if (j !== undefined) return { i, j };
-    seen.set(key, i);
+/** Units of looking up one value. */
+const UNITS_A_VALUE = 100;
+
+/**
+ * Numbers for JSON values: equal values have the same one. A value within values is looked at once, however many lists
+ * ask for it.
+ */
+class ValueNumbers {
+  readonly #steps: StepBudget;
+  readonly #scalars = new Map<Json, number>();
+  /** By the numbers of their members. */
+  readonly #composites = new Map<string, number>();
+  readonly #known = new WeakMap<object, number>();
+  #last = 0;
+
+  constructor(steps: StepBudget) {
+    this.#steps = steps;
   }
-  return null;
+
+  of(value: Json): number {
+    if (typeof value !== 'object' || value === null) return this.#numberIn(this.#scalars, value);
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    const number = this.#numberIn(this.#composites, this.#keyOf(value));
+    this.#known.set(value, number);
+    return number;
+  }
+
+  #keyOf(value: object): string {
+    if (Array.isArray(value)) return `[${value.map((each: Json) => this.of(each)).join()}`;
+    const members = Object.entries(value).map(([name, each]) => [this.of(name), this.of(each as Json)] as const);
+    return `{${members.sort(([a], [b]) => a - b).join()}`;
+  }
+
+  #numberIn<K>(numbers: Map<K, number>, key: K): number {
+    this.#steps.work(UNITS_A_VALUE);
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    numbers.set(key, ++this.#last);
+    return this.#last;
+  }
 }
 
 /** Puts the keyword in place of Ajv's, with its errors. */
-export function addUniqueItems(ajv: Ajv2020): void {
+export function addUniqueItems(ajv: Ajv2020, steps: StepBudget): void {
+  let numbers = new ValueNumbers(steps);
+  let round = steps.round;
+  /** The first two items that are equal as JSON values. */
+  const findDuplicate = (items: readonly Json[]): { readonly i: number; readonly j: number } | null => {
+    if (round !== steps.round) numbers = new ValueNumbers(steps);
+    round = steps.round;
+    const seen = new Map<number, number>();
+    for (const [i, item] of items.entries()) {
+      const number = numbers.of(item);
+      const j = seen.get(number);
+      if (j !== undefined) return { i, j };
+      seen.set(number, i);
+    }
+    return null;
+  };
   const compile = (unique: boolean): Verdict => {
     const validate: Verdict = (items) => {
       const found = unique ? findDuplicate(items) : null;
