@@ -89,8 +89,8 @@ export interface MatchedOperation {
 
 /** Messages as an API description has them. */
 export interface DescribedMessages {
-  /** Null where it is one of them. */
-  errors(message: Uint8Array): readonly ProblemError[] | null;
+  /** Null if it is one of them. A message that takes too long to validate is refused. */
+  errorsNow(message: Uint8Array): readonly ProblemError[] | null;
 }
 
 /** Answers that an API description is made into. */

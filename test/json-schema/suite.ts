@@ -11,6 +11,7 @@ import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { isObject } from '../../gateway/src/spec/json.ts';
 import { BodyValidator } from '../../gateway/src/validation/body.ts';
 import { Schemas } from '../../gateway/src/validation/schemas.ts';
+import { validateNow } from '../validate-now.ts';
 
 export type Draft = 'draft4' | 'draft2020-12';
 
@@ -62,7 +63,8 @@ export async function validatorOf(schema: unknown, draft: Draft, remotes: readon
   const body = routes.operations[0]?.request_body;
   if (!body) throw new Error('the operation has no body');
   const validator = new BodyValidator(body, new Schemas(routes.schemas, false));
-  return (data: unknown): boolean => validator.validate('application/json', Buffer.from(JSON.stringify(data))) === null;
+  return (data: unknown): boolean =>
+    validateNow(validator, 'application/json', Buffer.from(JSON.stringify(data))) === null;
 }
 
 /** Keywords of draft 4 that OpenAPI 3.0's Schema Object leaves out (3.0.4, section 4.7.24), and reference by `id`. */

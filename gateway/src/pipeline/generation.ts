@@ -22,6 +22,7 @@ import type { Cell } from '../telemetry/cell.ts';
 import type { Metrics, OperationMetrics } from '../telemetry/metrics.ts';
 import { AcceptCheck } from '../validation/accept.ts';
 import { BodyValidator } from '../validation/body.ts';
+import type { ValidationHelpers } from '../validation/helpers/validation-helpers.ts';
 import { streamedMessagesOf, type WebSocketMessages, webSocketMessagesOf } from '../validation/messages.ts';
 import { ParameterValidator } from '../validation/parameters.ts';
 import { ResponseValidator } from '../validation/response.ts';
@@ -110,6 +111,8 @@ export interface GenerationDeps {
   readonly dev: boolean;
   /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
   readonly maxPatternSteps: number;
+  /** Where values are validated that take long. */
+  readonly validation: ValidationHelpers;
   /** Bytes of a response that is held to be validated. */
   readonly maxHeldResponse: number;
   readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
@@ -138,7 +141,8 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     const binder = new PluginBinder(artifact, await loadModules(artifact, runtime), deps.secrets);
     const { schemas: table } = artifact.routes;
     const steps = new StepBudget(deps.maxPatternSteps);
-    const schemas = new Schemas(table, deps.dev, steps);
+    const helpers = deps.validation.open({ schemas: table, verbose: deps.dev, maxSteps: deps.maxPatternSteps });
+    const schemas = new Schemas(table, deps.dev, steps, helpers);
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
     for (const operation of artifact.routes.operations) {
@@ -149,6 +153,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     deps.metrics.runtimes.add(runtime);
     return new Generation(artifact, router, Toolbox.of(artifact, steps, mcpUpstreams), () => {
       mcpUpstreams?.close();
+      helpers.close();
       deps.metrics.runtimes.delete(runtime);
       runtime.close();
       capabilities.close();

@@ -72,6 +72,7 @@ class RequestRun implements BodyReading {
   readonly #gw: Generation;
   readonly #options: PipelineOptions;
   readonly #response: ResponseRun;
+  #authenticated = false;
 
   constructor(x: Exchange, gw: Generation, options: PipelineOptions) {
     this.#x = x;
@@ -113,9 +114,11 @@ class RequestRun implements BodyReading {
     }
     if (op.parameters !== null) {
       const span = x.trace?.child('validate parameters');
-      const refused = parameterRefusal(op.parameters, x, x.sentParams, this.#options.dev);
+      const checked = parameterRefusal(op.parameters, x, x.sentParams, this.#options.dev);
+      const refused = checked instanceof Promise ? await checked : checked;
       if (span) x.trace?.ended(span, refused ? 'refused' : 'valid');
-      if (refused) return response.refuse(refused.reason, refused.problem);
+      if (refused?.reason) return response.refuse(refused.reason, refused.problem);
+      if (refused) return response.answer({ problem: refused.problem });
     }
     if (op.accept !== null && !op.accept.admits(joinedHeader(x.headers, 'accept'))) {
       return response.refuse('header', notAcceptable(op.accept.produces));
@@ -129,6 +132,7 @@ class RequestRun implements BodyReading {
       const outcome = typeof decided === 'number' ? decided : await decided;
       if (outcome === ANSWERED) return response.answer(x.answer);
       if (x.closed) return response.record(CLIENT_CLOSED, 0);
+      if (step.plugin.plugin.authenticates) this.#authenticated = true;
     }
     if (op.body !== null && x.body === null && !(await this.#bodyIsValid())) return response.answer(x.answer);
     return this.#dispatch(op);
@@ -254,6 +258,10 @@ class RequestRun implements BodyReading {
 
   get arriving() {
     return this.#options.arriving;
+  }
+
+  get authenticated() {
+    return this.#authenticated;
   }
 
   get maxBodySize() {

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
-import { type Problem, problem } from '../problems.ts';
+import { type Problem, type ProblemError, problem } from '../problems.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { ResponseValidator } from '../validation/response.ts';
 import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
@@ -33,7 +33,7 @@ export class ResponseCheck {
   }
 
   /** Of an answer that a dispatcher made itself: the problem to send in its place. */
-  answer(x: Exchange, answer: Answer | null): Problem | null {
+  answer(x: Exchange, answer: Answer | null): Problem | null | Promise<Problem | null> {
     if (answer === null || 'problem' in answer || answer.body === null) return null;
     const headers = [...(answer.headers ?? [])];
     // A dispatcher stages the headers of its answer, as any plugin does.
@@ -52,7 +52,8 @@ export class ResponseCheck {
       limit: this.#validator.limit,
       bytes,
       whole: async (body) => {
-        const refused = this.#judge(x, status, headers, body);
+        const judged = this.#judge(x, status, headers, body);
+        const refused = judged instanceof Promise ? await judged : judged;
         if (refused) return then.withheld(refused);
         then.holds(false);
         const sink = await then.open();
@@ -77,14 +78,20 @@ export class ResponseCheck {
     return why !== null;
   }
 
-  #judge(x: Exchange, status: number, headers: HeaderList, body: Uint8Array): Problem | null {
+  #judge(x: Exchange, status: number, headers: HeaderList, body: Uint8Array): Problem | null | Promise<Problem | null> {
     const span = x.trace?.child('validate response');
-    const errors = this.#validator.errors(status, headers, body);
-    if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
-    if (!errors) return null;
-    const withheld = this.#validator.mode === 'enforce';
-    this.#recorder.responseInvalid(x, { status, errors, withheld });
-    if (!withheld) return null;
-    return problem('response-invalid', 'The response does not match the API description, and is withheld.', { errors });
+    const then = (errors: readonly ProblemError[] | null): Problem | null => {
+      if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
+      if (!errors) return null;
+      const withheld = this.#validator.mode === 'enforce';
+      this.#recorder.responseInvalid(x, { status, errors, withheld });
+      if (!withheld) return null;
+      const detail = 'The response does not match the API description, and is withheld.';
+      return problem('response-invalid', detail, { errors });
+    };
+    // The upstream decides what its response costs: it is nobody's request that has passed authentication.
+    const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
+    const errors = this.#validator.errors(status, headers, body, asker);
+    return errors instanceof Promise ? errors.then(then) : then(errors);
   }
 }

@@ -111,9 +111,10 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   }
 
   /** The dispatcher answered itself; `refused`: the problem to send in its place, if there is one already. */
-  dispatcherAnswered(refused: Problem | null): Promise<void> {
+  async dispatcherAnswered(refused: Problem | null): Promise<void> {
     const x = this.#x;
-    const instead = refused ?? this.#check?.answer(x, x.answer) ?? null;
+    const judged = refused ?? this.#check?.answer(x, x.answer) ?? null;
+    const instead = judged instanceof Promise ? await judged : judged;
     if (instead) x.decided(null);
     return this.answer(instead ? { problem: instead } : x.answer);
   }

@@ -4,7 +4,8 @@ import { RequestSlot } from '../capability/request-slot.ts';
 import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
-import { NOT_UTF8 } from '../validation/messages.ts';
+import type { Asker } from '../validation/helpers/validation-helpers.ts';
+import { type MessageRules, NOT_UTF8 } from '../validation/messages.ts';
 import type { Closing } from '../web-socket-closing.ts';
 import { closeReason } from '../websocket/close-frame.ts';
 import { compresses } from '../websocket/extensions.ts';
@@ -92,10 +93,19 @@ function gatesOf(x: Exchange, { op, recorder, budget }: WebSocketDeps, close: (c
     if (errors !== null) recorder.responseInvalid(x, { status: 101, errors, withheld: enforces });
     return enforces ? closingFor(errors) : null;
   };
-  return {
-    client: received && new MessageGate({ check: (message) => refuse(received.errors(message)), hold, cutOff: close }),
-    upstream: sent && new MessageGate({ check: (message) => report(sent.errors(message)), hold, cutOff: close }),
+  const asker: Asker = {
+    clientIp: x.clientIp,
+    authenticated: op.middlewares.some(({ plugin: { plugin } }) => plugin.authenticates === true),
+    wanted: () => !x.closed,
   };
+  const gate = (rules: MessageRules, then: (errors: readonly ProblemError[] | null) => Closing | null) => {
+    const check = (message: Buffer) => {
+      const errors = rules.errors(message, asker);
+      return errors instanceof Promise ? errors.then(then) : then(errors);
+    };
+    return new MessageGate({ check, hold, cutOff: close });
+  };
+  return { client: received && gate(received, refuse), upstream: sent && gate(sent, report) };
 }
 
 /** Who holds most gives way: of its messages that come in pieces, the slowest. */

@@ -18,6 +18,7 @@ export const VALIDATION_REASONS = [
   ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
   ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
   'pattern-steps',
+  'deadline',
   'message',
 ] as const;
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
@@ -28,6 +29,10 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
  */
 export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
+
+/** How a validation in a helper process ended; `failed`: the process ran out of memory, or crashed. */
+export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'failed', 'overloaded'] as const;
+export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
 
 const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
@@ -51,6 +56,7 @@ export const LABELS = {
   tool: 'name of the tool',
   standing: '`offered` to clients, or `held` back',
   status: 'status code of the answer; 499 where the client left before it',
+  verdict: `one of ${HELPER_OUTCOMES.map((each) => `\`${each}\``).join(', ')}`,
   upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
 } as const;
 
@@ -116,6 +122,11 @@ const table = {
     type: 'counter',
     help: 'Requests refused by validation',
     labels: ['method', 'path', 'reason'],
+  },
+  gw_validation_helper_total: {
+    type: 'counter',
+    help: 'Validations in helper processes',
+    labels: ['verdict'],
   },
   gw_middleware_duration_seconds: {
     type: 'histogram',

@@ -15,6 +15,7 @@ import {
   type CounterInfo,
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
+  type HelperOutcome,
   type HistogramInfo,
   type LabelledValue,
   METRICS,
@@ -65,6 +66,7 @@ export class Metrics {
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
   readonly #toolCalls = new LabelledCounter(['tool', 'outcome']);
+  readonly #helperVerdicts = new LabelledCounter(['verdict']);
   readonly #passedOn = new LabelledCounter(['mcp_upstream', 'tool', 'outcome']);
   readonly #upstreamLists = new LabelledCounter(['mcp_upstream', 'outcome']);
   /** By upstream: names of tools that are labels. */
@@ -106,6 +108,7 @@ export class Metrics {
     this.#register('gw_websocket_messages_total', () => this.#byDirection('messages'));
     this.#register('gw_websocket_bytes_total', () => this.#byDirection('bytes'));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
+    this.#register('gw_validation_helper_total', () => this.#helperVerdicts.samples);
     this.#register('gw_mcp_tool_calls_total', () => this.#toolCalls.samples);
     this.#register('gw_mcp_upstream_calls_total', () => this.#passedOn.samples);
     this.#register('gw_mcp_upstream_lists_total', () => this.#upstreamLists.samples);
@@ -177,6 +180,11 @@ export class Metrics {
     const sample = this.#decisions.get(key) ?? { labels: { plugin, decision }, value: 0 };
     sample.value++;
     this.#decisions.set(key, sample);
+  }
+
+  /** A validation in a helper process has ended. */
+  validatedInHelper(outcome: HelperOutcome): void {
+    this.#helperVerdicts.count(outcome);
   }
 
   toolCalled(tool: string, outcome: ToolOutcome): void {

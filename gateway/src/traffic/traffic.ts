@@ -33,6 +33,7 @@ import type { KeyPair } from '../transport/tls.ts';
 import { expiryOf } from '../transport/tls-expiry.ts';
 import { createTransport, type TlsSettings, type Transport, type TransportLimits } from '../transport/transport.ts';
 import { ArrivingBodies } from '../validation/arriving-bodies.ts';
+import { ValidationHelpers } from '../validation/helpers/validation-helpers.ts';
 import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
 
 export interface Traffic {
@@ -65,6 +66,11 @@ const PING_INTERVAL_MS = 20_000;
 const SWEEP_MS = 250;
 /** Milliseconds that the last spans, and what plugins have left to deliver, each get, whatever is left of the time for closing. */
 const FLUSH_MS = { least: 500, most: 5_000 };
+
+/** Heap of a validation helper, in MiB: what it needs itself, and for the values in the longest body. */
+function helperHeapMb(maxBodySize: number): number {
+  return 128 + Math.ceil((maxBodySize * 32) / (1 << 20));
+}
 
 export function transportLimits(options: ServeOptions): TransportLimits {
   return {
@@ -109,6 +115,7 @@ export class LocalTraffic implements Traffic {
   readonly #mcp: McpEndpoint;
   readonly #mcpUpstreams: UpstreamPool;
   readonly #transport: Transport;
+  readonly #validation: ValidationHelpers;
   #tracing: Tracing | null = null;
   /** Null until the port is bound. */
   #pipeline: PipelineOptions | null = null;
@@ -125,6 +132,12 @@ export class LocalTraffic implements Traffic {
     this.#arriving = new ArrivingBodies({ minBodyRate: options.minBodyRate, bodyDeadlineMs });
     const often = Math.max(20, Math.min(SWEEP_MS, bodyDeadlineMs > 0 ? bodyDeadlineMs / 4 : SWEEP_MS));
     this.#sweeping = setInterval(() => this.#arriving.sweep(performance.now()), often).unref();
+    this.#validation = new ValidationHelpers({
+      count: options.validationHelpers,
+      deadlineMs: options.validationDeadline,
+      heapMb: helperHeapMb(options.maxBodySize),
+      counted: (outcome) => this.#metrics.validatedInHelper(outcome),
+    });
     this.#http = new HttpClient({
       budget: this.#responseBudget,
       guard: this.#guard,
@@ -227,6 +240,7 @@ export class LocalTraffic implements Traffic {
     const until = performance.now() + timeoutMs;
     await this.#transport.close(timeoutMs);
     clearInterval(this.#sweeping);
+    this.#validation.close();
     this.#generation?.retire();
     const left = () => Math.min(Math.max(until - performance.now(), FLUSH_MS.least), FLUSH_MS.most);
     await this.#capabilities.drain(left());
@@ -290,6 +304,7 @@ export class LocalTraffic implements Traffic {
       limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
       dev: options.dev,
       maxPatternSteps: options.maxPatternSteps,
+      validation: this.#validation,
       maxHeldResponse: options.maxUpstreamResponseBytes,
       log: (level, plugin, message, x) =>
         logger[level]({ plugin, request_id: x?.requestId, trace_id: x?.traceId }, message),

@@ -1,43 +1,57 @@
 /** Validates messages of WebSockets against those of an API description (docs/reference/plugins.md#ws-upstream). */
 import { isUtf8 } from 'node:buffer';
 import type { Content, Operation } from '../artifact/format.ts';
-import { parseLast, parseOnce } from '../json/parse-once.ts';
-import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
-import { ContentRules } from './body.ts';
+import { ContentCheck } from './content-check.ts';
+import type { Repeats } from './helpers/messages.ts';
+import { type Asker, errorsOf } from './helpers/validation-helpers.ts';
 import type { Schemas } from './schemas.ts';
 
 export const NOT_UTF8: ProblemError = { in: 'body', field: '/', reason: 'is not UTF-8 text' };
 
-export class MessageRules {
-  readonly #rules: ContentRules;
-  readonly #steps: StepBudget;
+type Errors = readonly ProblemError[] | null;
 
-  constructor(content: Content, schemas: Schemas, parse: (json: Uint8Array) => unknown) {
-    this.#rules = new ContentRules(content, schemas, parse);
-    this.#steps = schemas.steps;
+export class MessageRules {
+  readonly #check: ContentCheck;
+  readonly #ranges: readonly string[];
+
+  constructor(content: Content, schemas: Schemas, repeats: Repeats) {
+    this.#check = new ContentCheck(content, schemas, repeats);
+    this.#ranges = this.#check.rules.ranges;
   }
 
-  /** Null where it is one of the messages that are described. */
-  errors(message: Uint8Array): readonly ProblemError[] | null {
+  /** Null if it is one of the messages that are described. */
+  errors(message: Uint8Array, asker: Asker): Errors | Promise<Errors> {
+    return isUtf8(message) ? this.#from(0, null, message, asker) : [NOT_UTF8];
+  }
+
+  /** As `errors`, where nobody can wait: a message that takes too long is refused. */
+  errorsNow(message: Uint8Array): Errors {
     if (!isUtf8(message)) return [NOT_UTF8];
-    this.#steps.begin(0, message.length);
-    let errors: readonly ProblemError[] | null = null;
-    for (const range of this.#rules.ranges) {
-      const found = this.#errorsAs(range, message);
+    let errors: Errors = null;
+    for (const range of this.#ranges) {
+      const found = errorsOf(this.#check.verdictNow(range, message));
       if (found === null) return null;
       errors ??= found;
     }
     return errors;
   }
 
-  #errorsAs(range: string, message: Uint8Array): readonly ProblemError[] | null {
-    try {
-      return this.#rules.errors(range, message);
-    } catch (error) {
-      if (!(error instanceof StepsExceeded)) throw error;
-      return [{ in: 'body', field: '/', reason: error.message }];
+  /** Tries the content types from this one on. `first`: what the first of all refused. */
+  #from(at: number, first: Errors, message: Uint8Array, asker: Asker): Errors | Promise<Errors> {
+    let errors = first;
+    for (const [i, range] of this.#ranges.entries()) {
+      if (i < at) continue;
+      const verdict = this.#check.verdict(range, message, asker);
+      if (verdict instanceof Promise) {
+        const tried = errors;
+        return verdict.then(errorsOf).then((found) => found && this.#from(i + 1, tried ?? found, message, asker));
+      }
+      const found = errorsOf(verdict);
+      if (found === null) return null;
+      errors ??= found;
     }
+    return errors;
   }
 }
 
@@ -55,7 +69,7 @@ export interface WebSocketMessages {
 
 /** Null where any message of a broker may reach clients. */
 export function streamedMessagesOf({ streamed_messages: content }: Operation, schemas: Schemas): MessageRules | null {
-  return content === undefined ? null : new MessageRules(content, schemas, parseLast);
+  return content === undefined ? null : new MessageRules(content, schemas, 'last');
 }
 
 /** Null where no message is validated. */
@@ -67,8 +81,8 @@ export function webSocketMessagesOf(
   if (messages === undefined) return null;
   const { received, sent } = messages;
   return {
-    received: received ? new MessageRules(received, schemas, parseOnce) : null,
-    sent: sent ? new MessageRules(sent, schemas, parseLast) : null,
+    received: received ? new MessageRules(received, schemas, 'refused') : null,
+    sent: sent ? new MessageRules(sent, schemas, 'last') : null,
     enforces: mode === 'enforce',
     limit,
   };

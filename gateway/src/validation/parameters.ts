@@ -1,10 +1,12 @@
 /** Validates the parameters of one operation; made at load, so that a request pays only for what is declared. */
 import type { Parameter } from '../artifact/format.ts';
 import { type Exchange, joinedHeader } from '../exchange.ts';
-import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
+import { type StepBudget, StepsExceeded, TimeExceeded, type TimeLimit } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { parseTemplate } from '../router/template.ts';
-import { ContentRules } from './body.ts';
+import { ContentRules } from './content-rules.ts';
+import type { Verdict } from './helpers/validation-helpers.ts';
+import { InlinePace } from './inline-pace.ts';
 import { PathSplits } from './path-splits.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
 import { MALFORMED, type Pairs, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
@@ -14,6 +16,9 @@ const URLENCODED = 'application/x-www-form-urlencoded';
 
 /** Where and why; the first `in` is the metric's reason. */
 export type ParameterErrors = readonly ProblemError[];
+
+/** What parameters are read from. */
+export type ParameterSource = Pick<Exchange, 'query' | 'headers' | 'patternSteps'>;
 
 interface Check {
   readonly parameter: Parameter;
@@ -34,11 +39,19 @@ export class ParameterValidator {
   readonly #querystring: readonly WholeQuery[];
   readonly #header: readonly Check[];
   readonly #cookie: readonly Check[];
+  readonly #schemas: Schemas;
   readonly #steps: StepBudget;
+  readonly parameters: readonly Parameter[];
+  /** The template. */
+  readonly path: string;
+  readonly #pace = new InlinePace();
   readonly #splits: PathSplits | null;
 
   /** `path`: the template. */
   constructor(parameters: readonly Parameter[], path: string, schemas: Schemas) {
+    this.parameters = parameters;
+    this.path = path;
+    this.#schemas = schemas;
     const { names: paramNames } = parseTemplate(path);
     const check = (parameter: Parameter): Check => ({ parameter, validate: validatorOf(parameter, schemas) });
     const of = (part: Parameter['in']) => parameters.filter((each) => each.in === part).map(check);
@@ -56,7 +69,7 @@ export class ParameterValidator {
   /** Path parameters as the router has split them, or another split where that one is valid and theirs is not. */
   split(rawParams: readonly string[]): readonly string[] {
     if (this.#splits === null) return rawParams;
-    this.#steps.begin(0, 0);
+    this.#steps.begin(0, 0, this.#pace.limit);
     try {
       return this.#splits.valid(rawParams, (index, raw) =>
         this.#path.every((each) => each.index !== index || verify(each, readText(each.parameter, raw, true)) === null),
@@ -68,17 +81,40 @@ export class ParameterValidator {
   }
 
   /**
-   * `rawParams`: path parameters still encoded. Null where all hold; with `all` every error, else the first. Throws
-   * StepsExceeded where patterns take too many steps.
+   * `rawParams`: path parameters still encoded. Returns null if all are valid; with `all` every error, else the first.
+   * Throws StepsExceeded if patterns take too many steps, and TimeExceeded if it takes longer than `limit`.
    */
-  validate(x: Exchange, rawParams: readonly string[], all: boolean): ParameterErrors | null {
-    this.#steps.begin(0, 0);
+  validate(x: ParameterSource, rawParams: readonly string[], all: boolean, limit?: TimeLimit): ParameterErrors | null {
+    this.#steps.begin(0, 0, limit);
     const errors = this.#errors(x, rawParams, all);
     x.patternSteps = this.#steps.used;
     return errors;
   }
 
-  #errors(x: Exchange, rawParams: readonly string[], all: boolean): ParameterErrors | null {
+  /** Null if all parameters of the request are valid; what takes long goes on in a helper process. */
+  verdict(x: Exchange, rawParams: readonly string[], all: boolean): Verdict | Promise<Verdict> {
+    const { helpers } = this.#schemas;
+    try {
+      const errors = this.validate(x, rawParams, all, helpers === null ? undefined : this.#pace.limit);
+      this.#pace.completed();
+      return errors && { kind: 'invalid', errors };
+    } catch (error) {
+      if (!(error instanceof StepsExceeded)) throw error;
+      if (!(error instanceof TimeExceeded) || helpers === null) return { kind: 'steps' };
+      this.#pace.exceeded();
+      const { parameters, path } = this;
+      const work = { kind: 'parameters', parameters, path, pathParameters: rawParams, all } as const;
+      const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
+      return helpers.validate({ ...work, query: x.query, headers: x.headers }, asker);
+    }
+  }
+
+  /** Compiles all schemas now, not with the first request. */
+  compile(): void {
+    for (const { schema } of this.parameters) if (schema) this.#schemas.compile(schema);
+  }
+
+  #errors(x: ParameterSource, rawParams: readonly string[], all: boolean): ParameterErrors | null {
     let errors: ProblemError[] | null = null;
     const found = (more: ProblemError[] | null): boolean => {
       if (more) errors = errors ? [...errors, ...more] : more;

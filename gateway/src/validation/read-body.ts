@@ -11,7 +11,7 @@ import { BodyTooLarge } from '../transport/body.ts';
 import { type ArrivingBodies, BodyRefused } from './arriving-bodies.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
 import { isJson, mediaTypeOf } from './media-type.ts';
-import { invalid, tooManySteps } from './refusals.ts';
+import { invalid, pastDeadline, tooManySteps, validationOverloaded } from './refusals.ts';
 
 export interface BodyReading {
   readonly validator: BodyValidator | null;
@@ -19,6 +19,8 @@ export interface BodyReading {
   readonly budget: BufferBudget;
   readonly arriving: ArrivingBodies;
   readonly maxBodySize: number;
+  /** A plugin has authenticated the request. */
+  readonly authenticated: boolean;
   refuse(x: Exchange, reason: ValidationReason, answer: Problem): void;
 }
 
@@ -109,7 +111,10 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   }
   const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
   const contentType = headerOf(x.headers, 'content-type');
-  const fault = reads ? reading.validator?.validate(contentType, body, x.patternSteps) : null;
+  const asker = { clientIp: x.clientIp, authenticated: reading.authenticated, wanted: () => !x.closed };
+  const verdict = reads ? reading.validator?.validate(contentType, body, asker, x.patternSteps) : null;
+  const fault = verdict instanceof Promise ? await verdict : verdict;
+  if (x.closed) throw new Interrupted('the client has gone');
   if (fault) {
     refuseFault(x, reading, fault);
     throw new Interrupted('the body is not valid');
@@ -168,6 +173,8 @@ export async function readToLimit(x: Exchange, body: BodyStream): Promise<Proble
 function refuseFault(x: Exchange, reading: BodyReading, fault: BodyFault): void {
   if (fault.kind === 'unsupported') {
     reading.refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
-  } else if (fault.kind === 'steps') reading.refuse(x, 'pattern-steps', tooManySteps());
-  else reading.refuse(x, 'body', invalid(fault.errors));
+  } else if (fault.kind === 'overloaded') x.answer = { problem: validationOverloaded() };
+  else if (fault.kind === 'steps') reading.refuse(x, 'pattern-steps', tooManySteps());
+  else if (fault.kind === 'deadline') reading.refuse(x, 'deadline', pastDeadline());
+  else if (fault.kind === 'invalid') reading.refuse(x, 'body', invalid(fault.errors));
 }

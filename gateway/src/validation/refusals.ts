@@ -1,8 +1,8 @@
 /** What requests are told that do not match the API description. */
 import type { Exchange } from '../exchange.ts';
-import { StepsExceeded } from '../patterns/step-budget.ts';
 import { type Problem, type ProblemError, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
+import type { Verdict } from './helpers/validation-helpers.ts';
 import type { ParameterValidator } from './parameters.ts';
 
 /**
@@ -21,19 +21,47 @@ export function otherPath(): Problem {
   return problem('validation-failed', 'The path is that of another operation where it is decoded or normalised.');
 }
 
-/** Null where the parameters hold. */
+/** The problem for a request that takes too long to validate (docs/decisions.md#validation-in-helpers). */
+export function pastDeadline(): Problem {
+  const detail = 'The request takes longer to validate against the API description than is allowed.';
+  return problem('validation-failed', detail);
+}
+
+/** The problem for a request that waits for its validation behind too many others. */
+export function validationOverloaded(): Problem {
+  return problem('overloaded', 'Too many requests wait to be validated. Try again.');
+}
+
+/** `reason`: null if the request is not at fault. */
+export interface Refusal {
+  readonly reason: ValidationReason | null;
+  readonly problem: Problem;
+}
+
+/** Null if the parameters are valid. */
 export function parameterRefusal(
   validator: ParameterValidator,
   x: Exchange,
   rawParams: readonly string[],
   all: boolean,
-): { readonly reason: ValidationReason; readonly problem: Problem } | null {
-  try {
-    const errors = validator.validate(x, rawParams, all);
-    return errors && { reason: (errors[0]?.in ?? 'path') as ValidationReason, problem: invalid(errors) };
-  } catch (error) {
-    if (!(error instanceof StepsExceeded)) throw error;
-    return { reason: 'pattern-steps', problem: tooManySteps() };
+): Refusal | null | Promise<Refusal | null> {
+  const verdict = validator.verdict(x, rawParams, all);
+  return verdict instanceof Promise ? verdict.then(refusalOf) : refusalOf(verdict);
+}
+
+function refusalOf(verdict: Verdict): Refusal | null {
+  if (verdict === null) return null;
+  switch (verdict.kind) {
+    case 'steps':
+      return { reason: 'pattern-steps', problem: tooManySteps() };
+    case 'deadline':
+      return { reason: 'deadline', problem: pastDeadline() };
+    case 'overloaded':
+      return { reason: null, problem: validationOverloaded() };
+    case 'invalid': {
+      const { errors } = verdict;
+      return { reason: (errors[0]?.in ?? 'path') as ValidationReason, problem: invalid(errors) };
+    }
   }
 }
 

@@ -4,10 +4,9 @@
  */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type HeaderList, headerOf } from '../exchange.ts';
-import { parseLast } from '../json/parse-once.ts';
-import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
-import { ContentRules } from './body.ts';
+import { ContentCheck } from './content-check.ts';
+import { type Asker, errorsOf } from './helpers/validation-helpers.ts';
 import { isJson, isUtf8, mediaTypeOf } from './media-type.ts';
 import type { Schemas } from './schemas.ts';
 
@@ -16,18 +15,16 @@ const WITHOUT_BODY = new Set([204, 205, 206, 304]);
 
 export class ResponseValidator {
   readonly mode: ResponseValidation;
-  readonly #responses: ReadonlyMap<string, ContentRules>;
+  readonly #responses: ReadonlyMap<string, ContentCheck>;
   readonly #limit: number;
-  readonly #steps: StepBudget;
 
   /** `limit`: bytes of a body that is held to be validated. */
   constructor(mode: ResponseValidation, responses: Readonly<Record<string, Content>>, schemas: Schemas, limit: number) {
     this.mode = mode;
     this.#limit = limit;
-    this.#steps = schemas.steps;
     this.#responses = new Map(
       Object.entries(responses).map(([status, content]) => {
-        return [status.toUpperCase(), new ContentRules(content, schemas, parseLast)];
+        return [status.toUpperCase(), new ContentCheck(content, schemas, 'last')];
       }),
     );
   }
@@ -44,7 +41,7 @@ export class ResponseValidator {
   /** Why a response is not validated, for the log at debug; null where it is, once its body is whole. */
   skips(method: string, status: number, headers: HeaderList): string | null {
     if (method === 'HEAD' || WITHOUT_BODY.has(status)) return 'it has no body of its own';
-    const rules = this.#rulesOf(status);
+    const rules = this.#rulesOf(status)?.rules;
     if (!rules || rules.ranges.length === 0) return 'its status has no described content';
     const contentType = headerOf(headers, 'content-type');
     if (!isJson(mediaTypeOf(contentType)) || !isUtf8(contentType)) return 'it is not JSON in UTF-8';
@@ -53,25 +50,26 @@ export class ResponseValidator {
     return Number(headerOf(headers, 'content-length') ?? 0) > this.#limit ? 'its body is too large to be held' : null;
   }
 
-  /** Of a response that is not skipped; null where it holds. */
-  errors(status: number, headers: HeaderList, body: Uint8Array): readonly ProblemError[] | null {
-    const rules = this.#rulesOf(status);
+  /** Of a response that is not skipped; null if it is valid. */
+  errors(
+    status: number,
+    headers: HeaderList,
+    body: Uint8Array,
+    asker: Asker,
+  ): readonly ProblemError[] | null | Promise<readonly ProblemError[] | null> {
+    const check = this.#rulesOf(status);
     const contentType = headerOf(headers, 'content-type') ?? '';
-    if (!rules) return null;
+    if (!check) return null;
+    const { rules } = check;
     if (rules.readerOf(mediaTypeOf(contentType)) === undefined) {
       const reason = `is ${mediaTypeOf(contentType)}, and only ${rules.ranges.join(', ')} is described`;
       return [{ in: 'header', field: 'content-type', reason }];
     }
-    this.#steps.begin(0, body.length);
-    try {
-      return rules.errors(contentType, body);
-    } catch (error) {
-      if (!(error instanceof StepsExceeded)) throw error;
-      return [{ in: 'body', field: '/', reason: error.message }];
-    }
+    const verdict = check.verdict(contentType, body, asker);
+    return verdict instanceof Promise ? verdict.then(errorsOf) : errorsOf(verdict);
   }
 
-  #rulesOf(status: number): ContentRules | undefined {
+  #rulesOf(status: number): ContentCheck | undefined {
     const responses = this.#responses;
     return responses.get(String(status)) ?? responses.get(`${Math.floor(status / 100)}XX`) ?? responses.get('DEFAULT');
   }

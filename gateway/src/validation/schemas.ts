@@ -7,8 +7,10 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
+import { compileMs } from './compile-time.ts';
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
+import type { TableHelpers } from './helpers/validation-helpers.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
@@ -16,6 +18,8 @@ import { addSteps, withSteps } from './validation-steps.ts';
 import { withoutWideObjects } from './wide-objects.ts';
 
 const PREFIX = 'gw:';
+/** Estimated milliseconds: what takes longer to compile is compiled and validated in a helper only. */
+const MOST_COMPILE_MS = 250;
 
 /** Null where the value is valid. Throws StepsExceeded where its patterns take more than `Schemas.steps` has left. */
 export type Validator = (value: unknown) => readonly ErrorObject[] | null;
@@ -29,9 +33,18 @@ export class Schemas {
   #exhaustive: Schemas | undefined;
   /** What matching patterns may take. */
   readonly steps: StepBudget;
+  /** Where values are validated that take long here; null: they are validated here all the same. */
+  readonly helpers: TableHelpers | null;
+  readonly #heavy = new Map<string, boolean>();
 
   /** `verbose`: collect all errors of a value, not the first only (dev mode). */
-  constructor(table: RoutesFile['schemas'], verbose: boolean, steps = new StepBudget(DEFAULT_STEPS)) {
+  constructor(
+    table: RoutesFile['schemas'],
+    verbose: boolean,
+    steps = new StepBudget(DEFAULT_STEPS),
+    helpers: TableHelpers | null = null,
+  ) {
+    this.helpers = helpers;
     this.#table = table;
     this.#verbose = verbose;
     this.steps = steps;
@@ -73,6 +86,35 @@ export class Schemas {
       validate ??= this.#compile($ref);
       return validate(value) ? null : (validate.errors ?? []);
     };
+  }
+
+  /** Compiles a schema now, not with its first value. Throws as `validator` does. */
+  compile({ $ref }: SchemaRef): void {
+    this.#compile($ref);
+  }
+
+  /** Whether compiling the schema, with all that it refers to, would hold up the event loop. */
+  isHeavy({ $ref }: SchemaRef): boolean {
+    const known = this.#heavy.get($ref);
+    if (known !== undefined) return known;
+    const isHeavy = this.#compileMs($ref) > MOST_COMPILE_MS;
+    this.#heavy.set($ref, isHeavy);
+    return isHeavy;
+  }
+
+  /** Estimated, of what has not been compiled yet. */
+  #compileMs(ref: string): number {
+    const seen = new Set<string>();
+    const waiting = [ref];
+    let ms = 0;
+    for (let next = waiting.pop(); next !== undefined && ms <= MOST_COMPILE_MS; next = waiting.pop()) {
+      const schema = this.#table[next.slice(PREFIX.length)];
+      if (seen.has(next) || schema === undefined) continue;
+      seen.add(next);
+      ms += compileMs(schema);
+      collectRefs(schema, waiting);
+    }
+    return ms;
   }
 
   #compile(ref: string): ValidateFunction {

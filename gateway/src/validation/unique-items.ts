@@ -41,8 +41,8 @@ class ValueNumbers {
 
   #keyOf(value: object): string {
     if (Array.isArray(value)) return `[${value.map((each: Json) => this.of(each)).join()}`;
-    const members = Object.entries(value).map(([name, each]) => [this.of(name), this.of(each as Json)] as const);
-    return `{${members.sort(([a], [b]) => a - b).join()}`;
+    const members = Object.keys(value).map((name) => `${this.of(name)}:${this.of(Reflect.get(value, name))}`);
+    return `{${(members.length > 1 ? members.sort() : members).join()}`;
   }
 
   #numberIn<K>(numbers: Map<K, number>, key: K): number {

@@ -10,8 +10,8 @@ import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
 
 export interface MessageGateOptions {
-  /** Why the message ends the WebSocket; null where it may pass. */
-  check(message: Buffer): Closing | null;
+  /** Why the message ends the WebSocket; null if it may pass. A promise if that takes long. */
+  check(message: Buffer): Closing | null | Promise<Closing | null>;
   /** Makes room for a message that comes in pieces. `cutOff`: the room is needed for others. */
   hold(cutOff: () => void): Holding;
   /** It had to give way. */
@@ -20,6 +20,11 @@ export interface MessageGateOptions {
 
 export class MessageGate {
   readonly #options: MessageGateOptions;
+  /** A message is being checked: resolves with what may go on then. Whoever feeds the gate pauses meanwhile. */
+  checking: Promise<readonly Buffer[]> | null = null;
+  /** Came behind the message that is being checked. */
+  #rest: Buffer[] = [];
+  #released = false;
   /** Why nothing more passes. */
   violation: Closing | null = null;
   /** A close frame has passed. */
@@ -45,7 +50,8 @@ export class MessageGate {
   pass(bytes: Buffer): readonly Buffer[] {
     const passed: Buffer[] = [];
     let kept = 0;
-    for (let at = 0; at < bytes.length && this.violation === null; ) {
+    let at = 0;
+    while (at < bytes.length && this.violation === null && this.checking === null) {
       const from = at;
       if (this.#left === 0) at += this.#begin(bytes, at);
       const end = at + Math.min(this.#left, bytes.length - at);
@@ -59,14 +65,22 @@ export class MessageGate {
       if (isControl) this.#controlEnded(passed);
       else if (this.#final) {
         this.#messageEnded(passed);
-        kept = 0;
+        if (this.checking === null) kept = 0;
       }
     }
+    if (this.checking !== null && at < bytes.length) this.#rest.push(bytes.subarray(at));
     if (this.#frames.length > 0 && this.violation === null && !this.#take(kept)) this.violation = NO_ROOM;
     return passed;
   }
 
   release(): void {
+    this.#released = true;
+    this.#rest = [];
+    this.#forget();
+  }
+
+  /** The message at hand is done with. */
+  #forget(): void {
     this.#held?.release();
     this.#held = null;
     this.#frames = [];
@@ -104,9 +118,28 @@ export class MessageGate {
   #messageEnded(passed: Buffer[]): void {
     const [only, ...more] = this.#payload;
     const payload = only !== undefined && more.length === 0 ? only : Buffer.concat(this.#payload);
-    this.violation = this.#options.check(payload);
-    if (this.violation === null) passed.push(...this.#frames);
-    this.release();
+    const verdict = this.#options.check(payload);
+    if (verdict instanceof Promise) this.checking = verdict.then((violation) => this.#checked(violation));
+    else this.#decide(verdict, passed);
+  }
+
+  #decide(violation: Closing | null, passed: Buffer[]): void {
+    this.violation = violation;
+    if (violation === null) passed.push(...this.#frames);
+    this.#forget();
+  }
+
+  /** What may go on now: the message, and what came behind it. */
+  #checked(violation: Closing | null): readonly Buffer[] {
+    const passed: Buffer[] = [];
+    this.checking = null;
+    // It had to give way meanwhile, or its connection was lost.
+    if (this.#released || this.violation !== null) return passed;
+    this.#decide(violation, passed);
+    const rest = this.#rest;
+    this.#rest = [];
+    for (const bytes of rest) passed.push(...this.pass(bytes));
+    return passed;
   }
 
   /** Room for what waits for the rest of its message; frames and payload are both kept. */

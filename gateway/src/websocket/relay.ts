@@ -102,7 +102,7 @@ export class Relay {
     stream.on('data', (chunk: Buffer) => this.#pass(from, to, figures, chunk));
     stream.on('drain', () => {
       this.#activeAt = performance.now();
-      to.stream.resume();
+      if (to.checking === null) to.stream.resume();
     });
     const closed = () => {
       left();
@@ -121,7 +121,14 @@ export class Relay {
     const passed = from.pass(scanner.scan(chunk));
     figures.bytes += chunk.length;
     figures.messages += scanner.messages - before;
-    if (!to.gone && !to.write(passed)) from.stream.pause();
+    this.#passOn(from, to, passed);
+  }
+
+  #passOn(from: Side, to: Side, passed: readonly Buffer[]): void {
+    const { scanner, checking } = from;
+    const isFull = !to.gone && !to.write(passed);
+    if (isFull || checking !== null) from.stream.pause();
+    if (checking !== null) void checking.then((more) => this.#checked(from, to, more));
     if (from === this.#upstream) this.#options.read?.(passed);
     if (from.refusal !== null) return this.#refuse(from, from.refusal, REFUSED);
     if (scanner.violation !== null) return this.#refuse(from, scanner.violation, BROKEN);
@@ -129,6 +136,13 @@ export class Relay {
     if (scanner.closeCode === null) return;
     this.#note(from.name, { code: scanner.closeCode, reason: '' });
     this.#settle(CLOSING_MS);
+  }
+
+  /** A message has been checked: what is behind it is read again. */
+  #checked(from: Side, to: Side, passed: readonly Buffer[]): void {
+    this.#activeAt = performance.now();
+    this.#passOn(from, to, passed);
+    if (from.checking === null && !to.stream.writableNeedDrain) from.stream.resume();
   }
 
   /** `others`: what the other side is told, by which side it is that is refused. */
@@ -168,7 +182,7 @@ export class Relay {
     to.tell(from);
     from.end();
     // Nobody is left for whom it would have to wait.
-    to.stream.resume();
+    if (to.checking === null) to.stream.resume();
     // A client may have yet to read what the upstream sent last.
     this.#settle(from === this.#client ? GRACE_MS : CLOSING_MS);
   }

@@ -48,6 +48,11 @@ export class Side {
     return this.#gate?.violation ?? null;
   }
 
+  /** A message of its own is being checked; resolves with what goes on to the other side then. */
+  get checking(): Promise<readonly Buffer[]> | null {
+    return this.#gate?.checking ?? null;
+  }
+
   /** Of valid frames, what goes on to the other side. */
   pass({ lead, body }: Passed): readonly Buffer[] {
     const gate = this.#gate;

@@ -463,6 +463,10 @@ export interface GatewayProjectSpec {
     readonly pluginCpuMs?: number;
     /** Maximum number of steps to match a request against patterns that need backtracking, plus 100 for each byte of its body. Default: 1000000. */
     readonly maxPatternSteps?: number;
+    /** CPU time limit to validate a request, response or message that takes longer than a few milliseconds. In milliseconds. Default: 250. */
+    readonly validationDeadline?: number;
+    /** Maximum number of processes that validate what takes long, for each worker; half of them serve authenticated requests only. Default: 2. */
+    readonly validationHelpers?: number;
     /** Maximum number of client connections. Default: 10000. */
     readonly maxConnections?: number;
     /** Maximum size of an upstream body that a plugin may buffer. In bytes. Default: 16777216. */

@@ -16,7 +16,7 @@ export class MessageCheck {
   /** Those that no client gets. A message without payload says that its key has been deleted, and is always let through. */
   dropped(messages: readonly StreamMessage[]): ReadonlySet<StreamMessage> {
     const dropped = new Set(
-      messages.filter(({ payload }) => payload !== null && this.#described.errors(payload) !== null),
+      messages.filter(({ payload }) => payload !== null && this.#described.errorsNow(payload) !== null),
     );
     if (dropped.size > 0) this.#count(dropped.size);
     return dropped;

@@ -1,0 +1,138 @@
+/** One validation helper as the gateway sees it: a process, what it works on, and how long it may. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
+
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the helper's lies beside it either way. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './validation-worker.ts' : './validation-worker.js',
+  import.meta.url,
+);
+
+/** CPU milliseconds in which schemas must be compiled. */
+const COMPILE_MS = 10_000;
+/** A helper that gets no CPU for so many times its limit is ended as well. */
+const MOST_WAIT = 40;
+/** Milliseconds of a clock tick in /proc (USER_HZ is 100 on every Linux). */
+const TICK_MS = 10;
+
+/** The process ended before it gave a verdict: `deadline`, it took too long; `failed`, it ran out of memory or crashed. */
+export type Loss = 'deadline' | 'failed';
+export type Outcome = { readonly fault: Fault | null } | { readonly lost: Loss };
+
+interface Running {
+  readonly settle: (outcome: Outcome) => void;
+  /** CPU time of the process when validation began; null while schemas are compiled. */
+  begunCpuMs: number | null;
+  readonly startCpuMs: number;
+  readonly startedAt: number;
+}
+
+export class HelperProcess {
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
+  readonly ready: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #deadlineMs: number;
+  readonly #tables = new Set<number>();
+  #running: Running | null = null;
+  #overdue = false;
+
+  /** `deadlineMs`: CPU time of one validation. `heapMb`: heap limit of the process. */
+  constructor(deadlineMs: number, heapMb: number) {
+    this.#deadlineMs = deadlineMs;
+    this.#child = fork(fileURLToPath(ENTRY), [], {
+      serialization: 'advanced',
+      // It has none of the gateway's environment: there may be secrets in it.
+      env: {},
+      execArgv: [`--max-old-space-size=${heapMb}`],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    let isReady: () => void = () => {};
+    this.ready = new Promise((resolve) => {
+      isReady = resolve;
+    });
+    this.exited = new Promise((resolve) => {
+      const ended = () => {
+        this.#settle({ lost: this.#overdue ? 'deadline' : 'failed' });
+        resolve();
+      };
+      this.#child.once('exit', ended);
+      // It could not be started, or a message to it failed: it is ended, if it is there.
+      this.#child.on('error', () => {
+        this.#child.kill('SIGKILL');
+        if (this.#child.pid === undefined) ended();
+      });
+    });
+    this.#child.on('message', (message: FromHelper) => {
+      if (message.type === 'ready') isReady();
+      else if (message.type === 'done') this.#settle({ fault: message.fault });
+      else if (this.#running !== null) this.#running.begunCpuMs = message.cpuMs;
+    });
+    // An idle helper keeps no process alive.
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** One at a time, when it is ready. `table`: the number of the schemas. */
+  run(table: number, given: SchemaTable, work: Work): Promise<Outcome> {
+    const now = performance.now();
+    return new Promise((settle) => {
+      this.#running = { settle, begunCpuMs: null, startCpuMs: this.#cpuMs() ?? 0, startedAt: now };
+      if (!this.#tables.has(table)) this.#send({ type: 'table', table, given });
+      this.#tables.add(table);
+      this.#send({ type: 'work', table, work });
+    });
+  }
+
+  /** Its schemas will not be asked for again. */
+  forget(table: number): void {
+    if (this.#tables.delete(table)) this.#send({ type: 'forget', table });
+  }
+
+  /** Ends the process if it has taken longer than it may. */
+  checkDeadline(): void {
+    const running = this.#running;
+    if (running === null) return;
+    const { begunCpuMs, startCpuMs, startedAt } = running;
+    const limit = begunCpuMs === null ? COMPILE_MS : this.#deadlineMs;
+    const waited = performance.now() - startedAt;
+    // Without /proc, time that has passed stands for CPU time.
+    const cpuMs = this.#cpuMs();
+    const used = cpuMs === null ? waited : cpuMs - (begunCpuMs ?? startCpuMs);
+    if (used <= limit && waited <= MOST_WAIT * limit) return;
+    this.#overdue = true;
+    this.kill();
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #send(message: ToHelper): void {
+    if (this.#child.connected) this.#child.send(message, undefined, undefined, () => {});
+  }
+
+  #settle(outcome: Outcome): void {
+    const running = this.#running;
+    this.#running = null;
+    running?.settle(outcome);
+  }
+
+  /** CPU time of all its threads, seen from outside; null where there is no /proc. */
+  #cpuMs(): number | null {
+    try {
+      // Fields 14 and 15, counted behind the name of the program, which may hold anything (proc_pid_stat(5)).
+      const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Helper processes for validation that may take long (docs/decisions.md#validation-in-helpers): what a stranger's body
+ * costs beyond a few milliseconds is taken from a process that can be ended, and never from the event loop. Clients take
+ * turns; half of the helpers serve only requests that have passed authentication.
+ */
+import { ByOwner } from '../../by-owner.ts';
+import { clientNetwork } from '../../client-network.ts';
+import type { ProblemError } from '../../problems.ts';
+import type { HelperOutcome } from '../../telemetry/metric-table.ts';
+import { HelperProcess, type Outcome } from './helper-process.ts';
+import type { Fault, SchemaTable, Work } from './messages.ts';
+
+/** Validations that wait; the newest of the client that has most is refused when there are more. */
+const MOST_WAITING = 64;
+/** Milliseconds between looks at how long helpers have taken. */
+const LOOK_MS = 20;
+/** Milliseconds after which idle helpers end. */
+const IDLE_MS = 60_000;
+/** A helper that ends before it is ready this often in a row cannot be started here. */
+const MOST_FAILED_STARTS = 3;
+
+/** On whose behalf something is validated. */
+export interface Asker {
+  readonly clientIp: string;
+  /** A plugin has authenticated the request. */
+  readonly authenticated: boolean;
+  /** Whether anybody still waits for the verdict. */
+  wanted(): boolean;
+}
+
+/** `deadline`: it took longer than it may; `overloaded`: others are before it. */
+export type Verdict = Fault | { readonly kind: 'deadline' } | { readonly kind: 'overloaded' } | null;
+
+/** Why a value is refused, field by field; null if it is valid. */
+export function errorsOf(verdict: Verdict): readonly ProblemError[] | null {
+  if (verdict === null) return null;
+  if (verdict.kind === 'invalid') return verdict.errors;
+  return [{ in: 'body', field: '/', reason: REASONS[verdict.kind] }];
+}
+
+const REASONS = {
+  steps: 'takes more steps to validate than a request may',
+  deadline: 'takes more time to validate than a request may',
+  overloaded: 'cannot be validated now: too much else is',
+};
+
+export interface HelperSettings {
+  /** Helpers that work at once, at least 1. */
+  readonly count: number;
+  /** CPU milliseconds of one validation. */
+  readonly deadlineMs: number;
+  /** Heap limit of a helper, in MiB. */
+  readonly heapMb: number;
+  counted(outcome: HelperOutcome): void;
+}
+
+interface Waiting {
+  readonly owner: string;
+  readonly table: number;
+  readonly given: SchemaTable;
+  readonly work: Work;
+  readonly asker: Asker;
+  settle(verdict: Verdict, outcome?: HelperOutcome): void;
+}
+
+/** A place for one helper that works. */
+interface Slot {
+  readonly authenticatedOnly: boolean;
+  busy: boolean;
+}
+
+export class ValidationHelpers {
+  readonly #settings: HelperSettings;
+  readonly #slots: readonly Slot[];
+  readonly #anonymous = new ByOwner<Waiting>();
+  readonly #authenticated = new ByOwner<Waiting>();
+  /** Ready, without work. */
+  readonly #idle: HelperProcess[] = [];
+  readonly #all = new Set<HelperProcess>();
+  #starting = 0;
+  #failedStarts = 0;
+  #lastTable = 0;
+  #anonymousNext = true;
+  #looking: NodeJS.Timeout | null = null;
+  #resting: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(settings: HelperSettings) {
+    this.#settings = settings;
+    const open = Math.ceil(settings.count / 2);
+    this.#slots = Array.from({ length: settings.count }, (_, i) => ({ authenticatedOnly: i >= open, busy: false }));
+  }
+
+  /** For the schemas of one artifact; call `close` when nothing is validated against them any more. */
+  open(given: SchemaTable): TableHelpers {
+    return new TableHelpers(this, ++this.#lastTable, given);
+  }
+
+  /** Validations that wait or run. */
+  get pending(): number {
+    return this.#anonymous.size + this.#authenticated.size + this.#slots.filter(({ busy }) => busy).length;
+  }
+
+  /** For `TableHelpers`. */
+  validate(table: number, given: SchemaTable, work: Work, asker: Asker): Promise<Verdict> {
+    return new Promise((resolve) => {
+      const settle = (verdict: Verdict, outcome = outcomeOf(verdict)) => {
+        this.#settings.counted(outcome);
+        resolve(verdict);
+      };
+      const waiting = { owner: clientNetwork(asker.clientIp), table, given, work, asker, settle };
+      const queue = asker.authenticated ? this.#authenticated : this.#anonymous;
+      queue.add(waiting);
+      if (queue.size > MOST_WAITING) queue.takeLatestOfBusiest()?.settle({ kind: 'overloaded' });
+      this.#pump();
+    });
+  }
+
+  /** For `TableHelpers`. */
+  forget(table: number): void {
+    for (const helper of this.#all) helper.forget(table);
+  }
+
+  /** Ends all helpers; what waits is refused. */
+  close(): void {
+    this.#closed = true;
+    for (const timer of [this.#looking, this.#resting]) if (timer !== null) clearInterval(timer);
+    for (const helper of this.#all) helper.kill();
+    this.#refuseAll();
+  }
+
+  /** Gives work to helpers that are ready, and starts those that are missing. */
+  #pump(): void {
+    if (this.#closed) return this.#refuseAll();
+    for (const slot of this.#slots) {
+      if (slot.busy || !this.#hasWorkFor(slot)) continue;
+      const helper = this.#idle.pop();
+      if (helper === undefined) {
+        this.#start();
+        return;
+      }
+      const waiting = this.#take(slot);
+      if (waiting === undefined) this.#idle.push(helper);
+      else void this.#run(slot, helper, waiting);
+    }
+    // One is kept ready to take the place of one that is ended.
+    if (this.#idle.length === 0 && this.#slots.some(({ busy }) => busy)) this.#start();
+  }
+
+  #hasWorkFor({ authenticatedOnly }: Slot): boolean {
+    return this.#authenticated.size > 0 || (!authenticatedOnly && this.#anonymous.size > 0);
+  }
+
+  /** Whose turn it is; undefined if nobody waits any more. */
+  #take({ authenticatedOnly }: Slot): Waiting | undefined {
+    for (;;) {
+      const anonymous = !authenticatedOnly && (this.#anonymousNext || this.#authenticated.size === 0);
+      const waiting = (anonymous && this.#anonymous.takeInTurn()) || this.#authenticated.takeInTurn();
+      if (waiting === undefined) {
+        if (authenticatedOnly || this.#anonymous.size === 0) return undefined;
+        this.#anonymousNext = true;
+        continue;
+      }
+      if (!authenticatedOnly) this.#anonymousNext = !this.#anonymousNext;
+      if (waiting.asker.wanted()) return waiting;
+      waiting.settle({ kind: 'overloaded' });
+    }
+  }
+
+  async #run(slot: Slot, helper: HelperProcess, { table, given, work, settle }: Waiting): Promise<void> {
+    slot.busy = true;
+    this.#look();
+    const outcome: Outcome = await helper.run(table, given, work);
+    if ('lost' in outcome) {
+      settle({ kind: 'deadline' }, outcome.lost);
+      // The place is free when the memory and the CPU of the process are.
+      await helper.exited;
+    } else {
+      settle(outcome.fault);
+      this.#idle.push(helper);
+    }
+    slot.busy = false;
+    this.#pump();
+  }
+
+  #start(): void {
+    if (this.#starting > 0 || this.#all.size > this.#slots.length) return;
+    this.#starting++;
+    const helper = new HelperProcess(this.#settings.deadlineMs, this.#settings.heapMb);
+    this.#all.add(helper);
+    void helper.exited.then(() => {
+      this.#all.delete(helper);
+      const at = this.#idle.indexOf(helper);
+      if (at >= 0) this.#idle.splice(at, 1);
+    });
+    void Promise.race([helper.ready.then(() => true), helper.exited.then(() => false)]).then((isReady) => {
+      this.#starting--;
+      this.#failedStarts = isReady ? 0 : this.#failedStarts + 1;
+      if (isReady) this.#idle.push(helper);
+      else if (this.#failedStarts >= MOST_FAILED_STARTS) this.#refuseAll();
+      this.#pump();
+    });
+  }
+
+  #refuseAll(): void {
+    this.#failedStarts = 0;
+    for (const queue of [this.#anonymous, this.#authenticated]) {
+      for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
+        next.settle({ kind: 'overloaded' });
+      }
+    }
+  }
+
+  /** Watches over those that work; helpers that have had no work for a while end. */
+  #look(): void {
+    if (this.#resting !== null) clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => {
+      for (const helper of this.#idle) helper.kill();
+    }, IDLE_MS).unref();
+    this.#looking ??= setInterval(() => {
+      for (const helper of this.#all) helper.checkDeadline();
+      if (this.#looking === null || this.#slots.some(({ busy }) => busy)) return;
+      clearInterval(this.#looking);
+      this.#looking = null;
+    }, LOOK_MS);
+  }
+}
+
+function outcomeOf(verdict: Verdict): HelperOutcome {
+  if (verdict === null) return 'valid';
+  return verdict.kind === 'steps' ? 'invalid' : verdict.kind;
+}
+
+/** Validates against the schemas of one artifact. */
+export class TableHelpers {
+  readonly #helpers: ValidationHelpers;
+  readonly #table: number;
+  readonly #given: SchemaTable;
+
+  constructor(helpers: ValidationHelpers, table: number, given: SchemaTable) {
+    this.#helpers = helpers;
+    this.#table = table;
+    this.#given = given;
+  }
+
+  /** Resolves with null if the value is valid. */
+  validate(work: Work, asker: Asker): Promise<Verdict> {
+    return this.#helpers.validate(this.#table, this.#given, work, asker);
+  }
+
+  close(): void {
+    this.#helpers.forget(this.#table);
+  }
+}
