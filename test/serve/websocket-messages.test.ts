@@ -31,7 +31,7 @@ function document(url: string) {
     },
   });
   const ref = (name: string, message: string) => ({ $ref: `#/channels/${name}/messages/${message}` });
-  const operations = (name: string, validate?: string) => ({
+  const operations = (name: string, validate?: string, most = 1000) => ({
     [`${name}Say`]: {
       action: 'send',
       channel: { $ref: `#/channels/${name}` },
@@ -41,15 +41,25 @@ function document(url: string) {
       action: 'receive',
       channel: { $ref: `#/channels/${name}` },
       messages: [ref(name, 'said')],
-      'x-gw-dispatch': { name: 'ws-upstream', config: { url, max_message_size: 1000 } },
+      'x-gw-dispatch': { name: 'ws-upstream', config: { url, max_message_size: most } },
       ...(validate ? { 'x-gw-validate-response': validate } : {}),
     },
   });
   return {
     asyncapi: '3.0.0',
     info: { title: 'Rooms', version: '1' },
-    channels: { rooms: channel('rooms'), strict: channel('strict'), watched: channel('watched') },
-    operations: { ...operations('rooms'), ...operations('strict', 'enforce'), ...operations('watched', 'log') },
+    channels: {
+      rooms: channel('rooms'),
+      strict: channel('strict'),
+      watched: channel('watched'),
+      large: channel('large'),
+    },
+    operations: {
+      ...operations('rooms'),
+      ...operations('strict', 'enforce'),
+      ...operations('watched', 'log'),
+      ...operations('large', undefined, 1 << 20),
+    },
   };
 }
 
@@ -129,6 +139,36 @@ describe('a message of a client', () => {
     client.socket.write(frame('x'.repeat(900), { fin: false }));
     client.socket.write(frame('x'.repeat(200), { opcode: 0 }).subarray(0, 20));
     await client.until(({ frames }) => frames.includes(Buffer.from([0x03, 0xf1])));
+  });
+
+  it('that is long keeps its place before those that follow it, however long it is validated', async () => {
+    // White space, so that it is long and says no more than the others.
+    const long = `{"x":${' '.repeat(300_000)}1}`;
+    const socket = await opened(`${gw.url}/large/7`);
+    const received: string[] = [];
+    const all = new Promise<void>((resolve) => {
+      upstream.latest().on('message', (data) => {
+        received.push(String(data));
+        if (received.length === 6) resolve();
+      });
+    });
+    const sent = [SAY, long, '{"x":2}', long, '{"x":3}', '{"x":4}'];
+    for (const each of sent) socket.send(each);
+    await all;
+    expect(received.map((each) => each.length)).toEqual(sent.map((each) => each.length));
+    expect(received).toEqual(sent);
+  });
+
+  it('that is long and refused ends it, and nothing behind it reaches the upstream', async () => {
+    const socket = await opened(`${gw.url}/large/7`);
+    const received: string[] = [];
+    upstream.latest().on('message', (data) => received.push(String(data)));
+    const end = closed(socket);
+    const told = closed(upstream.latest());
+    for (const each of [SAY, `{"x":${' '.repeat(300_000)}"1"}`, SAY, SAY]) socket.send(each);
+    expect((await end).code).toBe(1008);
+    await told;
+    expect(received).toEqual([SAY]);
   });
 
   it('that is refused is counted', async () => {
