@@ -66,7 +66,23 @@ export async function startGateway(artifact: Uint8Array | null, options: Gateway
   const started = loggingProcess(child, 'gw serve');
   void started.exited.then(() => rmSync(dir, { recursive: true, force: true }));
   const serving = await started.logged(({ msg }) => msg === 'serving');
-  return { ...started, url: `http://${serving['listen']}`, admin: `http://${serving['admin']}` };
+  const stop = async () => {
+    const code = await started.stop();
+    notHeldUp(started.log);
+    return code;
+  };
+  return { ...started, stop, url: `http://${serving['listen']}`, admin: `http://${serving['admin']}` };
+}
+
+/** CPU milliseconds of the thread in one stretch of a request that fail its test. */
+const MOST_CPU_MS = 250;
+
+/** Throws if the data of one request has held up all others for long. */
+function notHeldUp(log: readonly LogLine[]): void {
+  const held = log.find(({ msg, phase, cpu_ms: cpuMs }) => {
+    return msg === 'the event loop was held up' && phase !== undefined && Number(cpuMs) > MOST_CPU_MS;
+  });
+  if (held) throw new Error(`a request has held up the gateway: ${JSON.stringify(held)}`);
 }
 
 /** Runs `work` beside a gateway, which ends well after it. */

@@ -84,6 +84,8 @@ class RequestRun implements BodyReading {
   async run(): Promise<void> {
     const x = this.#x;
     const response = this.#response;
+    const { loop } = this.#options;
+    loop.enters(x, 'request');
     const refusal = checkLimits(x, this.#options.limits);
     const match = refusal ? null : this.#gw.router.find(x.method, x.path);
     const repeated = this.#admit(match?.value ?? null);
@@ -113,6 +115,7 @@ class RequestRun implements BodyReading {
       if (length > maxBodySize) return response.refuse('body-size', tooLarge(length, maxBodySize));
     }
     if (op.parameters !== null) {
+      loop.enters(x, 'parameters');
       const span = x.trace?.child('validate parameters');
       const checked = parameterRefusal(op.parameters, x, x.sentParams, this.#options.dev);
       const refused = checked instanceof Promise ? await checked : checked;
@@ -128,6 +131,7 @@ class RequestRun implements BodyReading {
     for (const step of op.middlewares) {
       response.ran++;
       if (!step.plugin.hasRequestHook) continue;
+      loop.enters(x, 'plugin');
       const decided = runRequestHook(step, x);
       const outcome = typeof decided === 'number' ? decided : await decided;
       if (outcome === ANSWERED) return response.answer(x.answer);
@@ -179,6 +183,7 @@ class RequestRun implements BodyReading {
       recorder.metrics.passedOn(upstream, about, outcome);
     const upstreamFailed = (upstream: string, about: string, cause: string) =>
       recorder.mcpUpstreamFailed(x, { mcp_upstream: upstream, tool: about, cause });
+    this.#options.loop.enters(x, 'mcp');
     const answer = await mcp.answer({ x, toolbox, requests, called, passedOn, upstreamFailed, stream });
     if (answer !== STREAMS) await this.#response.answer(answer);
   }
@@ -258,6 +263,10 @@ class RequestRun implements BodyReading {
 
   get arriving() {
     return this.#options.arriving;
+  }
+
+  get loop() {
+    return this.#options.loop;
   }
 
   get authenticated() {

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
 import { type Problem, type ProblemError, problem } from '../problems.ts';
+import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { ResponseValidator } from '../validation/response.ts';
 import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
@@ -22,13 +23,20 @@ export interface JudgedResponse {
 export class ResponseCheck {
   readonly #validator: ResponseValidator;
   readonly #recorder: Recorder;
+  readonly #loop: EventLoopWatch;
   readonly #budget: BufferBudget;
 
   /** Made before the request goes on: an encoded answer could not be validated, so none is asked for. */
-  constructor(validator: ResponseValidator, recorder: Recorder, x: Exchange, budget: BufferBudget) {
+  constructor(
+    validator: ResponseValidator,
+    { recorder, loop }: { readonly recorder: Recorder; readonly loop: EventLoopWatch },
+    x: Exchange,
+    budget: BufferBudget,
+  ) {
     this.#budget = budget;
     this.#validator = validator;
     this.#recorder = recorder;
+    this.#loop = loop;
     changeHeader(x.headers, 'set', 'accept-encoding', 'identity');
   }
 
@@ -91,6 +99,7 @@ export class ResponseCheck {
     };
     // The upstream decides what its response costs: it is nobody's request that has passed authentication.
     const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
+    this.#loop.enters(x, 'response');
     const errors = this.#validator.errors(status, headers, body, asker);
     return errors instanceof Promise ? errors.then(then) : then(errors);
   }

@@ -22,6 +22,7 @@ import {
 import type { HandOff } from '../hand-off.ts';
 import { addStandardHeaders } from '../headers/standard.ts';
 import { type Problem, problem } from '../problems.ts';
+import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { OperationMetrics } from '../telemetry/metrics.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
@@ -41,6 +42,7 @@ const SWITCHING_PROTOCOLS = 101;
 
 export interface ResponseOptions {
   readonly recorder: Recorder;
+  readonly loop: EventLoopWatch;
   /** Of bodies of responses that are in memory. */
   readonly responseBudget: BufferBudget;
   /** Verbose problem documents. */
@@ -104,8 +106,9 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** The dispatcher is about to run. */
   dispatches(op: LoadedOperation): void {
-    const { recorder, responseBudget } = this.#options;
-    if (op.response !== null) this.#check = new ResponseCheck(op.response, recorder, this.#x, responseBudget);
+    const { recorder, responseBudget, loop } = this.#options;
+    if (op.response !== null) this.#check = new ResponseCheck(op.response, { recorder, loop }, this.#x, responseBudget);
+    loop.enters(this.#x, 'dispatch');
     this.#dispatchedAt = performance.now();
     this.#x.trace?.dispatches(op.dispatcher.name);
   }
@@ -305,9 +308,9 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       accepted.connection.destroy();
       return false;
     }
-    const { recorder, responseBudget: budget } = this.#options;
+    const { recorder, loop, responseBudget: budget } = this.#options;
     const ended = (sent: number) => this.record(SWITCHING_PROTOCOLS, sent);
-    const relayed = relayWebSocket(x, accepted, { op, recorder, budget }, ended);
+    const relayed = relayWebSocket(x, accepted, { op, recorder, loop, budget }, ended);
     if (relayed) this.goesOn(SWITCHING_PROTOCOLS, false);
     else this.record(CLIENT_CLOSED, 0);
     return relayed;
@@ -347,6 +350,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       const step = op.middlewares[i];
       if (!step?.plugin.hasResponseHook) continue;
       x.answer = null;
+      this.#options.loop.enters(x, 'plugin');
       const outcome = await runResponseHook(step, x);
       if (outcome !== ANSWERED || x.answer === null) continue;
       replaced = true;

@@ -3,6 +3,7 @@ import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { RequestSlot } from '../capability/request-slot.ts';
 import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
+import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Asker } from '../validation/helpers/validation-helpers.ts';
 import { type MessageRules, NOT_UTF8 } from '../validation/messages.ts';
@@ -39,6 +40,7 @@ class ClosedWebSocket implements RequestPart {
 export interface WebSocketDeps {
   readonly op: LoadedOperation;
   readonly recorder: Recorder;
+  readonly loop: EventLoopWatch;
   /** Of messages that are held until they are whole. */
   readonly budget: BufferBudget;
 }
@@ -82,7 +84,7 @@ export function relayWebSocket(
 }
 
 /** Where an operation says what its messages are, they are held until they are whole, and checked. */
-function gatesOf(x: Exchange, { op, recorder, budget }: WebSocketDeps, close: (closing: Closing) => void) {
+function gatesOf(x: Exchange, { op, recorder, loop, budget }: WebSocketDeps, close: (closing: Closing) => void) {
   const { received = null, sent = null, enforces = false } = op.messages ?? {};
   const hold = holdFor(x, budget);
   const refuse = (errors: readonly ProblemError[] | null) => {
@@ -100,6 +102,7 @@ function gatesOf(x: Exchange, { op, recorder, budget }: WebSocketDeps, close: (c
   };
   const gate = (rules: MessageRules, then: (errors: readonly ProblemError[] | null) => Closing | null) => {
     const check = (message: Buffer) => {
+      loop.enters(x, 'message');
       const errors = rules.errors(message, asker);
       return errors instanceof Promise ? errors.then(then) : then(errors);
     };

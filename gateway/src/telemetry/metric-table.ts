@@ -123,6 +123,11 @@ const table = {
     help: 'Requests refused by validation',
     labels: ['method', 'path', 'reason'],
   },
+  gw_event_loop_delay_seconds: {
+    type: 'histogram',
+    help: 'How late the event loop was, looked at 50 times a second',
+    labels: [],
+  },
   gw_validation_helper_total: {
     type: 'counter',
     help: 'Validations in helper processes',

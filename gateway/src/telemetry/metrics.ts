@@ -8,6 +8,7 @@ import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
 import { type DirectionFigures, noFigures } from '../web-socket-figures.ts';
 import { Cell, type Labels, type Sample } from './cell.ts';
+import type { EventLoopWatch } from './event-loop.ts';
 import type { McpUpstreamFigures, PluginFigures, StateFigures } from './figures.ts';
 import { LabelledCounter } from './labelled-counter.ts';
 import { LabelledHistogram } from './labelled-histogram.ts';
@@ -66,6 +67,8 @@ export class Metrics {
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
   readonly #toolCalls = new LabelledCounter(['tool', 'outcome']);
+  /** Null where no traffic is served. */
+  eventLoop: EventLoopWatch | null = null;
   readonly #helperVerdicts = new LabelledCounter(['verdict']);
   readonly #passedOn = new LabelledCounter(['mcp_upstream', 'tool', 'outcome']);
   readonly #upstreamLists = new LabelledCounter(['mcp_upstream', 'outcome']);
@@ -108,6 +111,7 @@ export class Metrics {
     this.#register('gw_websocket_messages_total', () => this.#byDirection('messages'));
     this.#register('gw_websocket_bytes_total', () => this.#byDirection('bytes'));
     this.#register('gw_validation_failures_total', () => [...this.#failures.values()]);
+    this.#register('gw_event_loop_delay_seconds', (name) => this.eventLoop?.delay.samples(name, {}) ?? []);
     this.#register('gw_validation_helper_total', () => this.#helperVerdicts.samples);
     this.#register('gw_mcp_tool_calls_total', () => this.#toolCalls.samples);
     this.#register('gw_mcp_upstream_calls_total', () => this.#passedOn.samples);

@@ -19,6 +19,7 @@ import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
 import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
 import { Secrets } from '../secrets/secrets.ts';
 import type { State } from '../state/state.ts';
+import { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Refused } from '../telemetry/recorder.ts';
@@ -116,6 +117,7 @@ export class LocalTraffic implements Traffic {
   readonly #mcpUpstreams: UpstreamPool;
   readonly #transport: Transport;
   readonly #validation: ValidationHelpers;
+  readonly #loop: EventLoopWatch;
   #tracing: Tracing | null = null;
   /** Null until the port is bound. */
   #pipeline: PipelineOptions | null = null;
@@ -132,6 +134,8 @@ export class LocalTraffic implements Traffic {
     this.#arriving = new ArrivingBodies({ minBodyRate: options.minBodyRate, bodyDeadlineMs });
     const often = Math.max(20, Math.min(SWEEP_MS, bodyDeadlineMs > 0 ? bodyDeadlineMs / 4 : SWEEP_MS));
     this.#sweeping = setInterval(() => this.#arriving.sweep(performance.now()), often).unref();
+    this.#loop = new EventLoopWatch(deps.log);
+    this.#metrics.eventLoop = this.#loop;
     this.#validation = new ValidationHelpers({
       count: options.validationHelpers,
       deadlineMs: options.validationDeadline,
@@ -241,6 +245,7 @@ export class LocalTraffic implements Traffic {
     await this.#transport.close(timeoutMs);
     clearInterval(this.#sweeping);
     this.#validation.close();
+    this.#loop.close();
     this.#generation?.retire();
     const left = () => Math.min(Math.max(until - performance.now(), FLUSH_MS.least), FLUSH_MS.most);
     await this.#capabilities.drain(left());
@@ -280,6 +285,7 @@ export class LocalTraffic implements Traffic {
       arriving: this.#arriving,
       mcp: this.#mcp,
       recorder: this.#recorder,
+      loop: this.#loop,
       tracing: this.#tracing,
       dev: options.dev,
       maxBufferedResponse: options.maxUpstreamResponseBytes,

@@ -6,6 +6,7 @@ import { RepeatedMember } from '../json/escaped-names.ts';
 import { repeatsName } from '../json/member-names.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { RequestTrace } from '../spans/request-trace.ts';
+import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import { type ArrivingBodies, BodyRefused } from './arriving-bodies.ts';
@@ -21,6 +22,7 @@ export interface BodyReading {
   readonly maxBodySize: number;
   /** A plugin has authenticated the request. */
   readonly authenticated: boolean;
+  readonly loop: EventLoopWatch;
   refuse(x: Exchange, reason: ValidationReason, answer: Problem): void;
 }
 
@@ -112,6 +114,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
   const contentType = headerOf(x.headers, 'content-type');
   const asker = { clientIp: x.clientIp, authenticated: reading.authenticated, wanted: () => !x.closed };
+  reading.loop.enters(x, 'body');
   const verdict = reads ? reading.validator?.validate(contentType, body, asker, x.patternSteps) : null;
   const fault = verdict instanceof Promise ? await verdict : verdict;
   if (x.closed) throw new Interrupted('the client has gone');

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the helper's lies beside it either way. */
+/** In the source tree a TypeScript file above this folder; in a bundle, where all files lie beside each other, JavaScript. */
 const ENTRY = new URL(
-  import.meta.url.endsWith('.ts') ? './validation-worker.ts' : './validation-worker.js',
+  import.meta.url.endsWith('.ts') ? '../validation-worker.ts' : './validation-worker.js',
   import.meta.url,
 );
 

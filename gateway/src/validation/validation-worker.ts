@@ -3,12 +3,12 @@
  * at a time, and no secret; its parent ends it if it takes too long.
  */
 
-import { parseLast, parseOnce } from '../../json/parse-once.ts';
-import { StepBudget, StepsExceeded, type TimeLimit } from '../../patterns/step-budget.ts';
-import { ContentRules } from '../content-rules.ts';
-import { ParameterValidator } from '../parameters.ts';
-import { Schemas } from '../schemas.ts';
-import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
+import { parseLast, parseOnce } from '../json/parse-once.ts';
+import { StepBudget, StepsExceeded, type TimeLimit } from '../patterns/step-budget.ts';
+import { ContentRules } from './content-rules.ts';
+import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './helpers/messages.ts';
+import { ParameterValidator } from './parameters.ts';
+import { Schemas } from './schemas.ts';
 
 /** A helper whose parent has been killed ends by itself. Pieces of work are as long as they are. */
 const LIMIT: TimeLimit = { ms: 10_000, piece: Number.POSITIVE_INFINITY };
